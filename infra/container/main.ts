@@ -1,0 +1,48 @@
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+import { CORPUS_FOLDER, readCorpus } from './corpus.ts';
+import { createModel } from './model.ts';
+import { createContainer } from './server.ts';
+import { loadTokenizer } from './tokenizer.ts';
+
+const Flags = z.strictObject({
+  host: z.string(),
+  port: z.coerce.number().pipe(z.int().min(0).max(65_535)),
+  model: z.string().min(1),
+  'token-delay-ms': z.coerce.number().min(0),
+  'first-token-delay-ms': z.coerce.number().min(0),
+  window: z.coerce.number().pipe(z.int().min(1)),
+});
+
+const { values } = parseArgs({
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '0' },
+    model: { type: 'string', default: 'sluice-tiny' },
+    'token-delay-ms': { type: 'string', default: '20' },
+    'first-token-delay-ms': { type: 'string', default: '0' },
+    window: { type: 'string', default: '8192' },
+  },
+});
+const flags = Flags.parse(values);
+
+const tokenizer = loadTokenizer();
+const server = createContainer({
+  model: createModel(readCorpus(CORPUS_FOLDER), tokenizer),
+  tokenizer,
+  modelName: flags.model,
+  windowTokens: flags.window,
+  tokenDelayMs: flags['token-delay-ms'],
+  firstTokenDelayMs: flags['first-token-delay-ms'],
+});
+
+server.listen(flags.port, flags.host, () => {
+  const address = server.address();
+  const ready = { port: typeof address === 'object' ? address?.port : undefined };
+  console.log(JSON.stringify(ready));
+  process.send?.(ready);
+});
+
+// A container must not outlive whoever started it.
+process.on('disconnect', () => process.exit());
+process.on('SIGTERM', () => process.exit());

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { ChatRequest } from './chat-request.ts';
+import { answerChat, type ChatContext } from './chat-route.ts';
+import { ControlChange, createControl } from './control.ts';
+import { BadRequest, NotFound, TooLarge, toErrorBody } from './errors.ts';
+import type { LanguageModel } from './model.ts';
+import { sendBody } from './reply.ts';
+import type { ContainerTokenizer } from './tokenizer.ts';
+
+const MAX_BODY_BYTES = 32 * 2 ** 20;
+
+export type ContainerOptions = {
+  model: LanguageModel;
+  tokenizer: ContainerTokenizer;
+  /** The name in replies, and the only one accepted in requests. */
+  modelName: string;
+  /** Prompt and completion together never exceed this many tokens. */
+  windowTokens: number;
+  /** Wait between tokens, until `/control` sets another. */
+  tokenDelayMs: number;
+  /** Wait before the first token, until `/control` sets another. */
+  firstTokenDelayMs: number;
+};
+
+type Route = (body: string, response: ServerResponse) => void | Promise<void>;
+
+/**
+ * The SageMaker container contract (`GET /ping`, `POST /invocations`) with vLLM's chat completions behind it, and `/control`,
+ * the only way to make it slow or faulty. The server is not listening yet.
+ */
+export function createContainer(options: ContainerOptions): Server {
+  const routes = createRoutes(options);
+  return createServer((request, response) => {
+    // A client may leave between two writes; 'close' is where we hear of it.
+    response.on('error', () => {});
+    handle(routes, request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else if (!response.destroyed) sendError(response, error);
+    });
+  });
+}
+
+function createRoutes({
+  model,
+  tokenizer,
+  modelName,
+  windowTokens,
+  tokenDelayMs,
+  firstTokenDelayMs,
+}: ContainerOptions): Map<string, Route> {
+  const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
+  const context: ChatContext = { model, tokenizer, control, limits: { modelName, windowTokens } };
+  const created = Math.floor(Date.now() / 1_000);
+  const card = { id: modelName, object: 'model', created, owned_by: 'sluice', root: modelName, parent: null, max_model_len: windowTokens };
+  const sendSettings = (response: ServerResponse) => sendBody(response, 200, control.settings());
+  return new Map<string, Route>([
+    ['GET /ping', (_, response) => void response.writeHead(200).end()],
+    ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: [card] })],
+    ['POST /invocations', (body, response) => answerChat(context, () => readInvocation(body), response)],
+    ['POST /v1/chat/completions', (body, response) => answerChat(context, () => parse(ChatRequest, body), response)],
+    ['GET /control', (_, response) => sendSettings(response)],
+    [
+      'PUT /control',
+      (body, response) => {
+        control.change(parse(ControlChange, body));
+        sendSettings(response);
+      },
+    ],
+    [
+      'DELETE /control',
+      (_, response) => {
+        control.reset();
+        sendSettings(response);
+      },
+    ],
+  ]);
+}
+
+async function handle(routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', 'http://container');
+  const route = routes.get(`${request.method} ${pathname}`);
+  if (!route) throw new NotFound('Not Found');
+  await route(await readBody(request), response);
+}
+
+/** A body over the limit is read to its end, though not kept: a client that is still sending would not see the reply. */
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (bytes > MAX_BODY_BYTES) throw new TooLarge(MAX_BODY_BYTES);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** vLLM tries each of its request schemas on an invocation, and does not say which field none of them liked. */
+function readInvocation(body: string): ChatRequest {
+  const read = ChatRequest.safeParse(readJson(body));
+  if (read.success) return read.data;
+  throw new BadRequest("Cannot find suitable handler for request. Expected one of: ['ChatCompletionRequest', 'CompletionRequest']");
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> {
+  const read = schema.safeParse(readJson(body));
+  if (!read.success) throw new BadRequest(z.prettifyError(read.error));
+  return read.data;
+}
+
+function readJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new BadRequest(`JSON decode error: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  const body = toErrorBody(error);
+  if (body.error.code === 500) console.error(error);
+  sendBody(response, body.error.code, body);
+}

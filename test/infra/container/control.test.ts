@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type Container,
+  chunksOf,
+  complete,
+  contentOf,
+  control,
+  type ErrorBody,
+  eventsOf,
+  invoke,
+  model,
+  question,
+  readUntilEnd,
+  startContainer,
+  streamOf,
+} from './fixtures.ts';
+
+const INITIAL = { token_delay_ms: 0, first_token_delay_ms: 0, omit_usage: false, fault: null };
+const STREAM = { messages: question, temperature: 0, stream: true, max_tokens: 20, stream_options: { include_usage: true } };
+
+let container: Container;
+beforeAll(async () => {
+  container = await startContainer();
+});
+afterEach(() => fetch(`${container.url}/control`, { method: 'DELETE' }));
+afterAll(() => container.close());
+
+const settings = async (): Promise<unknown> => (await fetch(`${container.url}/control`)).json();
+
+describe('the control route', () => {
+  test('changes what it is given, shows everything, and resets', async () => {
+    expect(await settings()).toEqual(INITIAL);
+    await control(container, { token_delay_ms: 5 });
+    const changed = await control(container, { fault: { kind: 'hang', after_tokens: 3 } });
+    expect(await changed.json()).toEqual({ ...INITIAL, token_delay_ms: 5, fault: { kind: 'hang', after_tokens: 3 } });
+    await control(container, { fault: null });
+    expect(await settings()).toEqual({ ...INITIAL, token_delay_ms: 5 });
+    await fetch(`${container.url}/control`, { method: 'DELETE' });
+    expect(await settings()).toEqual(INITIAL);
+  });
+
+  test.each([{ delay: 1 }, { token_delay_ms: -1 }, { fault: { kind: 'explode' } }, { fault: { kind: 'die', after: 1 } }])(
+    'refuses %j',
+    async (body) => {
+      expect((await control(container, body)).status).toBe(400);
+      expect(await settings()).toEqual(INITIAL);
+    },
+  );
+
+  test('delays the first token and each further one', async () => {
+    await control(container, { first_token_delay_ms: 60, token_delay_ms: 10 });
+    const start = performance.now();
+    await complete(container, { max_tokens: 5 });
+    // A timer may fire up to a millisecond early.
+    expect(performance.now() - start).toBeGreaterThanOrEqual(60 + 4 * 10 - 5);
+  });
+
+  test('leaves usage away', async () => {
+    await control(container, { omit_usage: true });
+    const chunks = chunksOf(await streamOf(container, STREAM));
+    expect(chunks.every(({ usage }) => usage === undefined)).toBe(true);
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('length');
+    expect((await complete(container, { max_tokens: 2 })).usage).toBeUndefined();
+  });
+});
+
+describe('a fault', () => {
+  test('`error` answers its status and body as often as it is told, then no more', async () => {
+    await control(container, { fault: { kind: 'error', status: 503, body: { error: 'busy' }, times: 2 } });
+    for (const _ of [1, 2]) {
+      const response = await invoke(container, STREAM);
+      expect([response.status, await response.json()]).toEqual([503, { error: 'busy' }]);
+    }
+    expect((await invoke(container, STREAM)).status).toBe(200);
+  });
+
+  test('`error` is a 500 in the words of vLLM by default, and hits until the reset', async () => {
+    await control(container, { fault: { kind: 'error' } });
+    for (const _ of [1, 2, 3]) {
+      const response = await invoke(container, {});
+      expect(response.status).toBe(500);
+      expect(((await response.json()) as ErrorBody).error).toMatchObject({ type: 'InternalServerError', code: 500 });
+    }
+  });
+
+  test('`error` with a string body is not JSON', async () => {
+    await control(container, { fault: { kind: 'error', status: 502, body: '<html>' } });
+    expect(await (await invoke(container, STREAM)).text()).toBe('<html>');
+  });
+
+  test('`end_without_done` ends cleanly after its tokens, without finish, usage or [DONE]', async () => {
+    const whole = chunksOf(await streamOf(container, STREAM));
+    await control(container, { fault: { kind: 'end_without_done', after_tokens: 4 } });
+    const events = await streamOf(container, STREAM);
+    expect(events).not.toContain('[DONE]');
+    expect(contentOf(chunksOf(events))).toBe(contentOf(whole.slice(0, 1 + 4)));
+    expect(chunksOf(events)).toHaveLength(1 + 4);
+  });
+
+  test('a fault after more tokens than the answer has takes its finish away', async () => {
+    await control(container, { fault: { kind: 'end_without_done', after_tokens: 1_000 } });
+    const chunks = chunksOf(await streamOf(container, STREAM));
+    expect(chunks).toHaveLength(1 + 20);
+    expect(chunks.every(({ choices }) => choices[0]?.finish_reason === null)).toBe(true);
+  });
+
+  test('`destroy` breaks the connection after its tokens', async () => {
+    await control(container, { fault: { kind: 'destroy', after_tokens: 2, times: 1 } });
+    const { text, broken } = await readUntilEnd(await invoke(container, STREAM));
+    expect(broken).toBe(true);
+    expect(chunksOf(eventsOf(text))).toHaveLength(1 + 2);
+  });
+
+  test('`error_event` is an event followed by [DONE] in a stream, and a 500 otherwise', async () => {
+    await control(container, { fault: { kind: 'error_event', after_tokens: 2 } });
+    const events = await streamOf(container, STREAM);
+    expect(events).toHaveLength(1 + 2 + 1 + 1);
+    expect(events.at(-1)).toBe('[DONE]');
+    expect(chunksOf(events).at(-1)?.error).toMatchObject({ type: 'InternalServerError', code: 500 });
+    expect((await invoke(container, { messages: question })).status).toBe(500);
+  });
+
+  test('`hang` sends its tokens and then nothing until the client leaves', async () => {
+    await control(container, { fault: { kind: 'hang', after_tokens: 3, times: 1 } });
+    const abort = new AbortController();
+    const response = await invoke(container, STREAM, abort.signal);
+    let text = '';
+    const reading = (async () => {
+      for await (const bytes of response.body ?? []) {
+        text += new TextDecoder().decode(bytes);
+        if (eventsOf(text).length === 1 + 3) abort.abort();
+      }
+    })();
+    await expect(reading).rejects.toThrow('abort');
+    expect((await streamOf(container, STREAM)).at(-1)).toBe('[DONE]');
+  });
+});
+
+test.each([true, false])('the container stops generating when the client leaves (stream: %j)', async (stream) => {
+  let generated = 0;
+  const started = Promise.withResolvers<void>();
+  const nextLogits: typeof model.nextLogits = (...context) => {
+    generated += 1;
+    started.resolve();
+    return model.nextLogits(...context).fill(-50, model.endOfTurn);
+  };
+  const counting = await startContainer({ model: { ...model, nextLogits }, tokenDelayMs: 1 });
+  const abort = new AbortController();
+  const reply = invoke(counting, { messages: question, stream, max_tokens: 8_000 }, abort.signal).then((response) => response.text());
+  await started.promise;
+  abort.abort();
+  await expect(reply).rejects.toThrow('abort');
+  await complete(counting, { max_tokens: 1 });
+  const before = generated;
+  await complete(counting, { max_tokens: 30 });
+  expect(generated - before).toBe(30);
+  await counting.close();
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import { type GenerationRequest, generate, type Step } from '../../../infra/container/generate.ts';
+import { model, tokenizer } from './fixtures.ts';
+
+const ask = (content: string): number[] => tokenizer.encodeChat([{ role: 'user', content }]);
+
+function answer(request: Partial<GenerationRequest>): Step[] {
+  return [
+    ...generate(model, tokenizer, {
+      prompt: ask('What is a weir?'),
+      maxTokens: 60,
+      temperature: 0,
+      seed: undefined,
+      stops: [],
+      ...request,
+    }),
+  ];
+}
+
+const textOf = (steps: readonly Step[]): string => steps.map(({ text }) => text).join('');
+
+describe('an answer', () => {
+  test('is the same each time at temperature 0', () => {
+    expect(answer({})).toEqual(answer({}));
+    expect(answer({ temperature: 1e-6 })).toEqual(answer({}));
+  });
+
+  test('is the same for the same seed and differs for another', () => {
+    const seeded = (seed: number) => answer({ temperature: 1, seed });
+    expect(seeded(7)).toEqual(seeded(7));
+    expect(new Set([1, 2, 1 + 2 ** 32, 2 ** 60, -1].map((seed) => textOf(seeded(seed)))).size).toBe(5);
+  });
+
+  test('is not the same each time without a seed', () => {
+    expect(new Set(Array.from({ length: 5 }, () => textOf(answer({ temperature: 1 })))).size).toBeGreaterThan(1);
+  });
+
+  test('depends on the prompt', () => {
+    const prompts = ['What is a weir?', 'How is snow made?', 'Tell me about Anna.', 'What is the capital of Peru?', 'Hello'];
+    expect(new Set(prompts.map((prompt) => textOf(answer({ prompt: ask(prompt) })))).size).toBe(prompts.length);
+  });
+
+  test('is more often about what the prompt names', () => {
+    const about = (prompt: string) =>
+      Array.from({ length: 40 }, (_, seed) => textOf(answer({ prompt: ask(prompt), temperature: 1, seed }))).filter((text) =>
+        text.includes('snow'),
+      ).length;
+    expect(about('How is snow made?')).toBeGreaterThan(4 * about('Tell me about Anna and the ferry.'));
+  });
+
+  test('ends with `length` at max_tokens and with `stop` where the model ends its turn', () => {
+    const cut = answer({ maxTokens: 3 });
+    expect(cut).toHaveLength(3);
+    expect(cut.at(-1)?.finish).toEqual({ reason: 'length', stopReason: null });
+    const whole = answer({ maxTokens: 4_000, temperature: 1, seed: 1 });
+    expect(whole.at(-1)).toEqual({ token: model.endOfTurn, text: '', finish: { reason: 'stop', stopReason: null } });
+  });
+
+  test('stops at a string that lies across two tokens and shows nothing of it', () => {
+    const steps = answer({});
+    const border = (steps[4]?.text ?? '').slice(-2) + (steps[5]?.text ?? '').slice(0, 2);
+    const stopped = answer({ stops: ['no such text', border] });
+    const full = textOf(steps);
+    expect(textOf(stopped)).toBe(full.slice(0, full.indexOf(border)));
+    expect(stopped.at(-1)?.finish).toEqual({ reason: 'stop', stopReason: border });
+    expect(stopped.length).toBeLessThan(steps.length);
+  });
+});
+
+test('text that only began a stop string is shown when the answer ends there', () => {
+  const cut = textOf(answer({ maxTokens: 10 }));
+  expect(textOf(answer({ maxTokens: 10, stops: [`${cut.slice(-3)}\u0000`] }))).toBe(cut);
+});
+
+describe('the logits', () => {
+  test('depend on their arguments alone and cover the vocabulary', () => {
+    const prompt = model.readPrompt(ask('What is a weir?'));
+    const first = model.nextLogits(prompt, [300, 301]);
+    model.nextLogits(model.readPrompt(ask('Hello')), [5]);
+    expect(model.nextLogits(prompt, [300, 301])).toEqual(first);
+    expect(first).toHaveLength(tokenizer.vocabularySize);
+    expect(first.every(Number.isFinite)).toBe(true);
+  });
+});
