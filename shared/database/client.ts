@@ -1,0 +1,39 @@
+import { ConditionalCheckFailedException, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+
+/** Every write of ours may be sent twice without harm, so the SDK may retry: at most this often in all. */
+const MAX_ATTEMPTS = 3;
+const CONNECTION_TIMEOUT_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 3_000;
+const MAX_SOCKETS = 256;
+
+export type Database = DynamoDBDocumentClient;
+
+/** The DynamoDB client. Region, credentials and endpoint come from the environment unless they are given. */
+export const createDatabase = (place: Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'> = {}): Database =>
+  DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      ...place,
+      maxAttempts: MAX_ATTEMPTS,
+      requestHandler: new NodeHttpHandler({
+        connectionTimeout: CONNECTION_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        throwOnRequestTimeout: true,
+        httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+        httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      }),
+    }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+
+/** Whether a conditional write was refused by its condition. */
+export const isConditionFailed = (error: unknown): error is ConditionalCheckFailedException =>
+  error instanceof ConditionalCheckFailedException;
+
+/** A table's name from the environment; its absence is a mistake of the deployment. */
+export const tableName = (variable: string): string => {
+  const name = process.env[variable];
+  if (!name) throw new Error(`The environment variable ${variable} is missing.`);
+  return name;
+};

@@ -1,0 +1,25 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { newId } from '../ids/id.ts';
+
+/** API Gateway's proxy event, with the id that stands in the reply, the logs and the usage event, and the arrival time. */
+export interface ApiEvent extends APIGatewayProxyEvent {
+  requestId: string;
+  receivedAtMs: number;
+}
+
+/** A header by its lower-case name; API Gateway keeps the case that the caller sent. */
+export const headerOf = (event: ApiEvent, name: string): string | undefined => {
+  for (const key in event.headers) if (key.length === name.length && key.toLowerCase() === name) return event.headers[key];
+  return undefined;
+};
+
+/**
+ * Middleware: gives the request its id. Our own and random: callers may choose API Gateway's `requestId`
+ * themselves, and an id that a caller can repeat must never decide what is billed.
+ */
+export const identify = () => ({
+  before: ({ event }: { event: ApiEvent }): void => {
+    event.requestId = newId('request');
+    event.receivedAtMs = Date.now();
+  },
+});

@@ -1,0 +1,72 @@
+/** What a caller is told of a failure; `headers` go on the reply beside the body. */
+export interface ErrorFacts {
+  status: number;
+  type: string;
+  code: string | null;
+  message: string;
+  param?: string | null;
+  headers?: Record<string, string>;
+}
+
+/** The one error class that reaches callers. Subclasses live with the concept they speak of and take facts, not sentences. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly headers: Record<string, string>;
+
+  constructor({ status, type, code, message, param = null, headers = {} }: ErrorFacts) {
+    super(message);
+    this.name = new.target.name;
+    this.status = status;
+    this.type = type;
+    this.code = code;
+    this.param = param;
+    this.headers = headers;
+  }
+}
+
+/** A request that cannot be understood or is out of range: 400, naming the field in `param`. */
+export class InvalidRequest extends ApiError {
+  constructor(facts: { message: string; param?: string | null; code?: string }) {
+    super({ status: 400, type: 'invalid_request_error', code: facts.code ?? null, message: facts.message, param: facts.param ?? null });
+  }
+}
+
+/** Our own fault. The cause is logged, never sent. */
+export class InternalError extends ApiError {
+  constructor() {
+    super({
+      status: 500,
+      type: 'server_error',
+      code: 'internal_error',
+      message: 'Sluice failed to handle this request. It has been logged; quote the request id when you report it.',
+    });
+  }
+}
+
+/** A dependency of ours does not answer: 503, worth a retry. */
+export class ServiceUnavailable extends ApiError {
+  constructor() {
+    super({
+      status: 503,
+      type: 'server_error',
+      code: 'service_unavailable',
+      message: 'The service cannot take this request at the moment. Try again shortly.',
+      headers: { 'retry-after': '1' },
+    });
+  }
+}
+
+/** Anything thrown, as something that may be said: what is not an ApiError is our own fault. */
+export const toApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new InternalError());
+
+/**
+ * The body of interface 2.6. A 401's `error` is a string, as interface 7 has it; every other is an object.
+ * Used for replies and, as `data:`, for the error that ends a stream.
+ */
+export const toWire = (error: ApiError, requestId: string): Record<string, unknown> =>
+  error.status === 401
+    ? { error: error.message, code: error.code, request_id: requestId }
+    : { error: { message: error.message, type: error.type, param: error.param, code: error.code }, request_id: requestId };

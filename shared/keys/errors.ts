@@ -1,0 +1,36 @@
+import { ApiError } from '../http/errors.ts';
+import type { Scope } from './secret.ts';
+
+/** 401. Its text goes out as the plain string that interface 7 asks for. */
+export class InvalidApiKey extends ApiError {
+  constructor(message: string) {
+    super({ status: 401, type: 'authentication_error', code: 'invalid_api_key', message, headers: { 'www-authenticate': 'Bearer' } });
+  }
+}
+
+export const missingKey = (): InvalidApiKey =>
+  new InvalidApiKey("No API key was sent. Send it in the header 'Authorization: Bearer <API key>'.");
+
+/** One text for every key that does not open: unknown, wrong, revoked. */
+export const wrongKey = (): InvalidApiKey =>
+  new InvalidApiKey('The API key is not valid. Check that it was copied whole and has not been revoked.');
+
+export const expiredKey = (): InvalidApiKey => new InvalidApiKey('The API key has expired. Ask your administrator for a new one.');
+
+export const wrongHost = (scope: Scope, url: string | undefined): InvalidApiKey =>
+  new InvalidApiKey(
+    `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host${url ? `: use it with ${url}` : ', not for this one'}.`,
+  );
+
+/** A key whose allow-list does not hold the model: 403. */
+export class ModelNotAllowed extends ApiError {
+  constructor(model: string) {
+    super({
+      status: 403,
+      type: 'permission_error',
+      code: 'model_not_allowed',
+      param: 'model',
+      message: `This API key may not use the model '${model}'. Use a model on its allow-list, or ask your administrator to add this one.`,
+    });
+  }
+}

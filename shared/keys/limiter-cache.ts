@@ -1,0 +1,58 @@
+import type { Refusal } from '../limits/window.ts';
+import type { LimiterItem } from './limiter.ts';
+
+/** Bounds of what one function environment remembers. */
+const MAX_ENTRIES = 10_000;
+/** After an exact refusal this environment refuses by itself for at most this long, so that a raised limit is noticed. */
+const MAX_REFUSAL_MS = 5_000;
+/** A concurrency slot may free at any moment; only a storm is held off. */
+const CONCURRENCY_REFUSAL_MS = 100;
+
+export interface Seen {
+  item: LimiterItem | undefined;
+  seenAtMs: number;
+}
+
+interface Entry extends Seen {
+  refusal?: { untilMs: number; tokens: number; reason: Refusal };
+}
+
+/**
+ * What this environment last saw of limiter items. Never the authority: an admission's condition proves what was taken
+ * from here, and a wrong guess costs one more round trip and never a request too many.
+ */
+export const createLimiterCache = () => {
+  const entries = new Map<string, Entry>();
+  const put = (id: string, entry: Entry): void => {
+    entries.delete(id);
+    entries.set(id, entry);
+    if (entries.size > MAX_ENTRIES) for (const oldest of entries.keys()) return void entries.delete(oldest);
+  };
+  return {
+    /** What was last seen of a limiter (`item` undefined: there was none) and when; undefined when nothing was. */
+    get: (id: string): Seen | undefined => entries.get(id),
+    set: (id: string, item: LimiterItem | undefined, nowMs: number): void => put(id, { item, seenAtMs: nowMs }),
+    /** Remembers an exact refusal of a request that reserves `tokens`. */
+    refuse: (id: string, item: LimiterItem, reason: Refusal, tokens: number, nowMs: number): void => {
+      const wait = Math.min(reason.retryAfterMs, reason.dimension === 'concurrency' ? CONCURRENCY_REFUSAL_MS : MAX_REFUSAL_MS);
+      put(id, {
+        item,
+        seenAtMs: nowMs,
+        refusal: { untilMs: nowMs + wait, tokens, reason: { ...reason, retryAfterMs: nowMs + reason.retryAfterMs } },
+      });
+    },
+    /** The refusal that still holds for a request of `tokens`, with the wait that is left. */
+    refusal: (id: string, tokens: number, nowMs: number): Refusal | undefined => {
+      const refusal = entries.get(id)?.refusal;
+      if (!refusal || nowMs >= refusal.untilMs || (refusal.reason.dimension === 'tokens' && tokens < refusal.tokens)) return undefined;
+      return { ...refusal.reason, retryAfterMs: refusal.reason.retryAfterMs - nowMs };
+    },
+    /** A release by this environment may have made room. */
+    forgetRefusal: (id: string): void => {
+      const entry = entries.get(id);
+      if (entry) delete entry.refusal;
+    },
+  };
+};
+
+export type LimiterCache = ReturnType<typeof createLimiterCache>;

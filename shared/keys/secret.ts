@@ -1,0 +1,42 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { randomBase62, toBase62 } from '../ids/base62.ts';
+
+/** The host that a key opens. Its letter is in the key, so that a key on the wrong host is told from a wrong key without a read. */
+export const scopes = { s: 'serverless', o: 'on_demand' } as const;
+type ScopeLetter = keyof typeof scopes;
+export type Scope = (typeof scopes)[ScopeLetter];
+
+const ID_CHARACTERS = 18;
+/** 28 base62 characters hold 166 random bits. */
+const RANDOM_CHARACTERS = 28;
+const CHECKSUM_CHARACTERS = 6;
+const FORM = new RegExp(`^sk-([so])([0-9A-Za-z]{${ID_CHARACTERS}})[0-9A-Za-z]{${RANDOM_CHARACTERS}}([0-9A-Za-z]{${CHECKSUM_CHARACTERS}})$`);
+
+/** An API key as the caller sends it, taken apart. */
+export interface PresentedKey {
+  keyId: string;
+  scope: Scope;
+  hash: Buffer;
+}
+
+const checksum = (text: string): string => toBase62(crc32(text), CHECKSUM_CHARACTERS);
+
+const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** A new secret for a key id: `sk-`, the scope's letter, the id without prefix, 166 random bits, a checksum. Shown once. */
+export const newSecret = (scope: Scope, keyId: string): { secret: string; hash: Buffer } => {
+  const body = `sk-${scope === 'serverless' ? 's' : 'o'}${keyId.slice(-ID_CHARACTERS)}${randomBase62(RANDOM_CHARACTERS)}`;
+  const secret = body + checksum(body);
+  return { secret, hash: sha256(secret) };
+};
+
+/** Takes a presented key apart; undefined when it cannot be one of ours (form or checksum), which costs no call. */
+export const parseSecret = (secret: string): PresentedKey | undefined => {
+  const [, letter, id, sum] = FORM.exec(secret) ?? [];
+  if (!letter || !id || checksum(secret.slice(0, -CHECKSUM_CHARACTERS)) !== sum) return undefined;
+  return { keyId: `key_${id}`, scope: scopes[letter as ScopeLetter], hash: sha256(secret) };
+};
+
+/** Compares two SHA-256 digests in constant time. */
+export const sameHash = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);

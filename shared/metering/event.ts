@@ -1,0 +1,56 @@
+import * as z from 'zod';
+
+/** How a request ended. `orphaned`: its function died; the sweep settled it. */
+export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 'timed_out', 'orphaned']);
+export type Outcome = z.infer<typeof Outcome>;
+
+/** The record that is billed: one for every admitted request, immutable, the truth that every total is made from. */
+export const UsageEvent = z.object({
+  request_id: z.string(),
+  key_id: z.string(),
+  org_id: z.string(),
+  /** Absent on an orphaned event: the function died with what it knew. */
+  model: z.string().optional(),
+  route: z.string().optional(),
+  stream: z.boolean().optional(),
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0),
+  /** `runtime`: counted by the model's runtime; `estimated`: by us, because the runtime did not say. */
+  source: z.enum(['runtime', 'estimated']),
+  outcome: Outcome,
+  finish_reason: z.string().nullable(),
+  /** ms since the epoch, then milliseconds from the arrival of the request. */
+  admitted_at: z.int(),
+  time_to_first_token_ms: z.int().nullable(),
+  duration_ms: z.int(),
+  /** Nano-dollars, by the price version named beside it. */
+  cost_nanos: z.union([z.int(), z.bigint()]).transform(BigInt),
+  price_version: z.string().nullable(),
+  endpoint: z.string().optional(),
+  user: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+export type UsageEvent = z.output<typeof UsageEvent>;
+
+/** The event of a request whose function died: nothing is known to have been delivered, so nothing is charged. */
+export const orphanedEvent = (facts: {
+  requestId: string;
+  keyId: string;
+  orgId: string;
+  admittedAtMs: number;
+  nowMs: number;
+}): UsageEvent => ({
+  request_id: facts.requestId,
+  key_id: facts.keyId,
+  org_id: facts.orgId,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  source: 'estimated',
+  outcome: 'orphaned',
+  finish_reason: null,
+  admitted_at: facts.admittedAtMs,
+  time_to_first_token_ms: null,
+  duration_ms: facts.nowMs - facts.admittedAtMs,
+  cost_nanos: 0n,
+  price_version: null,
+});

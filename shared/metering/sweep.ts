@@ -1,0 +1,70 @@
+import { EPOCH_PARTITIONS, epochOf } from '../keys/epoch.ts';
+import type { LimiterStore } from '../keys/limiter-store.ts';
+import { logError } from '../logging/log.ts';
+import { orphanedEvent } from './event.ts';
+import type { UsageStore } from './usage-store.ts';
+
+/** Epochs that may still hold a request in flight: the current one and the one before. */
+const OPEN_EPOCHS = 2;
+/** After an outage the sweep catches up, at most this many epochs in one run. */
+const MAX_EPOCHS_A_RUN = 200;
+
+export interface Sweep {
+  limiters: LimiterStore;
+  usage: UsageStore;
+  now: () => number;
+  /** A request in flight for longer than this has no function any more: the function's timeout and a minute. */
+  maxFlightMs: number;
+  /** Whether there is time to go on. */
+  hasTime: () => boolean;
+}
+
+export interface SweepReport {
+  limiters: number;
+  released: number;
+  orphaned: number;
+  complete: boolean;
+}
+
+/**
+ * Settles what dead functions left in flight, so that events = admitted requests, always. A request that has its event is
+ * released by it; one without gets an `orphaned` event at cost 0. Safe beside late settlements and beside itself.
+ */
+export const sweep = async (deps: Sweep): Promise<SweepReport> => {
+  const { limiters, now } = deps;
+  const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, complete: false };
+  const current = epochOf(now());
+  const swept = await limiters.sweptEpoch();
+  const first = Math.min(swept === undefined ? current - OPEN_EPOCHS : swept + 1, current - OPEN_EPOCHS);
+  const last = Math.min(current, first + MAX_EPOCHS_A_RUN);
+  for (let epoch = first; epoch <= last; epoch++) {
+    for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {
+      for await (const id of limiters.listByEpoch(epoch, partition)) {
+        if (!deps.hasTime()) return report;
+        await sweepLimiter(deps, id, report);
+      }
+    }
+    if (epoch <= current - OPEN_EPOCHS && epoch !== swept) await limiters.markSwept(epoch);
+  }
+  return { ...report, complete: last === current };
+};
+
+const sweepLimiter = async ({ limiters, usage, now, maxFlightMs }: Sweep, id: string, report: SweepReport): Promise<void> => {
+  const item = await limiters.get(id);
+  if (!item) return;
+  report.limiters++;
+  for (const [requestId, entry] of Object.entries(item.fl)) {
+    const [admittedAtMs] = entry;
+    if (now() - admittedAtMs <= maxFlightMs) continue;
+    const facts = { requestId, keyId: id, orgId: item.org, admittedAtMs, nowMs: now() };
+    const event = await usage.putIfAbsent(orphanedEvent(facts));
+    await limiters.release(id, requestId, entry, event.prompt_tokens + event.completion_tokens, now(), item);
+    if (event.outcome === 'orphaned') {
+      report.orphaned++;
+      logError('orphaned', 'A request was in flight when its function died; it was settled at cost 0.', {
+        request_id: requestId,
+        key_id: id,
+      });
+    } else report.released++;
+  }
+};

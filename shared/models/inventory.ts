@@ -1,0 +1,50 @@
+import { logError } from '../logging/log.ts';
+import { ModelNotFound } from './errors.ts';
+import type { Model } from './model.ts';
+import type { ModelStore } from './model-store.ts';
+
+/** A change of the inventory reaches every function within this time. */
+const FRESH_MS = 30_000;
+/** While the table does not answer, what is known serves on for this long. */
+const STALE_MS = 10 * 60_000;
+
+/** The published models of a pool as one function environment sees them, at most 30 s old; one query a refresh, however many ask. */
+export const createInventory = (store: ModelStore, pool: string, now: () => number) => {
+  let seen: { models: Map<string, Model>; atMs: number } | undefined;
+  let refreshing: Promise<Map<string, Model>> | undefined;
+
+  const refresh = async (): Promise<Map<string, Model>> => {
+    try {
+      const models = await store.list(pool);
+      seen = { models, atMs: now() };
+      return models;
+    } catch (error) {
+      if (!seen || now() - seen.atMs > STALE_MS) throw error;
+      logError('inventory_stale', error, { age_ms: now() - seen.atMs });
+      return seen.models;
+    } finally {
+      refreshing = undefined;
+    }
+  };
+
+  const models = (): Map<string, Model> | Promise<Map<string, Model>> => {
+    if (seen && now() - seen.atMs < FRESH_MS) return seen.models;
+    refreshing ??= refresh();
+    return refreshing;
+  };
+
+  return {
+    /** The published models, by name. */
+    list: async (): Promise<Model[]> =>
+      [...(await models()).values()].filter((model) => model.status === 'published').sort((a, b) => (a.name < b.name ? -1 : 1)),
+
+    /** A published model, or 404. */
+    find: async (name: string): Promise<Model> => {
+      const model = (await models()).get(name);
+      if (model?.status !== 'published') throw new ModelNotFound(name);
+      return model;
+    },
+  };
+};
+
+export type Inventory = ReturnType<typeof createInventory>;

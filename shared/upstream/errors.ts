@@ -1,0 +1,97 @@
+import { ApiError } from '../http/errors.ts';
+
+export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
+
+const texts: Record<UpstreamCode, string> = {
+  upstream_error: 'The model failed to answer. Nothing is wrong with the request; try it again.',
+  upstream_timeout: 'The model took too long to answer. Try again; for long answers use stream: true.',
+  no_capacity: 'The model has no free capacity at the moment. Try again shortly.',
+  model_not_ready: 'The model is starting. Try again in a few moments.',
+};
+const retryAfterSeconds: Record<UpstreamCode, number> = { upstream_error: 1, upstream_timeout: 5, no_capacity: 5, model_not_ready: 30 };
+
+/** Whatever an upstream can do, as the caller sees it: 503 and when to try again. `detail` is for the log alone. */
+export class UpstreamFailed extends ApiError {
+  readonly detail: string;
+  constructor(code: UpstreamCode, detail: string) {
+    super({ status: 503, type: 'server_error', code, message: texts[code], headers: { 'retry-after': String(retryAfterSeconds[code]) } });
+    this.detail = detail;
+  }
+}
+
+/** The container refused the request itself: 400 with its words. */
+export class RefusedByModel extends ApiError {
+  constructor(message: string) {
+    const isTooLong = /maximum context length/i.test(message);
+    super({
+      status: 400,
+      type: 'invalid_request_error',
+      code: isTooLong ? 'context_length_exceeded' : 'invalid_value',
+      message,
+      param: isTooLong ? 'messages' : null,
+    });
+  }
+}
+
+/** The container could not read what we made of the request: our fault. */
+export class MistranslatedRequest extends Error {}
+
+/** vLLM answers every schema error with this; it means that we sent what we should have refused. */
+const NO_HANDLER = /Cannot find suitable handler for request/;
+const NO_CAPACITY = /no capacity/i;
+/** Container statuses below 500 that speak of its load and not of the request. */
+const LOAD_STATUSES = new Set([408, 425, 429]);
+
+interface Thrown {
+  name?: string;
+  message?: string;
+  code?: string;
+  ErrorCode?: string;
+  OriginalStatusCode?: number;
+  OriginalMessage?: string;
+}
+
+const byName: Record<string, UpstreamCode> = {
+  ThrottlingException: 'no_capacity',
+  ServiceUnavailable: 'no_capacity',
+  ModelNotReadyException: 'model_not_ready',
+  TimeoutError: 'upstream_timeout',
+};
+
+/** Anything that the SageMaker runtime or its connection threw, as an error that may be told. */
+export const toUpstreamError = (error: unknown): Error => {
+  if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
+  const thrown = error as Thrown;
+  const detail = `${thrown.name ?? 'Error'}: ${thrown.message ?? String(error)}`.slice(0, 1_000);
+  const status = thrown.OriginalStatusCode;
+  if (thrown.name === 'ModelError' && status !== undefined && status >= 400 && status < 500) {
+    if (LOAD_STATUSES.has(status)) return new UpstreamFailed('no_capacity', detail);
+    const words = containerMessage(thrown.OriginalMessage ?? '');
+    return NO_HANDLER.test(words) ? new MistranslatedRequest(words) : new RefusedByModel(publicText(words));
+  }
+  if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
+  if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
+  return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
+};
+
+/** The message within a container's error body: OpenAI's, FastAPI's or plain text. */
+const containerMessage = (body: string): string => {
+  try {
+    const parsed = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown };
+    const nested = typeof parsed.error === 'object' ? parsed.error?.message : parsed.error;
+    const message = nested ?? parsed.message ?? parsed.detail;
+    return typeof message === 'string' ? message : body;
+  } catch {
+    return body;
+  }
+};
+
+const MAX_TEXT = 1_000;
+const GENERIC = 'The model refused the request.';
+const INTERNAL = /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
+
+/** A container's words without account ids, ARNs, URLs, file paths; a traceback is not told at all. */
+export const publicText = (text: string): string => {
+  if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
+  return text.slice(0, MAX_TEXT).replace(INTERNAL, '[…]');
+};

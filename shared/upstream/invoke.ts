@@ -1,0 +1,84 @@
+import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Target } from '../models/model.ts';
+import type { UpstreamChunk } from './chunk.ts';
+import { toUpstreamError } from './errors.ts';
+import { createStreamReader } from './read-stream.ts';
+
+const CONNECTION_TIMEOUT_MS = 2_000;
+/** Silence on the connection for longer than this means that the container is gone. */
+const SILENCE_TIMEOUT_MS = 300_000;
+const MAX_SOCKETS = 1_024;
+/** After its terminator a stream is read to its end, so that the connection can serve again, but for no longer than this. */
+const DRAIN_MS = 1_000;
+
+export interface Invocation {
+  target: Target;
+  /** The JSON that the container is asked. */
+  body: string;
+  signal: AbortController;
+}
+
+/** Starts an invocation and gives the chunks of its answer, a batch for each payload part. Throws only errors that may be told. */
+export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>;
+
+/**
+ * The SageMaker runtime. ALWAYS the streaming call: the plain one dies at 60 s. Never retried by the SDK, because an
+ * invocation is not idempotent. One client a region, made when first needed.
+ */
+export const createInvoke = (): Invoke => {
+  const clients = new Map<string, SageMakerRuntimeClient>();
+  const clientFor = (region: string | undefined): SageMakerRuntimeClient => {
+    const known = clients.get(region ?? '');
+    if (known) return known;
+    const client = new SageMakerRuntimeClient({
+      ...(region && { region }),
+      maxAttempts: 1,
+      requestHandler: new NodeHttpHandler({
+        connectionTimeout: CONNECTION_TIMEOUT_MS,
+        socketTimeout: SILENCE_TIMEOUT_MS,
+        httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+        httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      }),
+    });
+    clients.set(region ?? '', client);
+    return client;
+  };
+
+  return async function* ({ target, body, signal }) {
+    let isRead = false;
+    try {
+      const { Body } = await clientFor(target.region).send(
+        new InvokeEndpointWithResponseStreamCommand({
+          EndpointName: target.endpoint,
+          InferenceComponentName: target.component,
+          ContentType: 'application/json',
+          Body: body,
+        }),
+        { abortSignal: signal.signal },
+      );
+      const reader = createStreamReader();
+      let drain: NodeJS.Timeout | undefined;
+      try {
+        for await (const part of Body ?? []) {
+          if (!part.PayloadPart?.Bytes || drain) continue;
+          const chunks = reader.push(part.PayloadPart.Bytes);
+          if (chunks.length > 0) yield chunks;
+          if (reader.isDone) drain = setTimeout(() => signal.abort(), DRAIN_MS);
+        }
+      } catch (error) {
+        if (!reader.isDone) throw error;
+      } finally {
+        clearTimeout(drain);
+      }
+      const last = reader.end();
+      isRead = true;
+      if (last.length > 0) yield last;
+    } catch (error) {
+      throw toUpstreamError(error);
+    } finally {
+      // Leaving the loop does not stop the container; aborting does.
+      if (!isRead) signal.abort();
+    }
+  };
+};

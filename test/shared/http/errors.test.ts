@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { InvalidRequest, toApiError, toWire } from '../../../shared/http/errors.ts';
+import { validate } from '../../../shared/http/validate.ts';
+import { wrongKey } from '../../../shared/keys/errors.ts';
+
+describe('an error on the wire', () => {
+  test('is an object with message, type, param and code, and the request id', () => {
+    expect(toWire(new InvalidRequest({ message: 'No.', param: 'n' }), 'req_1')).toEqual({
+      error: { message: 'No.', type: 'invalid_request_error', param: 'n', code: null },
+      request_id: 'req_1',
+    });
+  });
+
+  test('of a 401 is a string', () => {
+    expect(toWire(wrongKey(), 'req_1')).toEqual({
+      error: expect.stringContaining('not valid'),
+      code: 'invalid_api_key',
+      request_id: 'req_1',
+    });
+  });
+
+  test('tells nothing of what we did not foresee', () => {
+    const told = toApiError(new Error('password is hunter2'));
+    expect(told.status).toBe(500);
+    expect(JSON.stringify(toWire(told, 'req_1'))).not.toContain('hunter2');
+  });
+});
+
+describe('validation', () => {
+  const schema = z.looseObject({ model: z.string(), messages: z.array(z.looseObject({ role: z.enum(['user']) })) });
+  const refused = (value: unknown): InvalidRequest => {
+    try {
+      validate(schema, value);
+    } catch (error) {
+      return error as InvalidRequest;
+    }
+    throw new Error('was accepted');
+  };
+
+  test('names the field and says what was expected', () => {
+    expect(refused({ messages: [] })).toMatchObject({
+      status: 400,
+      param: 'model',
+      message: "Invalid value for 'model': expected string, received undefined.",
+    });
+    expect(refused({ model: 'm', messages: [{ role: 'user' }, { role: 'robot' }] })).toMatchObject({ param: 'messages[1].role' });
+    expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected object') });
+  });
+});

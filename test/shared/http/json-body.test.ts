@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { readJsonBody } from '../../../shared/http/json-body.ts';
+
+const event = (body: string | null, headers: Record<string, string> = {}, isBase64Encoded = false): ApiEvent =>
+  ({ body, headers, isBase64Encoded }) as ApiEvent;
+const base64 = (bytes: Uint8Array | string): ApiEvent => event(Buffer.from(bytes).toString('base64'), {}, true);
+
+describe('a request body', () => {
+  test.each([undefined, 'application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])(
+    'is read with the content type %p',
+    (type) => {
+      expect(readJsonBody(event('{"a":1}', type ? { 'Content-Type': type } : {}))).toEqual({ a: 1 });
+    },
+  );
+
+  test('is read from base64, byte for byte', () => {
+    expect(readJsonBody(base64('{"a":"é👋"}'))).toEqual({ a: 'é👋' });
+  });
+
+  test.each([
+    ['empty', event(null), /empty/],
+    ['form data', event('a=1', { 'content-type': 'application/x-www-form-urlencoded' }), /application\/json/],
+    ['not JSON', event('{"a":'), /not valid JSON/],
+    ['not UTF-8', base64(Uint8Array.of(0x7b, 0xff, 0x7d)), /UTF-8/],
+    ['nested too deep', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
+  ])('that is %s is a 400', (_, request, message) => {
+    expect(() => readJsonBody(request)).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(message) }));
+  });
+
+  test('brackets within strings are not nesting', () => {
+    expect(readJsonBody(event(JSON.stringify({ a: '[{"'.repeat(100) })))).toEqual({ a: '[{"'.repeat(100) });
+  });
+
+  test('is never quoted in an error', () => {
+    expect(() => readJsonBody(event('{"secret prompt": oops}'))).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { MistranslatedRequest, publicText, toUpstreamError } from '../../../shared/upstream/errors.ts';
+
+const thrown = (name: string, facts: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
+  Object.assign(new Error(message), { name, ...facts });
+
+describe('what an upstream does', () => {
+  test.each([
+    [thrown('ThrottlingException'), 'no_capacity'],
+    [thrown('ServiceUnavailable'), 'no_capacity'],
+    [thrown('ModelNotReadyException'), 'model_not_ready'],
+    [thrown('InternalFailure'), 'upstream_error'],
+    [thrown('InternalDependencyException'), 'upstream_error'],
+    [thrown('InternalStreamFailure'), 'upstream_error'],
+    [thrown('ModelStreamError', { ErrorCode: 'StreamBroken' }), 'upstream_error'],
+    [thrown('ModelStreamError', { ErrorCode: 'ModelInvocationTimeExceeded' }), 'upstream_timeout'],
+    [thrown('ValidationError', {}, 'Inference Component has no capacity to process this request.'), 'no_capacity'],
+    [thrown('ValidationError', {}, 'Endpoint x of account 123456789012 not found.'), 'upstream_error'],
+    [thrown('TimeoutError'), 'upstream_timeout'],
+    [thrown('Error', { code: 'ECONNREFUSED' }), 'upstream_error'],
+    [thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: 'Traceback' }), 'upstream_error'],
+    [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],
+  ])('%s is a 503 %s with Retry-After and nothing internal', (error, code) => {
+    const told = toUpstreamError(error);
+    expect(told).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
+    expect(told.message).not.toMatch(/123456789012|AWS|Traceback/);
+  });
+
+  test("a container's 4xx is a 400 with the container's words", () => {
+    const body = JSON.stringify({ error: { message: "This model's maximum context length is 8192 tokens.", code: 400 } });
+    expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+      message: "This model's maximum context length is 8192 tokens.",
+    });
+    expect(
+      toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage: '{"detail":"top_p is out of range"}' })),
+    ).toMatchObject({ status: 400, message: 'top_p is out of range' });
+    expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: 'plain words' }))).toMatchObject({
+      status: 400,
+      message: 'plain words',
+    });
+  });
+
+  test('a request that the container cannot read is our fault', () => {
+    const body = JSON.stringify({ error: { message: 'Cannot find suitable handler for request. Expected one of: […]' } });
+    expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toBeInstanceOf(MistranslatedRequest);
+  });
+
+  test.each([
+    ['arn:aws:sagemaker:us-east-1:123456789012:endpoint/x failed', '[…] failed'],
+    ['see https://us-east-1.console.aws.amazon.com/x?y=1 for more', 'see […] for more'],
+    ['account 123456789012 is full', 'account […] is full'],
+    ['in /opt/ml/model/config.json', 'in […]'],
+    ['Traceback (most recent call last):\n  File "x.py"', 'The model refused the request.'],
+    ['', 'The model refused the request.'],
+  ])('of %p a caller reads %p', (text, told) => {
+    expect(publicText(text)).toBe(told);
+  });
+});
