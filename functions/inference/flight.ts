@@ -1,0 +1,134 @@
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { ApiError } from '../../shared/http/errors.ts';
+import type { Admission } from '../../shared/keys/admit.ts';
+import { logError, logInfo } from '../../shared/logging/log.ts';
+import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
+import { settle } from '../../shared/metering/settle.ts';
+import type { Model, Target } from '../../shared/models/model.ts';
+import { costNanos, priceAt } from '../../shared/prices/price.ts';
+import type { UpstreamChunk, UpstreamUsage } from '../../shared/upstream/chunk.ts';
+import { UpstreamFailed } from '../../shared/upstream/errors.ts';
+import { createTally } from '../../shared/upstream/tally.ts';
+import type { Dependencies } from './pipeline.ts';
+import type { InferenceRequest } from './route.ts';
+
+/** API Gateway cuts a connection that is silent for 5 minutes; a reply in one piece must come before. */
+const WHOLE_DEADLINE_MS = 280_000;
+/** The function stops itself this long before its time ends, to settle. */
+const RESERVE_MS = 20_000;
+
+interface FlightFacts {
+  event: ApiEvent;
+  route: { path: string };
+  request: InferenceRequest;
+  model: Model;
+  admission: Admission;
+  promptBytes: number;
+  /** What is left of the function's time. */
+  remainingMs: number;
+}
+
+/** An admitted request until it is settled: what it used, how it ended, and the one usage event that says so. */
+export interface Flight {
+  requestId: string;
+  target: Target;
+  signal: AbortController;
+  /** Counts what goes by. */
+  see: (chunks: readonly UpstreamChunk[]) => void;
+  usage: () => UpstreamUsage;
+  /** Settles once; a second call does nothing. */
+  land: (outcome: Outcome) => Promise<void>;
+  /** Settles a failure and gives the error to tell. */
+  fail: (error: unknown) => Promise<Error>;
+  /** The platform tells that the caller is gone: the model is stopped. */
+  clientClosed: () => void;
+}
+
+/** Starts the flight of an admitted request, its deadline running. */
+export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
+  const { event, route, request, model, admission } = facts;
+  const target = model.targets[0] as Target;
+  const tally = createTally(facts.promptBytes, deps.now);
+  const signal = new AbortController();
+  let stopped: 'timed_out' | 'client_closed' | undefined;
+  let landing: Promise<void> | undefined;
+
+  const stop = (reason: typeof stopped): void => {
+    stopped ??= reason;
+    signal.abort();
+  };
+  const timeMs = facts.remainingMs - RESERVE_MS;
+  const deadline = setTimeout(stop, Math.max(0, request.stream ? timeMs : Math.min(timeMs, WHOLE_DEADLINE_MS)), 'timed_out');
+
+  const usageEvent = (outcome: Outcome): UsageEvent => {
+    const { promptTokens, completionTokens, source } = tally.count();
+    const price = priceAt(model.prices, event.receivedAtMs);
+    const nowMs = deps.now();
+    return {
+      request_id: event.requestId,
+      key_id: admission.item.id,
+      org_id: admission.item.org,
+      model: model.name,
+      route: route.path,
+      stream: request.stream === true,
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      source,
+      outcome,
+      finish_reason: tally.finishReason ?? null,
+      admitted_at: admission.entry[0],
+      time_to_first_token_ms: tally.firstTokenAtMs === undefined ? null : tally.firstTokenAtMs - event.receivedAtMs,
+      duration_ms: nowMs - event.receivedAtMs,
+      cost_nanos: price ? costNanos(price, { promptTokens, completionTokens }) : 0n,
+      price_version: price?.version ?? null,
+      endpoint: target.endpoint,
+      ...(request.user && { user: request.user }),
+      ...(request.metadata && { metadata: request.metadata }),
+    };
+  };
+
+  const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
+    clearTimeout(deadline);
+    const settled = usageEvent(outcome);
+    const { metadata: _, user: __, ...said } = settled;
+    const line = {
+      ...said,
+      gateway_request_id: event.requestContext.requestId,
+      admission_round_trips: admission.roundTrips,
+      ...(error instanceof ApiError && { code: error.code, status: error.status }),
+      ...(error instanceof UpstreamFailed && { detail: error.detail }),
+    };
+    try {
+      await settle({ usage: deps.usage, keys: deps.keys }, admission, settled);
+      logInfo('request', line);
+    } catch (failure) {
+      // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
+      logError('settlement_failed', failure, line);
+    }
+  };
+
+  const land = (outcome: Outcome, error?: Error): Promise<void> => {
+    landing ??= settleAs(outcome, error);
+    return landing;
+  };
+
+  return {
+    requestId: event.requestId,
+    target,
+    signal,
+    see: (chunks) => chunks.forEach(tally.take),
+    usage: () => {
+      const { promptTokens, completionTokens } = tally.count();
+      return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+    },
+    land,
+    fail: async (error) => {
+      const cause = error instanceof Error ? error : new Error(String(error));
+      const told = stopped === 'timed_out' ? new UpstreamFailed('upstream_timeout', 'The deadline passed.') : cause;
+      if (!(told instanceof ApiError)) logError('request_failed', told, { request_id: event.requestId });
+      await land(stopped ?? 'upstream_failed', told);
+      return told;
+    },
+    clientClosed: () => stop('client_closed'),
+  };
+};

@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream';
+import middy from '@middy/core';
+import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse';
+import { createDatabase, tableName } from '../../shared/database/client.ts';
+import { identify } from '../../shared/http/api-event.ts';
+import { errorReplies } from '../../shared/http/error-replies.ts';
+import type { Reply } from '../../shared/http/reply.ts';
+import { createLimiterCache } from '../../shared/keys/limiter-cache.ts';
+import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { createInventory } from '../../shared/models/inventory.ts';
+import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createInvoke } from '../../shared/upstream/invoke.ts';
+import { chatCompletions } from './chat-completions.ts';
+import { serve } from './pipeline.ts';
+
+const database = createDatabase();
+const now = Date.now;
+
+const dependencies = {
+  host: { scope: 'serverless' as const, otherUrl: process.env.ONDEMAND_URL },
+  inventory: createInventory(createModelStore(database, tableName('MODELS_TABLE')), SERVERLESS_POOL, now),
+  keys: { store: createLimiterStore(database, tableName('KEYS_TABLE')), cache: createLimiterCache(), now },
+  usage: createUsageStore(database, tableName('USAGE_TABLE')),
+  invoke: createInvoke(),
+  now,
+};
+
+/** An invocation ends when its body is settled too, also where the caller left in the middle of it. */
+const untilClosed = async ({ response }: { response?: Reply<string | Readable> }): Promise<void> => {
+  const body = response?.body;
+  if (body && typeof body !== 'string' && !body.closed) await new Promise((resolve) => body.once('close', resolve));
+};
+
+export const handler = middy({ executionMode: executionModeStreamifyResponse, timeoutEarlyInMillis: 0, requestEnd: untilClosed })
+  .use(identify())
+  .use(errorReplies())
+  .handler(serve(chatCompletions, dependencies));

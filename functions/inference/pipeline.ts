@@ -1,0 +1,163 @@
+import type { Readable } from 'node:stream';
+import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
+import { ApiError, toApiError, toWire } from '../../shared/http/errors.ts';
+import { readJsonBody } from '../../shared/http/json-body.ts';
+import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
+import { replyStream } from '../../shared/http/reply-stream.ts';
+import { sseEvent } from '../../shared/http/sse.ts';
+import { validate } from '../../shared/http/validate.ts';
+import { admit, authenticate, headersOf, type Keys } from '../../shared/keys/admit.ts';
+import { checkHost, type Host } from '../../shared/keys/authenticate.ts';
+import { missingKey, wrongKey } from '../../shared/keys/errors.ts';
+import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
+import type { UsageStore } from '../../shared/metering/usage-store.ts';
+import type { Inventory } from '../../shared/models/inventory.ts';
+import type { Model } from '../../shared/models/model.ts';
+import { reservedTokens } from '../../shared/tokens/estimate.ts';
+import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
+import type { Invoke } from '../../shared/upstream/invoke.ts';
+import { type Flight, takeOff } from './flight.ts';
+import type { InferenceRequest, InferenceRoute } from './route.ts';
+
+export interface Dependencies {
+  host: Host;
+  inventory: Inventory;
+  keys: Keys;
+  usage: UsageStore;
+  invoke: Invoke;
+  now: () => number;
+}
+
+/** The part of Lambda's context that is used. */
+interface Clock {
+  getRemainingTimeInMillis: () => number;
+}
+
+/** The status waits for the model's first word, so that its errors keep theirs, but no longer than this. */
+const FIRST_WORD_MS = 60_000;
+
+/** The way of one inference request, top to bottom. A route gives it a schema and two mappers. */
+export const serve =
+  <Request extends InferenceRequest>(route: InferenceRoute<Request>, deps: Dependencies) =>
+  async (event: ApiEvent, clock: Clock): Promise<Reply<string | Readable>> => {
+    // 1. Parse. The answers come in the order 401, 403, 400, 404, 429.
+    const key = presentedKey(event, deps.host);
+    const { request, model } = await parse(route, deps, key, event);
+    const maxTokens = Math.min(route.maxTokens(request) ?? model.default_output_tokens, model.max_output_tokens);
+    const promptBytes = route.promptBytes(request);
+
+    // 2. Admit. From here on the request is in flight, and will have exactly one usage event.
+    const { requestId } = event;
+    const tokens = reservedTokens({ promptBytes, maxTokens, choices: 1 });
+    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens });
+    const flight = takeOff({ event, route, request, model, admission, promptBytes, remainingMs: clock.getRemainingTimeInMillis() }, deps);
+
+    // 3. Invoke.
+    const body = route.toUpstream(request, { model: flight.target.container_model ?? '', maxTokens, requestId });
+    const answer = deps.invoke({ target: flight.target, body: JSON.stringify(body), signal: flight.signal });
+    const first = answer.next();
+    const facts = { id: route.replyId(requestId), created: Math.floor(event.receivedAtMs / 1_000), model: model.name };
+    const headers = { ...admission.headers, ...ignoredHeader(route.fields, request) };
+
+    // 4. Pump, 5. settle.
+    if (request.stream) {
+      await firstWord(first, flight);
+      const events = streamed(route.toStream(request, facts), answer, first, flight);
+      // A caller that is known to have left is settled for what was generated until then.
+      const body = replyStream(events, flight.clientClosed, () => flight.land('client_closed'));
+      return { statusCode: 200, headers: { ...commonHeaders(requestId, 'text/event-stream; charset=utf-8'), ...headers }, body };
+    }
+    const whole = await gathered(route.toWhole(request, facts), answer, first, flight);
+    return jsonReply(requestId, 200, whole, headers);
+  };
+
+/** The API key of the request; one that cannot be ours is refused here, without a call. */
+const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
+  const authorization = headerOf(event, 'authorization');
+  if (!authorization) throw missingKey();
+  const [, secret] = /^Bearer +(\S+)\s*$/i.exec(authorization) ?? [];
+  if (!secret) throw missingKey();
+  const key = parseSecret(secret);
+  if (!key) throw wrongKey();
+  checkHost(key, host);
+  return key;
+};
+
+/** The request and its model. What is wrong with them is told only to a key that opens. */
+const parse = async <Request extends InferenceRequest>(
+  route: InferenceRoute<Request>,
+  deps: Dependencies,
+  key: PresentedKey,
+  event: ApiEvent,
+): Promise<{ request: Request; model: Model }> => {
+  try {
+    const request = validate(route.schema, readJsonBody(event));
+    return { request, model: await deps.inventory.find(request.model) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const item = await authenticate(deps.keys, key);
+    Object.assign(error.headers, headersOf(item, deps.now()));
+    throw error;
+  }
+};
+
+/** Names the properties that were accepted and have no effect. */
+const ignoredHeader = (fields: ReadonlySet<string>, request: InferenceRequest): Record<string, string> => {
+  const ignored = Object.keys(request).filter((name) => !fields.has(name) && /^[\w.-]{1,64}$/.test(name));
+  return ignored.length > 0 ? { 'x-sluice-ignored': ignored.slice(0, MAX_IGNORED_NAMES).join(', ') } : {};
+};
+const MAX_IGNORED_NAMES = 32;
+
+/** Waits for the model's first word, so that a failure before it is still a status of its own. */
+const firstWord = async (first: Promise<IteratorResult<UpstreamChunk[]>>, flight: Flight): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await Promise.race([first, new Promise((resolve) => (timer = setTimeout(resolve, FIRST_WORD_MS)))]);
+  } catch (error) {
+    throw await flight.fail(error);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** The answer as server-sent events. `[DONE]` leaves after the request is settled; a failure is an error event, then the end. */
+async function* streamed(
+  reply: ReturnType<InferenceRoute<InferenceRequest>['toStream']>,
+  answer: AsyncGenerator<UpstreamChunk[]>,
+  first: Promise<IteratorResult<UpstreamChunk[]>>,
+  flight: Flight,
+): AsyncGenerator<string> {
+  try {
+    for (let batch = await first; !batch.done; batch = await answer.next()) {
+      flight.see(batch.value);
+      const events = reply.take(batch.value);
+      if (events) yield events;
+    }
+    const usage = reply.usage(flight.usage());
+    if (usage) yield usage;
+    await flight.land('completed');
+    yield reply.end();
+  } catch (error) {
+    const told = toApiError(await flight.fail(error));
+    yield sseEvent(toWire(told, flight.requestId));
+  }
+}
+
+/** The answer as one object; it leaves after the request is settled. */
+const gathered = async (
+  reply: ReturnType<InferenceRoute<InferenceRequest>['toWhole']>,
+  answer: AsyncGenerator<UpstreamChunk[]>,
+  first: Promise<IteratorResult<UpstreamChunk[]>>,
+  flight: Flight,
+): Promise<Record<string, unknown>> => {
+  try {
+    for (let batch = await first; !batch.done; batch = await answer.next()) {
+      flight.see(batch.value);
+      reply.take(batch.value);
+    }
+  } catch (error) {
+    throw await flight.fail(error);
+  }
+  await flight.land('completed');
+  return reply.whole(flight.usage());
+};

@@ -1,0 +1,26 @@
+import type { Context } from 'aws-lambda';
+import { createDatabase, tableName } from '../../shared/database/client.ts';
+import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { logInfo } from '../../shared/logging/log.ts';
+import { type SweepReport, sweep } from '../../shared/metering/sweep.ts';
+import { createUsageStore } from '../../shared/metering/usage-store.ts';
+
+const database = createDatabase();
+const limiters = createLimiterStore(database, tableName('KEYS_TABLE'));
+const usage = createUsageStore(database, tableName('USAGE_TABLE'));
+
+/** The run stops itself this long before its time ends; the next goes on from there. */
+const RESERVE_MS = 10_000;
+
+/** The scheduled sweep: settles what dead functions left in flight. */
+export const handler = async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SweepReport> => {
+  const report = await sweep({
+    limiters,
+    usage,
+    now: Date.now,
+    maxFlightMs: Number(process.env.MAX_FLIGHT_MS),
+    hasTime: () => context.getRemainingTimeInMillis() > RESERVE_MS,
+  });
+  logInfo('sweep', { ...report });
+  return report;
+};

@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Config } from '../config.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+const bundling = path.join(root, 'infra/bundling');
+
+export interface NodeFunctionProps {
+  config: Config;
+  /** The folder under `functions/`, and the name that its logs and alarms carry. */
+  name: 'inference' | 'catalog' | 'metering';
+  memoryMb: number;
+  timeout: Duration;
+}
+
+/** A function of ours: one folder, one esbuild bundle, one role with only what is granted, one log group. */
+export class NodeFunction extends NodejsFunction {
+  constructor(scope: Construct, id: string, { config, name, memoryMb, timeout }: NodeFunctionProps) {
+    const logGroup = new LogGroup(scope, `${id}Logs`, {
+      retention: config.logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    super(scope, id, {
+      entry: path.join(root, 'functions', name, 'handler.ts'),
+      handler: 'handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: memoryMb,
+      timeout,
+      role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      tracing: Tracing.ACTIVE,
+      ...(config.reservedConcurrency && { reservedConcurrentExecutions: config.reservedConcurrency[name] }),
+      environment: { SLUICE_FUNCTION: name, NODE_OPTIONS: '--enable-source-maps' },
+      depsLockFilePath: path.join(root, 'package-lock.json'),
+      projectRoot: root,
+      bundling: {
+        format: OutputFormat.ESM,
+        target: 'node24',
+        minify: true,
+        sourceMap: true,
+        sourcesContent: false,
+        mainFields: ['module', 'main'],
+        bundleAwsSDK: true,
+        externalModules: [],
+        // Some CommonJS packages still call require().
+        banner: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
+        esbuildArgs: {
+          '--alias:node:http': path.join(bundling, 'node-http.mjs'),
+          '--alias:@aws-sdk/credential-provider-node': path.join(bundling, 'environment-credentials.mjs'),
+        },
+      },
+    });
+    role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
+      reason: 'X-Ray has no resources to name: its two write actions take only *.',
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { EPOCH_INDEX } from '../../shared/keys/limiter-store.ts';
+import { Table } from '../constructs/table.ts';
+
+/** What must outlive every other stack. Construct ids here never change: a changed id is a new, empty table. */
+export class DataStack extends Stack {
+  readonly keys: Table;
+  readonly models: Table;
+  readonly usage: Table;
+
+  constructor(scope: Construct, id: string, props: StackProps) {
+    super(scope, id, props);
+    this.keys = new Table(this, 'Keys', {
+      variable: 'KEYS_TABLE',
+      partitionKey: 'id',
+      keysOnlyIndex: { name: EPOCH_INDEX, attribute: 'ep' },
+    });
+    this.models = new Table(this, 'Models', { variable: 'MODELS_TABLE', partitionKey: 'pool', sortKey: 'name' });
+    this.usage = new Table(this, 'Usage', { variable: 'USAGE_TABLE', partitionKey: 'usage_bucket', sortKey: 'usage_event' });
+    new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
+    new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
+  }
+}
