@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import type { EventSource, LambdaFunction, Schedule } from './local-app.ts';
+import { type LocatedResource, readProperties } from './located-resource.ts';
+
+const FunctionProperties = z.object({
+  Code: z.object({ S3Key: z.string() }),
+  Handler: z.string().regex(/^[^.]+\.[^.]+$/),
+  Environment: z.object({ Variables: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).default({}) }).prefault({}),
+  Timeout: z.number().default(3),
+  MemorySize: z.number().default(128),
+});
+
+const EventSourceProperties = z.object({
+  EventSourceArn: z.string(),
+  FunctionName: z.string(),
+  BatchSize: z.int().default(100),
+});
+
+const RuleProperties = z.object({
+  ScheduleExpression: z.string(),
+  State: z.string().default('ENABLED'),
+  Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })).default([]),
+});
+
+const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** Reads an AWS::Lambda::Function; its code is the asset that its S3 key names. Throws an Error that names it when it cannot be run. */
+export const interpretFunction = (at: LocatedResource): LambdaFunction => {
+  const { stack, logicalId, resolve } = at;
+  const properties = readProperties(at, FunctionProperties);
+  const folder = stack.assets.get(properties.Code.S3Key.replace(/\.zip$/, ''));
+  if (folder === undefined) throw new Error(`The code of function ${logicalId} in stack ${stack.name} is not an asset of the assembly`);
+  return {
+    arn: String(resolve(stack, { 'Fn::GetAtt': [logicalId, 'Arn'] })),
+    name: String(resolve(stack, { Ref: logicalId })),
+    shortName: properties.Environment.Variables.SLUICE_FUNCTION ?? logicalId,
+    folder,
+    handler: properties.Handler,
+    environment: properties.Environment.Variables,
+    timeoutMs: properties.Timeout * 1000,
+    memoryMiB: properties.MemorySize,
+  };
+};
+
+/** Reads an AWS::Lambda::EventSourceMapping. */
+export const interpretEventSource = (at: LocatedResource): EventSource => {
+  const properties = readProperties(at, EventSourceProperties);
+  return {
+    logicalId: at.logicalId,
+    sourceArn: properties.EventSourceArn,
+    functionName: properties.FunctionName,
+    batchSize: properties.BatchSize,
+  };
+};
+
+/** Reads an AWS::Events::Rule: one schedule a target. Throws an Error for an expression other than `rate(…)`. */
+export const interpretSchedules = (at: LocatedResource): Schedule[] => {
+  const { stack, logicalId, resolve } = at;
+  const { ScheduleExpression, State, Targets } = readProperties(at, RuleProperties);
+  if (State !== 'ENABLED') return [];
+  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(ScheduleExpression) ?? [];
+  if (count === undefined || unit === undefined) {
+    throw new Error(`The local run knows rate(…) schedules only, not ${ScheduleExpression} (${logicalId} in stack ${stack.name})`);
+  }
+  return Targets.map((target) => ({
+    ruleArn: String(resolve(stack, { 'Fn::GetAtt': [logicalId, 'Arn'] })),
+    periodMs: Number(count) * (UNIT_MS[unit] ?? 0),
+    functionArn: target.Arn,
+    input: target.Input === undefined ? undefined : JSON.parse(target.Input),
+  }));
+};

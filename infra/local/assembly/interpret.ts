@@ -1,0 +1,66 @@
+import { interpretApis } from './interpret-apis.ts';
+import { interpretEventSource, interpretFunction, interpretSchedules } from './interpret-functions.ts';
+import { interpretTable } from './interpret-tables.ts';
+import type { EventSource, LambdaFunction, LocalApp, Schedule, Table } from './local-app.ts';
+import type { Stack } from './read-assembly.ts';
+import { createResolver } from './resolve.ts';
+
+const INTERPRETED_WITH_THEIR_API = new Set([
+  'AWS::ApiGateway::RestApi',
+  'AWS::ApiGateway::Resource',
+  'AWS::ApiGateway::Method',
+  'AWS::ApiGateway::GatewayResponse',
+  'AWS::ApiGateway::Stage',
+]);
+
+// These change nothing that a caller of the local run could see.
+const PASSED_OVER = new Set([
+  'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::Deployment',
+  'AWS::CDK::Metadata',
+  'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::CompositeAlarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::IAM::ManagedPolicy',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::KMS::Alias',
+  'AWS::KMS::Key',
+  'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup',
+  'AWS::Logs::MetricFilter',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::XRay::SamplingRule',
+]);
+
+/**
+ * Finds in the stacks of an assembly what can be run here.
+ * @throws Error naming type, logical id and stack of a resource that is neither interpreted nor knowingly passed over
+ */
+export const interpret = (stacks: readonly Stack[]): LocalApp => {
+  const resolve = createResolver(stacks);
+  const functions: LambdaFunction[] = [];
+  const tables: Table[] = [];
+  const schedules: Schedule[] = [];
+  const eventSources: EventSource[] = [];
+  for (const stack of stacks) {
+    for (const [logicalId, resource] of stack.resources) {
+      const at = { stack, logicalId, resource, resolve };
+      if (resource.type === 'AWS::Lambda::Function') functions.push(interpretFunction(at));
+      else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
+      else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
+      else if (resource.type === 'AWS::Events::Rule') schedules.push(...interpretSchedules(at));
+      else if (!INTERPRETED_WITH_THEIR_API.has(resource.type) && !PASSED_OVER.has(resource.type)) {
+        throw new Error(`The local run cannot serve ${resource.type} (${logicalId} in stack ${stack.name})`);
+      }
+    }
+  }
+  const apis = stacks.flatMap((stack) => interpretApis(stack, resolve));
+  const known = new Set(functions.map(({ arn }) => arn));
+  for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules].map(({ functionArn }) => functionArn)) {
+    if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is no function of the assembly`);
+  }
+  return { apis, functions, tables, schedules, eventSources };
+};

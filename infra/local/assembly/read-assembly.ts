@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+
+/** One resource of a template, its intrinsics not yet resolved. */
+export interface Resource {
+  readonly type: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** One stack of a cloud assembly: its template, and the absolute path of each file asset by hash. */
+export interface Stack {
+  readonly name: string;
+  readonly resources: ReadonlyMap<string, Resource>;
+  readonly parameters: ReadonlyMap<string, unknown>;
+  readonly exports: ReadonlyMap<string, unknown>;
+  readonly outputs: ReadonlyMap<string, unknown>;
+  readonly assets: ReadonlyMap<string, string>;
+}
+
+const Manifest = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({
+      type: z.string(),
+      displayName: z.string().optional(),
+      properties: z.object({ templateFile: z.string().optional(), stackName: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+const Template = z.object({
+  Resources: z.record(z.string(), z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) })).default({}),
+  Parameters: z.record(z.string(), z.object({ Default: z.unknown() })).default({}),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Export: z.object({ Name: z.string() }).optional() })).default({}),
+});
+
+const AssetManifest = z.object({
+  files: z.record(z.string(), z.object({ source: z.object({ path: z.string().optional() }) })).default({}),
+});
+
+/**
+ * Reads a CDK cloud assembly.
+ * @param folder the `cdk.out` folder, with `manifest.json` in it
+ * @returns its stacks, in the order of the manifest
+ * @throws Error naming the folder when there is no assembly in it, ZodError when a file has another shape
+ */
+export const readAssembly = async (folder: string): Promise<Stack[]> => {
+  const root = path.resolve(folder);
+  const manifest = Manifest.parse(await readJson(path.join(root, 'manifest.json')));
+  const stacks: Stack[] = [];
+  for (const [id, artifact] of Object.entries(manifest.artifacts)) {
+    if (artifact.type !== 'aws:cloudformation:stack') continue;
+    const templateFile = artifact.properties?.templateFile ?? `${id}.template.json`;
+    const template = Template.parse(await readJson(path.join(root, templateFile)));
+    const assets = AssetManifest.parse(await readJson(path.join(root, `${id}.assets.json`)));
+    stacks.push(toStack(artifact.properties?.stackName ?? artifact.displayName ?? id, template, assets, root));
+  }
+  return stacks;
+};
+
+const toStack = (name: string, template: z.infer<typeof Template>, assets: z.infer<typeof AssetManifest>, root: string): Stack => {
+  const outputs = Object.entries(template.Outputs);
+  return {
+    name,
+    resources: new Map(
+      Object.entries(template.Resources).map(([id, { Type, Properties }]) => [id, { type: Type, properties: Properties }]),
+    ),
+    parameters: new Map(Object.entries(template.Parameters).map(([id, { Default }]) => [id, Default])),
+    outputs: new Map(outputs.map(([id, { Value }]) => [id, Value])),
+    exports: new Map(outputs.flatMap(([, { Value, Export }]) => (Export ? [[Export.Name, Value] as const] : []))),
+    assets: new Map(
+      Object.entries(assets.files).flatMap(([hash, { source }]) =>
+        source.path === undefined ? [] : [[hash, path.join(root, source.path)] as const],
+      ),
+    ),
+  };
+};
+
+const readJson = async (file: string): Promise<unknown> => {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new Error(`${file} is not a readable part of a CDK cloud assembly`, { cause });
+  }
+};

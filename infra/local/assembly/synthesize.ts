@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+
+const SYNTH_TIMEOUT_MS = 60_000;
+const MAX_ERROR_OUTPUT_CHARS = 20_000;
+
+const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unknown()).default({}) });
+
+/**
+ * Synthesizes the CDK app as `cdk synth` does: the program that cdk.json names, with the context (feature flags) of cdk.json.
+ * @param projectRoot the folder of cdk.json
+ * @param outputFolder where the cloud assembly is written
+ * @throws Error with the app's own output when it fails or takes longer than a minute
+ */
+export const synthesize = async (projectRoot: string, outputFolder: string): Promise<void> => {
+  const { app, context } = CdkJson.parse(JSON.parse(await readFile(path.join(projectRoot, 'cdk.json'), 'utf8')));
+  const [program, ...parameters] = app.split(' ');
+  if (program !== 'node') throw new Error(`cdk.json starts the app with '${app}'; the local run can start 'node <file>' only`);
+  const child = spawn(process.execPath, parameters, {
+    cwd: projectRoot,
+    env: { ...process.env, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify(context) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: SYNTH_TIMEOUT_MS,
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_ERROR_OUTPUT_CHARS);
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The CDK app does not synthesize:\n${errors}`);
+};

@@ -1,0 +1,42 @@
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import * as z from 'zod';
+import { withLogFile } from './processes/log-file.ts';
+import type { ProcessList } from './processes/process-list.ts';
+import { type Supervised, supervise } from './processes/supervise.ts';
+
+const PROGRAM = path.join(import.meta.dirname, '../container/main.ts');
+
+/** The name of our own model, and of the endpoint that serves it. */
+export const LOCAL_MODEL = 'sluice-tiny';
+const CONTEXT_WINDOW_TOKENS = 8_192;
+
+export interface ContainerOptions {
+  readonly tokenDelayMs: number;
+  readonly logFolder: string;
+  readonly processes: ProcessList;
+  readonly onChange: () => void;
+  readonly log: (line: string) => void;
+}
+
+const Ready = z.object({ port: z.int() });
+
+/** Starts our own model container. When it dies it is started again on the same port, so that its endpoint stays valid. */
+export const startContainer = (options: ContainerOptions): Supervised<z.infer<typeof Ready>> =>
+  supervise({
+    ...options,
+    name: 'the container',
+    start(previous) {
+      const values = {
+        port: previous?.port ?? 0,
+        model: LOCAL_MODEL,
+        'token-delay-ms': options.tokenDelayMs,
+        window: CONTEXT_WINDOW_TOKENS,
+      };
+      const parameters = Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
+      return withLogFile(options.logFolder, 'container', (logFile) =>
+        fork(PROGRAM, parameters, { execArgv: [], detached: true, stdio: ['ignore', logFile, logFile, 'ipc'] }),
+      );
+    },
+    whenReady: (child) => new Promise((resolve) => child.once('message', (message) => resolve(Ready.parse(message)))),
+  });

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import { withLogFile } from '../processes/log-file.ts';
+import type { ProcessList } from '../processes/process-list.ts';
+import { type Supervised, supervise } from '../processes/supervise.ts';
+
+const POLL_INTERVAL_MS = 10;
+const MAX_POLLS = 500;
+
+/** Where the database is, and its process if it was started here. */
+export interface Database {
+  readonly url: string;
+  pid(): number | undefined;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly stateFolder: string;
+  readonly logFolder: string;
+  /** Keeps everything in memory. */
+  readonly ephemeral: boolean;
+  readonly processes: ProcessList;
+  readonly onChange: () => void;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Starts dynoxide, or uses the database that DYNAMODB_ENDPOINT names.
+ * @throws Error naming the ways out when there is no dynoxide for this machine
+ */
+export const startDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  const { DYNAMODB_ENDPOINT: elsewhere } = process.env;
+  if (elsewhere) return { url: elsewhere.replace(/\/$/, ''), pid: () => undefined, close: async () => undefined };
+  const binary = findDynoxide();
+  const port = await freePort();
+  const server: Supervised<number> = supervise({
+    ...options,
+    name: 'dynoxide',
+    start() {
+      const storage = options.ephemeral ? [] : ['--db-path', path.join(options.stateFolder, 'dynamodb.sqlite')];
+      return withLogFile(options.logFolder, 'dynoxide', (logFile) =>
+        spawn(binary, ['serve', '--port', String(port), ...storage], { detached: true, stdio: ['ignore', logFile, logFile] }),
+      );
+    },
+    whenReady: async (child) => {
+      await untilConnectable(child, port);
+      return port;
+    },
+  });
+  await server.ready;
+  return { url: `http://127.0.0.1:${port}`, pid: server.pid, close: server.close };
+};
+
+const findDynoxide = (): string => {
+  const inPackage = findPackage(`@dynoxide/${process.platform}-${process.arch}`);
+  const onPath = (process.env.PATH ?? '').split(path.delimiter).map((folder) => path.join(folder, 'dynoxide'));
+  const found = [...inPackage, ...onPath].find(isExecutable);
+  if (found !== undefined) return found;
+  throw new Error(
+    `There is no DynamoDB for this machine: the package @dynoxide/${process.platform}-${process.arch} is not installed. Ways out:\n` +
+      '  - put dynoxide on PATH: brew install dynoxide, or cargo install dynoxide\n' +
+      '  - start DynamoDB Local or any other compatible server, and set DYNAMODB_ENDPOINT=http://127.0.0.1:8000',
+  );
+};
+
+const findPackage = (name: string): string[] => {
+  try {
+    return [path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dynoxide')];
+  } catch {
+    return [];
+  }
+};
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+
+const untilConnectable = async (child: ChildProcess, port: number): Promise<void> => {
+  for (let poll = 0; poll < MAX_POLLS && child.exitCode === null && child.signalCode === null; poll += 1) {
+    if (await isConnectable(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+  }
+  throw new Error(`dynoxide did not listen on port ${port}`);
+};
+
+const isConnectable = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });

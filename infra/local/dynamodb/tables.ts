@@ -1,0 +1,84 @@
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+  type TableDescription,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { KeyElement, Table } from '../assembly/local-app.ts';
+import { REGION } from '../assembly/resolve.ts';
+
+/**
+ * Creates the tables that are not there yet, with their indexes, streams and time to live.
+ * @param url the DynamoDB endpoint
+ * @returns the names of all tables, by logical id
+ * @throws Error naming a table that is there with other keys or indexes than the template's
+ */
+export const createTables = async (url: string, tables: readonly Table[]): Promise<Record<string, string>> => {
+  const client = new DynamoDBClient({ endpoint: url, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  try {
+    await Promise.all(tables.map((table) => createTable(client, table)));
+  } finally {
+    client.destroy();
+  }
+  return Object.fromEntries(tables.map(({ logicalId, name }) => [logicalId, name]));
+};
+
+const createTable = async (client: DynamoDBClient, table: Table): Promise<void> => {
+  const present = await describe(client, table.name);
+  const wanted = toInput(table);
+  if (present) {
+    if (schemaOf(present) === schemaOf(wanted)) return;
+    throw new Error(
+      `Table ${table.name} has other keys or indexes than the template. Start with another --state folder, or delete the database in it.`,
+    );
+  }
+  await client.send(new CreateTableCommand(wanted));
+  const { timeToLiveAttribute } = table.properties;
+  if (timeToLiveAttribute === undefined) return;
+  await client.send(
+    new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true } }),
+  );
+};
+
+const describe = async (client: DynamoDBClient, name: string): Promise<TableDescription | undefined> => {
+  try {
+    return (await client.send(new DescribeTableCommand({ TableName: name }))).Table;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
+  }
+};
+
+const toInput = ({ name, properties }: Table): CreateTableCommandInput => ({
+  TableName: name,
+  BillingMode: 'PAY_PER_REQUEST',
+  KeySchema: toKeySchema(properties.keySchema),
+  AttributeDefinitions: properties.attributes.map((attribute) => ({ AttributeName: attribute.name, AttributeType: attribute.type })),
+  ...(properties.indexes.length > 0 && {
+    GlobalSecondaryIndexes: properties.indexes.map((index) => ({
+      IndexName: index.name,
+      KeySchema: toKeySchema(index.keySchema),
+      Projection: {
+        ProjectionType: index.projection,
+        ...(index.projection === 'INCLUDE' && { NonKeyAttributes: [...index.projectedAttributes] }),
+      },
+    })),
+  }),
+  ...(properties.streamViewType && { StreamSpecification: { StreamEnabled: true, StreamViewType: properties.streamViewType } }),
+});
+
+const toKeySchema = (keys: readonly KeyElement[]): NonNullable<CreateTableCommandInput['KeySchema']> =>
+  keys.map((key) => ({ AttributeName: key.name, KeyType: key.role }));
+
+/** The parts of a table that cannot be changed here once it is made, as one comparable text. */
+const schemaOf = ({ KeySchema, GlobalSecondaryIndexes }: Pick<TableDescription, 'KeySchema' | 'GlobalSecondaryIndexes'>): string => {
+  const keys = (schema: TableDescription['KeySchema']) =>
+    schema?.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(', ');
+  const indexes = (GlobalSecondaryIndexes ?? []).map(
+    (index) => `${index.IndexName}: ${keys(index.KeySchema)} ${index.Projection?.ProjectionType}`,
+  );
+  return [keys(KeySchema), ...indexes.sort()].join('; ');
+};

@@ -1,0 +1,65 @@
+import type { Route } from '../assembly/local-app.ts';
+
+export interface RouteMatch {
+  readonly route: Route;
+  /** As sent, still percent-encoded; null when the path has no parameter. */
+  readonly pathParameters: Readonly<Record<string, string>> | null;
+}
+
+const RANK_EXACT = 0;
+const RANK_PARAMETER = 1;
+const RANK_GREEDY = 2;
+
+/**
+ * Finds the route of a request as API Gateway does: the resource first (an exact segment beats `{name}`, which beats
+ * `{name+}`), then its method (a specific one beats ANY). A resource without the method is no match, even if a wider one has it.
+ * @param pathname starts with `/`, without stage and query string
+ */
+export const matchRoute = (routes: readonly Route[], method: string, pathname: string): RouteMatch | undefined => {
+  const segments = segmentsOf(pathname);
+  let best: { resourceId: string; rank: number[]; parameters: Record<string, string> } | undefined;
+  for (const { resourceId, resourcePath } of routes) {
+    if (best?.resourceId === resourceId) continue;
+    const match = matchPath(segmentsOf(resourcePath), segments);
+    if (match && (!best || isBefore(match.rank, best.rank))) best = { resourceId, ...match };
+  }
+  if (!best) return undefined;
+  const candidates = routes.filter(({ resourceId }) => resourceId === best.resourceId);
+  const route = candidates.find((candidate) => candidate.method === method) ?? candidates.find((candidate) => candidate.method === 'ANY');
+  return route && { route, pathParameters: Object.keys(best.parameters).length > 0 ? best.parameters : null };
+};
+
+// API Gateway ignores one slash at the end of a path.
+const segmentsOf = (pathname: string): string[] => {
+  const trimmed = pathname.replace(/^\//, '').replace(/\/$/, '');
+  return trimmed === '' ? [] : trimmed.split('/');
+};
+
+const matchPath = (
+  pattern: readonly string[],
+  segments: readonly string[],
+): { rank: number[]; parameters: Record<string, string> } | undefined => {
+  const rank: number[] = [];
+  const parameters: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index];
+    if (segment === undefined) return undefined;
+    const [, name, greedy] = /^\{([^+}]+)(\+?)\}$/.exec(part) ?? [];
+    if (name === undefined) {
+      if (part !== segment) return undefined;
+      rank.push(RANK_EXACT);
+    } else if (greedy) {
+      parameters[name] = segments.slice(index).join('/');
+      return { rank: [...rank, RANK_GREEDY], parameters };
+    } else {
+      parameters[name] = segment;
+      rank.push(RANK_PARAMETER);
+    }
+  }
+  return segments.length === pattern.length ? { rank, parameters } : undefined;
+};
+
+const isBefore = (left: readonly number[], right: readonly number[]): boolean => {
+  const differing = left.findIndex((rank, index) => rank !== right[index]);
+  return differing >= 0 && (left[differing] ?? RANK_GREEDY) < (right[differing] ?? RANK_GREEDY);
+};

@@ -1,0 +1,15 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export interface RequestIds {
+  readonly requestId: string;
+  /** Base64, 16 characters, like the `x-amz-apigw-id` of API Gateway. */
+  readonly extendedRequestId: string;
+}
+
+const EXTENDED_ID_BYTES = 11;
+
+/** New ids of one API Gateway request. */
+export const newRequestIds = (): RequestIds => ({
+  requestId: randomUUID(),
+  extendedRequestId: randomBytes(EXTENDED_ID_BYTES).toString('base64'),
+});

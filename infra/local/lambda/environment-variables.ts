@@ -1,0 +1,32 @@
+import type { LambdaFunction } from '../assembly/local-app.ts';
+import { REGION } from '../assembly/resolve.ts';
+
+/** Where the emulators are. */
+export interface Endpoints {
+  readonly dynamodbUrl: string;
+  readonly sagemakerUrl: string;
+}
+
+/** The whole environment of a function process: Lambda's variables, the template's, and where AWS is here. Nothing of the developer's own. */
+export const functionVariables = (fn: LambdaFunction, { dynamodbUrl, sagemakerUrl }: Endpoints): Record<string, string> => ({
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_REGION: REGION,
+  AWS_DEFAULT_REGION: REGION,
+  AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+  AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
+  AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemakerUrl,
+  AWS_LAMBDA_FUNCTION_NAME: fn.name,
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(fn.memoryMiB),
+  AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+  AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${fn.name}`,
+  AWS_LAMBDA_LOG_STREAM_NAME: 'local',
+  LAMBDA_TASK_ROOT: fn.folder,
+  LANG: 'en_US.UTF-8',
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  TZ: 'UTC',
+  _HANDLER: fn.handler,
+  ...fn.environment,
+});

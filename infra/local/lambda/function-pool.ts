@@ -1,0 +1,176 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { LambdaFunction } from '../assembly/local-app.ts';
+import { createBackoff } from '../processes/backoff.ts';
+import { withLogFile } from '../processes/log-file.ts';
+import type { ProcessList } from '../processes/process-list.ts';
+import { createEnvironment, type ExecutionEnvironment } from './execution-environment.ts';
+import { type Invocation, InvocationFailed } from './invocation.ts';
+
+const MAX_WAITING = 1_000;
+const MAX_WAIT_MS = 10_000;
+const MAX_ATTEMPTS = 3;
+
+export interface FunctionPoolOptions {
+  readonly fn: LambdaFunction;
+  readonly variables: Readonly<Record<string, string>>;
+  /** A folder for sockets, its path short. */
+  readonly socketFolder: string;
+  readonly logFolder: string;
+  /** undefined: one process with concurrent invocations. n: at most n processes with one invocation each, frozen in between. */
+  readonly environments: number | undefined;
+  readonly processes: ProcessList;
+  /** Called when a process has started or ended. */
+  readonly onChange: () => void;
+  readonly log: (line: string) => void;
+}
+
+/** The processes of one function. */
+export interface FunctionPool {
+  /** Resolves when the first process has loaded the bundle. */
+  readonly ready: Promise<void>;
+  /**
+   * Starts an invocation. It waits for a free process at most ten seconds, behind at most 1,000 others.
+   * @param payload the event, JSON
+   * @param signal aborting it ends the function's response stream
+   * @throws InvocationFailed when the function fails before its first byte
+   */
+  start(payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
+  pids(): number[];
+  close(): Promise<void>;
+}
+
+interface Member {
+  readonly environment: ExecutionEnvironment;
+  ready: boolean;
+  inFlight: number;
+}
+
+interface Waiter {
+  take(member: Member): void;
+  fail(error: Error): void;
+}
+
+/** Starts the processes of a function. One that dies is started again, with a growing delay while it does not come up. */
+export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool => {
+  const { fn, log } = options;
+  const capacity = options.environments === undefined ? Number.POSITIVE_INFINITY : 1;
+  const maxMembers = options.environments ?? 1;
+  const members = new Set<Member>();
+  const waiters: Waiter[] = [];
+  const backoff = createBackoff();
+  mkdirSync(options.logFolder, { recursive: true });
+  let starts = 0;
+  let restart: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const spawn = (): Member => {
+    starts += 1;
+    const socketPath = path.join(options.socketFolder, `${fn.shortName.slice(0, 24)}.${starts}`);
+    const environment = withLogFile(options.logFolder, fn.shortName, (logFile) =>
+      createEnvironment({ ...options, socketPath, logFile, freezes: options.environments !== undefined }),
+    );
+    const member: Member = { environment, ready: false, inFlight: 0 };
+    members.add(member);
+    environment.ready.then(
+      () => {
+        member.ready = true;
+        backoff.reset();
+        serve(member);
+      },
+      (error: Error) => {
+        for (const waiter of waiters.splice(0)) waiter.fail(error);
+      },
+    );
+    void environment.exited.then(() => exited(member));
+    options.onChange();
+    return member;
+  };
+
+  const exited = (member: Member): void => {
+    members.delete(member);
+    if (closed) return;
+    const delayMs = backoff.nextDelayMs();
+    log(
+      `function ${fn.shortName} (process ${member.environment.pid}) ended${member.ready ? '' : ' before it had loaded its bundle'}; it starts again in ${delayMs} ms`,
+    );
+    options.onChange();
+    restart ??= setTimeout(() => {
+      restart = undefined;
+      if (members.size === 0 || waiters.length > 0) grow();
+    }, delayMs);
+  };
+
+  const grow = (): void => {
+    if (members.size < maxMembers) spawn();
+  };
+
+  const serve = (member: Member): void => {
+    while (waiters.length > 0 && member.inFlight < capacity) waiters.shift()?.take(member);
+    if (options.environments !== undefined && member.inFlight === 0) member.environment.freeze();
+  };
+
+  const wait = (): Promise<Member> =>
+    new Promise((resolve, reject) => {
+      if (waiters.length >= MAX_WAITING) {
+        reject(new InvocationFailed(fn.shortName, 'throttled', 'Rate Exceeded: too many invocations wait'));
+        return;
+      }
+      const waiter: Waiter = {
+        take(member) {
+          clearTimeout(timer);
+          member.inFlight += 1;
+          resolve(member);
+        },
+        fail(error) {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      const timer = setTimeout(() => {
+        waiters.splice(waiters.indexOf(waiter), 1);
+        reject(new InvocationFailed(fn.shortName, 'throttled', `Rate Exceeded: no process was free for ${MAX_WAIT_MS} ms`));
+      }, MAX_WAIT_MS);
+      waiters.push(waiter);
+      if (restart === undefined) grow();
+    });
+
+  const acquire = (): Member | Promise<Member> => {
+    for (const member of members) {
+      if (!member.ready || !member.environment.alive() || member.inFlight >= capacity) continue;
+      member.inFlight += 1;
+      return member;
+    }
+    return wait();
+  };
+
+  const start = async (payload: Buffer, signal?: AbortSignal, attempt = 1): Promise<Invocation> => {
+    if (closed) throw new InvocationFailed(fn.shortName, 'died', 'the local run is ending');
+    const member = await acquire();
+    try {
+      return await member.environment.start(payload, signal, () => {
+        member.inFlight -= 1;
+        if (members.has(member) && member.environment.alive()) serve(member);
+      });
+    } catch (error) {
+      const reached = !(error instanceof InvocationFailed) || error.reason !== 'not_reached';
+      if (reached || attempt === MAX_ATTEMPTS) throw error;
+      return start(payload, signal, attempt + 1);
+    }
+  };
+
+  return {
+    ready: spawn().environment.ready,
+    start: (payload, signal) => start(payload, signal),
+    pids: () => [...members].map(({ environment }) => environment.pid),
+    async close() {
+      if (closed) return;
+      closed = true;
+      clearTimeout(restart);
+      for (const waiter of waiters.splice(0)) waiter.fail(new InvocationFailed(fn.shortName, 'died', 'the local run is ending'));
+      const ending = [...members].map(({ environment }) => environment);
+      for (const environment of ending) environment.kill();
+      await Promise.all(ending.map(({ exited: ended }) => ended));
+    },
+  };
+};

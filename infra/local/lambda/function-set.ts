@@ -1,0 +1,60 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { LambdaFunction } from '../assembly/local-app.ts';
+import { collect } from './collect.ts';
+import { type Endpoints, functionVariables } from './environment-variables.ts';
+import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
+import type { Invocation } from './invocation.ts';
+
+const MAX_RESULT_BYTES = 6_291_556;
+
+export interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
+  readonly functions: readonly LambdaFunction[];
+  readonly endpoints: Endpoints;
+}
+
+/** All functions of the app. A function is named by its short name, its name or its ARN. */
+export interface FunctionSet {
+  /** Resolves when each function has a process that has loaded its bundle. */
+  readonly ready: Promise<void>;
+  /** Starts an invocation; see FunctionPool.start. Rejects with an Error for an unknown name. */
+  start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
+  /** Invokes a function as `lambda:Invoke` does: its whole result, parsed. Rejects with InvocationFailed when it fails. */
+  invoke(name: string, event: unknown): Promise<unknown>;
+  /** Process ids by short name. */
+  pids(): Record<string, number[]>;
+  close(): Promise<void>;
+}
+
+/** Starts the processes of all functions. */
+export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
+  // The path of a socket may have about 100 characters, so it is not in the state folder.
+  const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
+  const pools = options.functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
+    fn,
+    pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, options.endpoints) }),
+  }));
+
+  const start = async (name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation> => {
+    const found = pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);
+    if (!found) throw new Error(`There is no function ${name}`);
+    return found.pool.start(payload, signal);
+  };
+
+  return {
+    ready: Promise.all(pools.map(({ pool }) => pool.ready)).then(() => undefined),
+    start,
+    async invoke(name, event) {
+      const { body } = await start(name, Buffer.from(JSON.stringify(event)));
+      const result = (await collect(body, MAX_RESULT_BYTES)).toString();
+      return result === '' ? null : JSON.parse(result);
+    },
+    pids: () => Object.fromEntries(pools.map(({ fn, pool }) => [fn.shortName, pool.pids()])),
+    async close() {
+      await Promise.all(pools.map(({ pool }) => pool.close()));
+      await rm(socketFolder, { recursive: true, force: true });
+    },
+  };
+};

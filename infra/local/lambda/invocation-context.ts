@@ -1,0 +1,32 @@
+import type { RuntimeOptions } from './runtime-options.ts';
+
+/** The part of Lambda's context object that is the same for every way of answering. */
+export interface InvocationContext {
+  readonly awsRequestId: string;
+  readonly callbackWaitsForEmptyEventLoop: boolean;
+  readonly functionName: string;
+  readonly functionVersion: string;
+  readonly invokedFunctionArn: string;
+  /** MiB, a string as on Lambda. */
+  readonly memoryLimitInMB: string;
+  readonly logGroupName: string;
+  readonly logStreamName: string;
+  /** Milliseconds until the function's timeout. */
+  getRemainingTimeInMillis(): number;
+}
+
+/** The context object of one invocation, its time running from now. */
+export const invocationContext = (options: RuntimeOptions, requestId: string): InvocationContext => {
+  const deadline = performance.now() + options.timeoutMs;
+  return {
+    awsRequestId: requestId,
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: options.functionName,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: options.functionArn,
+    memoryLimitInMB: String(options.memoryMiB),
+    logGroupName: `/aws/lambda/${options.functionName}`,
+    logStreamName: 'local',
+    getRemainingTimeInMillis: () => Math.max(0, Math.floor(deadline - performance.now())),
+  };
+};

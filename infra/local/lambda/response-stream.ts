@@ -1,0 +1,36 @@
+// An import of node:http loads all of its lazy parts, undici too, into each function process; this does not.
+const { ServerResponse } = process.getBuiltinModule('http');
+
+const PRELUDE_CONTENT_TYPE = 'application/vnd.awslambda.http-integration-response';
+const DELIMITER = Buffer.alloc(8);
+
+type WriteCallback = (error: Error | null | undefined) => void;
+
+/**
+ * The response stream of a streamed handler. It is the HTTP response itself, so a write of the function is one write on the socket,
+ * and `write` returns false when the reader is behind.
+ */
+export class ResponseStream extends ServerResponse {
+  #prelude: string | undefined;
+
+  setContentType(contentType: string): void {
+    this.setHeader('content-type', contentType);
+  }
+
+  /** Puts the metadata prelude before the first write. As on AWS, an `end` without a write does not send it. */
+  setPrelude(prelude: unknown): void {
+    this.setContentType(PRELUDE_CONTENT_TYPE);
+    this.#prelude = JSON.stringify(prelude);
+  }
+
+  override write(chunk: unknown, encoding?: BufferEncoding | WriteCallback, callback?: WriteCallback): boolean {
+    const bytes = typeof chunk === 'string' || chunk instanceof Uint8Array ? chunk : JSON.stringify(chunk);
+    if (this.#prelude !== undefined) {
+      const head = Buffer.concat([Buffer.from(this.#prelude), DELIMITER]);
+      this.#prelude = undefined;
+      super.write(head);
+    }
+    if (typeof encoding === 'string') return super.write(bytes, encoding, callback);
+    return super.write(bytes, encoding ?? callback);
+  }
+}

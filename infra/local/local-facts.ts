@@ -1,0 +1,42 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+
+const FILE = 'local.json';
+
+/** What scripts find in `local.json` of the state folder. */
+export const LocalFacts = z.object({
+  base_url: z.string(),
+  ondemand_url: z.string().nullable(),
+  control_url: z.string().nullable(),
+  api_key: z.string(),
+  model: z.string(),
+  dynamodb_endpoint: z.string(),
+  sagemaker_url: z.string(),
+  container_url: z.string(),
+  tables: z.record(z.string(), z.string()),
+  pids: z.object({
+    runner: z.int(),
+    dynamodb: z.int().nullable(),
+    container: z.int().nullable(),
+    functions: z.record(z.string(), z.array(z.int())),
+  }),
+});
+export type LocalFacts = z.infer<typeof LocalFacts>;
+
+/** The facts of the last run in a state folder, or undefined when there are none that can be read. */
+export const readFacts = async (stateDir: string): Promise<LocalFacts | undefined> => {
+  try {
+    return LocalFacts.parse(JSON.parse(await readFile(path.join(stateDir, FILE), 'utf8')));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Writes the facts so that a reader sees the old file or the new one, whole. */
+export const writeFacts = async (stateDir: string, facts: LocalFacts): Promise<void> => {
+  const file = path.join(stateDir, FILE);
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify(facts, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(draft, file);
+};

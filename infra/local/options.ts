@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+
+const DEFAULT_PORT = 4000;
+const HIGHEST_FIRST_PORT = 65_533;
+const MAX_ENVIRONMENTS = 64;
+
+export const USAGE = `npm start -- [options]
+
+  --port N             of the serverless host; on-demand is N+1, control N+2 (default ${DEFAULT_PORT}, 0: any free ports)
+  --environments N     up to N processes a function with one invocation each, frozen in between as on Lambda
+  --ephemeral          keep nothing: the database is in memory
+  --stop-on-disconnect a caller that goes away stops its function (on AWS it does not)
+  --container URL      an OpenAI-compatible server in place of our own model container
+  --token-delay-ms N   between two tokens of our own container (default 20)
+  --state DIR          where the database, logs and local.json are (default .sluice)
+  --assembly DIR       run this cloud assembly instead of synthesizing the app
+  --quiet              no line for each request
+  --help
+`;
+
+const count = (min: number, max: number) => z.coerce.number().pipe(z.int().min(min).max(max));
+
+const Flags = z.strictObject({
+  port: count(0, HIGHEST_FIRST_PORT),
+  environments: count(1, MAX_ENVIRONMENTS).optional(),
+  ephemeral: z.boolean(),
+  'stop-on-disconnect': z.boolean(),
+  container: z.url({ protocol: /^https?$/ }).optional(),
+  'token-delay-ms': count(0, 60_000),
+  state: z.string().min(1),
+  assembly: z.string().min(1).optional(),
+  quiet: z.boolean(),
+  help: z.boolean(),
+});
+export type Flags = z.infer<typeof Flags>;
+
+/**
+ * Reads the command line of `npm start`.
+ * @throws Error with one sentence about the first flag that is unknown or has a wrong value
+ */
+export const readFlags = (parameters: readonly string[]): Flags => {
+  const { values } = parseArgs({
+    args: [...parameters],
+    strict: true,
+    allowPositionals: false,
+    options: {
+      port: { type: 'string', default: String(DEFAULT_PORT) },
+      environments: { type: 'string' },
+      ephemeral: { type: 'boolean', default: false },
+      'stop-on-disconnect': { type: 'boolean', default: false },
+      container: { type: 'string' },
+      'token-delay-ms': { type: 'string', default: '20' },
+      state: { type: 'string', default: '.sluice' },
+      assembly: { type: 'string' },
+      quiet: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const parsed = Flags.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`--${issue?.path.join('.')}: ${issue?.message}`);
+};

@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+
+/**
+ * Listens on 127.0.0.1.
+ * @param port 0 takes any free one
+ * @returns the URL, without a slash at the end
+ * @throws Error with code EADDRINUSE when the port is taken
+ */
+export const listen = async (server: Server, port: number): Promise<string> => {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has no port');
+  return `http://127.0.0.1:${address.port}`;
+};
+
+/** Stops listening and ends all connections. */
+export const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });

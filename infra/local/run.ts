@@ -1,0 +1,167 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { interpret } from './assembly/interpret.ts';
+import type { LocalApp, RestApi } from './assembly/local-app.ts';
+import { readAssembly } from './assembly/read-assembly.ts';
+import { LOCAL_MODEL, startContainer } from './container.ts';
+import { startDatabase } from './dynamodb/dynoxide.ts';
+import { createTables } from './dynamodb/tables.ts';
+import { startGateway } from './gateway/server.ts';
+import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
+import type { LocalFacts } from './local-facts.ts';
+import { createProcessList } from './processes/process-list.ts';
+import type { ContainerTarget } from './sagemaker/container-request.ts';
+import { startSageMaker } from './sagemaker/server.ts';
+import { startSchedules } from './schedules.ts';
+
+/*
+ * The local run of the deployed app, process by process:
+ *
+ *   runner ── gateways (one HTTP server a REST API), SageMaker runtime emulator, schedules
+ *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
+ *     ├── dynoxide (DynamoDB)
+ *     ├── infra/container/main.ts (the model)
+ *     └── watchdog: ends all of them when the runner is gone
+ *
+ *   caller → gateway → function process → dynoxide
+ *                                       → emulator → container
+ */
+
+export interface LocalOptions {
+  /** A CDK cloud assembly. */
+  readonly assemblyDir: string;
+  /** Where the database and the logs are kept. */
+  readonly stateDir: string;
+  /** Keeps the database in memory. */
+  readonly ephemeral: boolean;
+  /** Of the serverless host; on-demand and control are the next two. 0 takes free ones. */
+  readonly port: number;
+  /** undefined: one process a function, with concurrent invocations. n: up to n, one invocation each, frozen in between. */
+  readonly environments: number | undefined;
+  readonly stopOnDisconnect: boolean;
+  /** An OpenAI-compatible server in place of our own container; with a path if it is not /v1/chat/completions. */
+  readonly containerUrl?: string | undefined;
+  /** Between two tokens of our own container. */
+  readonly tokenDelayMs: number;
+  /** Prints no line for a request or an event. */
+  readonly quiet: boolean;
+  /** Called when a process was started or has ended. */
+  readonly onChange?: (() => void) | undefined;
+}
+
+export interface LocalRun {
+  readonly hosts: { readonly serverless: string; readonly ondemand: string | null; readonly control: string | null };
+  readonly dynamodbEndpoint: string;
+  /** Names of the tables by logical id. */
+  readonly tables: Readonly<Record<string, string>>;
+  readonly sagemakerUrl: string;
+  readonly containerUrl: string;
+  /** SageMaker endpoints by name; one added here is there at once. `sluice-tiny` is the container. */
+  readonly endpoints: Map<string, ContainerTarget>;
+  /** Invokes a function by its short name, with its event; its result, parsed. */
+  invoke(functionName: string, event: unknown): Promise<unknown>;
+  pids(): LocalFacts['pids'];
+  /** Ends everything that was started. */
+  close(): Promise<void>;
+}
+
+const PORT_OFFSETS = { serverless: 0, ondemand: 1, control: 2 } as const;
+type HostName = keyof typeof PORT_OFFSETS;
+
+/**
+ * Runs a cloud assembly on this machine: its APIs, functions, tables and schedules, with emulators of DynamoDB and SageMaker.
+ * @throws Error when something of the assembly cannot be run, a port is taken (code EADDRINUSE) or a process does not come up;
+ *   all that was started has ended then
+ */
+export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
+  const app = interpret(await readAssembly(options.assemblyDir));
+  assertServed(app);
+  const logFolder = path.join(options.stateDir, 'logs');
+  mkdirSync(logFolder, { recursive: true });
+  const log = options.quiet ? () => undefined : (line: string) => console.log(line);
+  await using started = new AsyncDisposableStack();
+  const processes = createProcessList();
+  started.defer(() => processes.close());
+  const common = { stateFolder: options.stateDir, logFolder, processes, log, onChange: () => options.onChange?.() };
+
+  const container = options.containerUrl === undefined ? startContainer({ ...common, tokenDelayMs: options.tokenDelayMs }) : undefined;
+  started.defer(() => container?.close());
+  const startingDatabase = startDatabase({ ...common, ephemeral: options.ephemeral });
+  started.defer(async () => (await startingDatabase.catch(() => undefined))?.close());
+  const [database, containerReady] = await Promise.all([startingDatabase, container?.ready]);
+  const target = containerReady
+    ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
+    : foreignTarget(options.containerUrl ?? '');
+  const endpoints = new Map([[LOCAL_MODEL, target]]);
+  const sagemaker = await startSageMaker(endpoints);
+  started.defer(sagemaker.close);
+  const functions = createFunctionSet({
+    ...common,
+    functions: app.functions,
+    environments: options.environments,
+    endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url },
+  });
+  started.defer(functions.close);
+  const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
+  const hosts = await startHosts(app, options, functions, log, started);
+  started.defer(startSchedules(app.schedules, functions.invoke, log));
+
+  const running = started.move();
+  return {
+    hosts,
+    dynamodbEndpoint: database.url,
+    tables,
+    sagemakerUrl: sagemaker.url,
+    containerUrl: target.url,
+    endpoints,
+    invoke: functions.invoke,
+    pids: () => ({
+      runner: process.pid,
+      dynamodb: database.pid() ?? null,
+      container: container?.pid() ?? null,
+      functions: functions.pids(),
+    }),
+    close: () => running.disposeAsync(),
+  };
+};
+
+const assertServed = ({ apis, eventSources }: LocalApp): void => {
+  const [eventSource] = eventSources;
+  if (eventSource) {
+    throw new Error(
+      `The local run does not read streams yet: ${eventSource.logicalId} maps ${eventSource.sourceArn} to ${eventSource.functionName}`,
+    );
+  }
+  for (const { stackName } of apis) {
+    if (hostName(stackName) === undefined)
+      throw new Error(`The REST API of stack ${stackName} is none of the hosts ${Object.keys(PORT_OFFSETS).join(', ')}`);
+  }
+};
+
+const hostName = (stackName: string): HostName | undefined =>
+  (Object.keys(PORT_OFFSETS) as HostName[]).find((name) => stackName.toLowerCase().endsWith(name));
+
+const startHosts = async (
+  app: LocalApp,
+  options: LocalOptions,
+  functions: FunctionSet,
+  log: (line: string) => void,
+  started: AsyncDisposableStack,
+): Promise<LocalRun['hosts']> => {
+  const start = async (name: HostName): Promise<string | null> => {
+    const api = app.apis.find((candidate: RestApi) => hostName(candidate.stackName) === name);
+    if (!api) return null;
+    const port = options.port === 0 ? 0 : options.port + PORT_OFFSETS[name];
+    const gateway = await startGateway({ api, port, startFunction: functions.start, stopOnDisconnect: options.stopOnDisconnect, log });
+    started.defer(gateway.close);
+    return gateway.url;
+  };
+  const serverless = await start('serverless');
+  if (serverless === null) throw new Error('The assembly has no stack whose name ends in serverless');
+  return { serverless, ondemand: await start('ondemand'), control: await start('control') };
+};
+
+const foreignTarget = (containerUrl: string): ContainerTarget => {
+  const { origin, pathname } = new URL(containerUrl);
+  return { url: origin, path: pathname === '/' ? '/v1/chat/completions' : pathname };
+};

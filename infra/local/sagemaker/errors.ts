@@ -1,0 +1,64 @@
+import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
+import type { Fault, HeadFaultKind } from './settings.ts';
+
+/** An error answer of the SageMaker runtime API. */
+export interface WireError {
+  readonly status: number;
+  /** The value of `x-amzn-errortype`. */
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const MAX_ORIGINAL_MESSAGE_CHARS = 65_536;
+
+const plain = (status: number, type: string, message: string): WireError => ({ status, type, body: { message } });
+
+export const endpointNotFound = (endpoint: string): WireError =>
+  plain(400, 'ValidationError', `Endpoint ${endpoint} of account ${ACCOUNT_ID} not found.`);
+
+export const payloadTooLarge = (maxBytes: number): WireError =>
+  plain(413, 'ValidationError', `Request body is larger than the limit of ${maxBytes} bytes.`);
+
+/**
+ * What SageMaker says when the container answers with an error.
+ * @param status the container's
+ * @param message the container's body
+ */
+export const modelError = (endpoint: string, status: number, message: string): WireError => {
+  const original = message.slice(0, MAX_ORIGINAL_MESSAGE_CHARS);
+  const group = `/aws/sagemaker/Endpoints/${endpoint}`;
+  const console = `https://${REGION}.console.aws.amazon.com/cloudwatch/home?region=${REGION}#logEventViewer:group=${group}`;
+  const side = status < 500 ? 'client' : 'server';
+  return {
+    status: 424,
+    type: 'ModelError',
+    body: {
+      ErrorCode: side === 'client' ? 'CLIENT_ERROR_FROM_MODEL' : 'INTERNAL_FAILURE_FROM_MODEL',
+      LogStreamArn: `arn:aws:logs:${REGION}:${ACCOUNT_ID}:log-group:${group}`,
+      Message: `Received ${side} error (${status}) from primary with message "${original}". See ${console} in account ${ACCOUNT_ID} for more information.`,
+      OriginalMessage: original,
+      OriginalStatusCode: status,
+    },
+  };
+};
+
+/** The error of a fault that comes before the head of the answer; `refuse` has none. */
+export const faultError = (kind: Exclude<HeadFaultKind, 'refuse'>, fault: Fault, endpoint: string): WireError => {
+  if (kind === 'model_error') return modelError(endpoint, fault.original_status, fault.original_message);
+  const error = PLAIN_FAULTS[kind];
+  return { ...error, status: fault.status ?? error.status };
+};
+
+const PLAIN_FAULTS: Readonly<Record<Exclude<HeadFaultKind, 'refuse' | 'model_error'>, WireError>> = {
+  throttling: plain(429, 'ThrottlingException', 'Rate exceeded'),
+  service_unavailable: plain(503, 'ServiceUnavailable', 'Service is currently unavailable. Please try again later.'),
+  internal_failure: plain(500, 'InternalFailure', 'An internal failure occurred.'),
+  internal_dependency: plain(530, 'InternalDependencyException', 'Your request caused an exception with an internal dependency.'),
+  model_not_ready: plain(429, 'ModelNotReadyException', 'The model is not ready for inference yet. Wait and try your request again.'),
+  validation: plain(400, 'ValidationError', 'Inspect your request and try again.'),
+  no_capacity: plain(
+    400,
+    'ValidationError',
+    'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress (if configured) or try to increase the capacity by invoking UpdateInferenceComponentRuntimeConfig API.',
+  ),
+};

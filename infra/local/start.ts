@@ -1,0 +1,121 @@
+import path from 'node:path';
+import { synthesize } from './assembly/synthesize.ts';
+import { type LocalFacts, readFacts, writeFacts } from './local-facts.ts';
+import { readFlags, USAGE } from './options.ts';
+import { type LocalRun, startLocal } from './run.ts';
+import { seedDemo } from './seed.ts';
+
+const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
+
+// npm passes on the Ctrl-C that the terminal has sent to us already: two signals this close are one.
+const SAME_KEY_PRESS_MS = 500;
+
+const main = async (): Promise<void> => {
+  const flags = readFlags(process.argv.slice(2));
+  if (flags.help) {
+    console.log(USAGE);
+    return;
+  }
+  const stopping = stopSignal();
+  const stateDir = path.resolve(flags.state);
+  const assemblyDir = flags.assembly ?? path.join(stateDir, 'cdk.out');
+  if (flags.assembly === undefined) await synthesize(PROJECT_ROOT, assemblyDir);
+  const previous = await readFacts(stateDir);
+  let publish = (): void => undefined;
+  const run = await startLocal({
+    assemblyDir,
+    stateDir,
+    ephemeral: flags.ephemeral,
+    port: flags.port,
+    environments: flags.environments,
+    stopOnDisconnect: flags['stop-on-disconnect'],
+    containerUrl: flags.container,
+    tokenDelayMs: flags['token-delay-ms'],
+    quiet: flags.quiet,
+    onChange: () => publish(),
+  });
+  try {
+    const demo = await seedDemo(run, flags.ephemeral ? undefined : previous);
+    publish = createPublisher(stateDir, () => toFacts(run, demo));
+    // A script that waits for the announcement finds the facts.
+    await writeFacts(stateDir, toFacts(run, demo));
+    announce(run, demo);
+    await stopping;
+  } finally {
+    publish = () => undefined;
+    await run.close();
+  }
+};
+
+/** Resolves at the first SIGINT or SIGTERM, or when the process that forked this one is gone; a second signal ends the process at once, and the watchdog the rest. */
+const stopSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const onSignal = (): void => {
+      if (firstAt !== undefined && performance.now() - firstAt > SAME_KEY_PRESS_MS) process.exit(130);
+      firstAt ??= performance.now();
+      resolve();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+    process.once('disconnect', resolve);
+  });
+
+/** Writes the facts one after the other; of the changes during a write only the last is written. */
+const createPublisher = (stateDir: string, facts: () => LocalFacts): (() => void) => {
+  let writing = false;
+  let changed = false;
+  const write = async (): Promise<void> => {
+    changed = true;
+    if (writing) return;
+    writing = true;
+    while (changed) {
+      changed = false;
+      await writeFacts(stateDir, facts());
+    }
+    writing = false;
+  };
+  return () => void write();
+};
+
+const toFacts = (run: LocalRun, demo: { api_key: string; model: string }): LocalFacts => ({
+  base_url: run.hosts.serverless,
+  ondemand_url: run.hosts.ondemand,
+  control_url: run.hosts.control,
+  api_key: demo.api_key,
+  model: demo.model,
+  dynamodb_endpoint: run.dynamodbEndpoint,
+  sagemaker_url: run.sagemakerUrl,
+  container_url: run.containerUrl,
+  tables: { ...run.tables },
+  pids: run.pids(),
+});
+
+const announce = ({ hosts }: LocalRun, { api_key, model }: { api_key: string; model: string }): void => {
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Tell me about rivers.' }] });
+  const urls = Object.entries(hosts).flatMap(([name, url]) => (url === null ? [] : [`  ${name.padEnd(12)}${url}`]));
+  console.log(`Sluice runs here. Ctrl-C stops it.
+
+${urls.join('\n')}
+  ${'demo key'.padEnd(12)}${api_key}
+
+curl -N ${hosts.serverless}/v1/chat/completions \\
+  -H 'authorization: Bearer ${api_key}' -H 'content-type: application/json' \\
+  -d '${body}'
+`);
+};
+
+const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE') return `Port ${port} is taken. Choose another with --port, or --port 0 for any.`;
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  console.error(explain(error));
+  process.exit(1);
+}

@@ -1,0 +1,98 @@
+import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { interpret } from '../../../../infra/local/assembly/interpret.ts';
+import type { Table } from '../../../../infra/local/assembly/local-app.ts';
+import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts';
+import { type Database, startDatabase } from '../../../../infra/local/dynamodb/dynoxide.ts';
+import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
+import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
+import { eventually, fixtureStacks, processState, temporaryFolder, writeAssembly } from '../fixtures.ts';
+
+const processes = createProcessList();
+const clients: DynamoDBClient[] = [];
+afterAll(() => {
+  for (const client of clients) client.destroy();
+  processes.close();
+});
+
+const fixtureTables = async (): Promise<readonly Table[]> => {
+  await using folder = temporaryFolder();
+  await writeAssembly(folder.path, fixtureStacks);
+  return interpret(await readAssembly(folder.path)).tables;
+};
+const start = (stateFolder: string, ephemeral = false): Promise<Database> =>
+  startDatabase({ stateFolder, logFolder: stateFolder, ephemeral, processes, onChange: () => undefined, log: () => undefined });
+const clientOf = (url: string) =>
+  new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+const item = { id: { S: 'one' }, owner: { S: 'me' } };
+
+describe('the database', () => {
+  test('has the tables of the template, and keeps their items over a restart', async () => {
+    await using folder = temporaryFolder();
+    const tables = await fixtureTables();
+    const first = await start(folder.path);
+    expect(await createTables(first.url, tables)).toEqual({ Things: 'test-data-Things' });
+    const { Table: made } = await clientOf(first.url).send(new DescribeTableCommand({ TableName: 'test-data-Things' }));
+    expect(made).toMatchObject({
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      GlobalSecondaryIndexes: [expect.objectContaining({ IndexName: 'by-owner' })],
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+    });
+    await clientOf(first.url).send(new PutItemCommand({ TableName: 'test-data-Things', Item: item }));
+    await first.close();
+
+    const second = await start(folder.path);
+    expect(await createTables(second.url, tables)).toEqual({ Things: 'test-data-Things' });
+    const { Item } = await clientOf(second.url).send(new GetItemCommand({ TableName: 'test-data-Things', Key: { id: { S: 'one' } } }));
+    expect(Item).toEqual(item);
+    await second.close();
+  });
+
+  test('keeps nothing when it is ephemeral', async () => {
+    await using folder = temporaryFolder();
+    const tables = await fixtureTables();
+    const first = await start(folder.path, true);
+    await createTables(first.url, tables);
+    await clientOf(first.url).send(new PutItemCommand({ TableName: 'test-data-Things', Item: item }));
+    await first.close();
+    const second = await start(folder.path, true);
+    await createTables(second.url, tables);
+    const { Item } = await clientOf(second.url).send(new GetItemCommand({ TableName: 'test-data-Things', Key: { id: { S: 'one' } } }));
+    expect(Item).toBeUndefined();
+    await second.close();
+  });
+
+  test('with a table of other keys is an error with its name and the way out', async () => {
+    await using folder = temporaryFolder();
+    const database = await start(folder.path, true);
+    const [table] = await fixtureTables();
+    if (!table) throw new Error('There is no fixture table');
+    await createTables(database.url, [table]);
+    const changed = { ...table, properties: { ...table.properties, indexes: [], attributes: [{ name: 'id', type: 'S' as const }] } };
+    await expect(createTables(database.url, [changed])).rejects.toThrow(/test-data-Things has other keys.*--state/);
+    await database.close();
+  });
+
+  test('that dies is started again where it was', async () => {
+    await using folder = temporaryFolder();
+    const database = await start(folder.path);
+    await createTables(database.url, await fixtureTables());
+    const pid = database.pid() ?? 0;
+    process.kill(pid, 'SIGKILL');
+    await eventually(
+      () => processState(pid) === undefined && database.pid() !== undefined && database.pid() !== pid,
+      'there is a new process',
+    );
+    const { Table: kept } = await clientOf(database.url).send(new DescribeTableCommand({ TableName: 'test-data-Things' }));
+    expect(kept?.TableStatus).toBe('ACTIVE');
+    await database.close();
+  });
+
+  test('is the one that DYNAMODB_ENDPOINT names', async () => {
+    process.env.DYNAMODB_ENDPOINT = 'http://127.0.0.1:8000/';
+    const database = await start('/nowhere');
+    process.env.DYNAMODB_ENDPOINT = '';
+    expect(database.url).toBe('http://127.0.0.1:8000');
+    expect(database.pid()).toBeUndefined();
+  });
+});

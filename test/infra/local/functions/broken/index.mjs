@@ -1,0 +1,1 @@
+throw new Error('this bundle cannot be loaded');

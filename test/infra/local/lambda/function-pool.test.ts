@@ -1,0 +1,203 @@
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { collect } from '../../../../infra/local/lambda/collect.ts';
+import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from '../../../../infra/local/lambda/function-pool.ts';
+import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
+import { eventually, fixtureFunction, processState, temporaryFolder } from '../fixtures.ts';
+
+const processes = createProcessList();
+const folder = temporaryFolder();
+const MAX_BYTES = 100_000_000;
+let pool: FunctionPool;
+let pools = 0;
+
+const start = (fn = fixtureFunction('streaming'), options: Partial<FunctionPoolOptions> = {}): void => {
+  pools += 1;
+  pool = createFunctionPool({
+    fn: { ...fn, shortName: `${fn.shortName}${pools}` },
+    variables: { PATH: '/usr/bin', ...fn.environment },
+    socketFolder: folder.path,
+    logFolder: folder.path,
+    environments: undefined,
+    processes,
+    onChange: () => undefined,
+    log: () => undefined,
+    ...options,
+  });
+};
+const begin = (event: object, signal?: AbortSignal) => pool.start(Buffer.from(JSON.stringify(event)), signal);
+const run = async (event: object): Promise<string> => (await collect((await begin(event)).body, MAX_BYTES)).toString();
+const result = async (event: object): Promise<unknown> => JSON.parse(await run(event));
+
+afterEach(() => pool.close());
+afterAll(async () => {
+  processes.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+describe('a streamed handler', () => {
+  test('writes the prelude, eight NUL bytes and its body', async () => {
+    start();
+    const [prelude = '', body = ''] = (await run({ hello: 'é' })).split('\0'.repeat(8));
+    expect(JSON.parse(prelude)).toEqual({ statusCode: 201, headers: { 'content-type': 'text/plain', 'x-fixture': 'yes' } });
+    expect(JSON.parse(body)).toMatchObject({
+      event: { hello: 'é' },
+      name: 'test-streaming',
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    const { remainingMs } = JSON.parse(body);
+    expect(remainingMs).toBeGreaterThan(5_000);
+    expect(remainingMs).toBeLessThanOrEqual(10_000);
+  });
+
+  test('that fails before its first byte is a failed invocation with its words', async () => {
+    start();
+    await expect(begin({ action: 'fail' })).rejects.toMatchObject({
+      reason: 'function_error',
+      message: expect.stringContaining('TypeError: it broke at once'),
+    });
+  });
+
+  test('that fails after it breaks the stream off, and goes on serving', async () => {
+    start();
+    await expect(run({ action: 'fail_midway' })).rejects.toThrow('aborted');
+    expect(await result({ action: 'state' })).toMatchObject({ invocations: 2 });
+  });
+
+  test('that closes its response without a byte fails alone', async () => {
+    start();
+    const held = await begin({ action: 'pressure' });
+    await expect(begin({ action: 'destroy' })).rejects.toMatchObject({ reason: 'function_error' });
+    expect((await collect(held.body, MAX_BYTES)).length).toBeGreaterThan(65_536_000);
+    expect(await result({ action: 'state' })).toMatchObject({ invocations: 3 });
+  });
+
+  test('is held back by a reader that does not read', async () => {
+    start();
+    const { body } = await begin({ action: 'pressure' });
+    let chunks = 0;
+    await eventually(async () => {
+      const state = await result({ action: 'state' });
+      chunks = Number(Reflect.get(Object(state), 'chunksBeforePressure'));
+      return chunks > 0;
+    }, 'a write says that the reader is behind');
+    expect(chunks).toBeLessThan(500);
+    expect((await collect(body, MAX_BYTES)).length).toBeGreaterThan(65_536_000);
+  });
+
+  test('sees its stream close when the invocation is aborted', async () => {
+    start();
+    const abort = new AbortController();
+    const { body } = await begin({ action: 'hold' }, abort.signal);
+    body.on('error', () => undefined);
+    abort.abort();
+    await eventually(async () => Object(await result({ action: 'state' })).closedEarly === 1, 'the function sees the end of its stream');
+  });
+});
+
+describe('a handler that returns', () => {
+  test('gives its result as JSON, null for nothing', async () => {
+    start(fixtureFunction('buffered'));
+    expect(await result({ action: 'reply', n: 1 })).toMatchObject({ statusCode: 200 });
+    expect(await result({ action: 'nothing' })).toBeNull();
+  });
+
+  test('fails when it throws, and when the result is over 6 MB', async () => {
+    start(fixtureFunction('buffered'));
+    await expect(begin({ action: 'fail' })).rejects.toThrow('RangeError: out of range');
+    await expect(begin({ action: 'too_long' })).rejects.toThrow('exceeded maximum allowed payload size');
+  });
+
+  test('has the environment that it was given, and nothing of ours', async () => {
+    process.env.DEVELOPERS_SECRET = 'x';
+    start(fixtureFunction('buffered'));
+    const variables = await result({ action: 'environment' });
+    expect(variables).toMatchObject({ GREETING: 'hello', PATH: '/usr/bin' });
+    expect(variables).not.toHaveProperty('DEVELOPERS_SECRET');
+  });
+});
+
+describe('a process', () => {
+  test('takes concurrent invocations', async () => {
+    start(fixtureFunction('buffered'));
+    const pids = await Promise.all(Array.from({ length: 50 }, () => result({ action: 'overlap', ms: 20 })));
+    expect(new Set(pids).size).toBe(1);
+    expect(await result({ action: 'count' })).toBeGreaterThan(1);
+  });
+
+  test('that dies fails what is in flight, and is started again for what comes', async () => {
+    start();
+    await pool.ready;
+    const [pid] = pool.pids();
+    const held = await begin({ action: 'hold' });
+    await expect(begin({ action: 'die' })).rejects.toMatchObject({ reason: 'died' });
+    await expect(collect(held.body, MAX_BYTES)).rejects.toThrow('aborted');
+    expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
+    expect(pool.pids()).toHaveLength(1);
+    expect(pool.pids()[0]).not.toBe(pid);
+  });
+
+  test('that dies in the middle of a stream breaks it off', async () => {
+    start();
+    await expect(run({ action: 'die_midway' })).rejects.toThrow('aborted');
+  });
+
+  test('is ended when an invocation takes longer than the timeout of the function', async () => {
+    start(fixtureFunction('streaming', { timeoutMs: 500 }));
+    await pool.ready;
+    const [pid = 0] = pool.pids();
+    await expect(begin({ action: 'hang' })).rejects.toMatchObject({
+      reason: 'timed_out',
+      message: expect.stringContaining('timed out after 500 ms'),
+    });
+    await eventually(() => processState(pid) === undefined, 'the process has ended');
+    expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
+  });
+
+  test('whose bundle cannot be loaded fails its invocations and is not started without end', async () => {
+    let started = 0;
+    start(fixtureFunction('broken'), {
+      onChange: () => {
+        started += 1;
+      },
+    });
+    await expect(pool.ready).rejects.toThrow('before the bundle was loaded');
+    await expect(begin({})).rejects.toMatchObject({ reason: 'died' });
+    expect(started).toBeLessThan(10);
+  });
+});
+
+describe('with environments', () => {
+  test('each process has one invocation at a time, and there are no more processes than said', async () => {
+    start(fixtureFunction('buffered'), { environments: 3 });
+    const pids = await Promise.all(Array.from({ length: 12 }, () => result({ action: 'overlap', ms: 30 })));
+    expect(new Set(pids).size).toBeLessThanOrEqual(3);
+    expect(new Set(pids).size).toBeGreaterThan(1);
+    expect(await result({ action: 'count' })).toBe(1);
+  });
+
+  test('a process is frozen between invocations: what is not awaited stops until the next one', async () => {
+    start(fixtureFunction('streaming'), { environments: 1 });
+    await pool.ready;
+    const [pid = 0] = pool.pids();
+    await eventually(() => processState(pid) === 'T', 'the process is frozen after it has loaded its bundle');
+    expect(await run({ action: 'leave_work' })).toContain('done');
+    await eventually(() => processState(pid) === 'T', 'the process is frozen after the invocation');
+    await eventually(async () => Object(await result({ action: 'state' })).leftWorkDone === true, 'the work goes on in later invocations');
+    await eventually(() => processState(pid) === 'T', 'the process is frozen again');
+  });
+
+  test('a frozen process is ended with the pool', async () => {
+    start(fixtureFunction('streaming'), { environments: 1 });
+    await pool.ready;
+    const [pid = 0] = pool.pids();
+    await eventually(() => processState(pid) === 'T', 'the process is frozen');
+    await pool.close();
+    expect(processState(pid)).toBeUndefined();
+  });
+
+  test('a process that dies is replaced', async () => {
+    start(fixtureFunction('buffered'), { environments: 2 });
+    await expect(begin({ action: 'die' })).rejects.toMatchObject({ reason: 'died' });
+    expect(await result({ action: 'pid' })).toEqual(expect.any(Number));
+  });
+});

@@ -1,0 +1,32 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { type LocalFacts, readFacts, writeFacts } from '../../../infra/local/local-facts.ts';
+import { temporaryFolder } from './fixtures.ts';
+
+const facts: LocalFacts = {
+  base_url: 'http://127.0.0.1:4000',
+  ondemand_url: null,
+  control_url: null,
+  api_key: 'sk-demo',
+  model: 'sluice-tiny',
+  dynamodb_endpoint: 'http://127.0.0.1:1',
+  sagemaker_url: 'http://127.0.0.1:2',
+  container_url: 'http://127.0.0.1:3',
+  tables: { Keys: 'data-Keys' },
+  pids: { runner: 1, dynamodb: null, container: 2, functions: { inference: [3, 4] } },
+};
+
+test('the facts of a run are read back as they were written, and no draft is left', async () => {
+  await using folder = temporaryFolder();
+  await writeFacts(folder.path, facts);
+  expect(await readFacts(folder.path)).toEqual(facts);
+  expect(await readdir(folder.path)).toEqual(['local.json']);
+});
+
+test('no facts, or facts of another version, are none', async () => {
+  await using folder = temporaryFolder();
+  expect(await readFacts(folder.path)).toBeUndefined();
+  await writeFile(path.join(folder.path, 'local.json'), '{"base_url":"x"}');
+  expect(await readFacts(folder.path)).toBeUndefined();
+});

@@ -1,0 +1,181 @@
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import path from 'node:path';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { LocalFacts } from '../../../infra/local/local-facts.ts';
+import { closeServer, listen } from '../../../infra/local/processes/listen.ts';
+import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
+import { eventually, fixtureStacks, processState, temporaryFolder, writeAssembly } from './fixtures.ts';
+
+const folder = temporaryFolder();
+const assemblyDir = path.join(folder.path, 'cdk.out');
+const stateDir = path.join(folder.path, 'state');
+let container: Server;
+let options: LocalOptions;
+let run: LocalRun;
+
+beforeAll(async () => {
+  await writeAssembly(assemblyDir, fixtureStacks);
+  container = createServer((_request, response) => response.end('data: [DONE]\n\n'));
+  const containerUrl = await listen(container, 0);
+  options = {
+    assemblyDir,
+    stateDir,
+    containerUrl,
+    ephemeral: true,
+    port: 0,
+    environments: undefined,
+    stopOnDisconnect: false,
+    tokenDelayMs: 0,
+    quiet: true,
+  };
+  run = await startLocal(options);
+});
+afterAll(async () => {
+  await run.close();
+  await closeServer(container);
+  await folder[Symbol.asyncDispose]();
+});
+
+const post = (action: string): Promise<Response> =>
+  fetch(`${run.hosts.serverless}/stream?action=${action}`, { method: 'POST', body: 'hello' });
+
+describe('a local run', () => {
+  test('serves the streamed route through its function', async () => {
+    const reply = await post('echo');
+    expect(reply.status).toBe(201);
+    expect(reply.headers.get('x-fixture')).toBe('yes');
+    expect(await reply.json()).toMatchObject({
+      event: {
+        path: '/stream',
+        httpMethod: 'POST',
+        body: Buffer.from('hello').toString('base64'),
+        isBase64Encoded: true,
+        queryStringParameters: { action: 'echo' },
+      },
+    });
+  });
+
+  test('serves the buffered route through its function', async () => {
+    const reply = await fetch(`${run.hosts.serverless}/any/where`);
+    expect(await reply.json()).toMatchObject({ event: { path: '/any/where', body: null, pathParameters: { proxy: 'any/where' } } });
+  });
+
+  test('answers for a function that dies in the words of the gateway response, and goes on', async () => {
+    const reply = await post('die');
+    expect(reply.status).toBe(503);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect(await reply.json()).toEqual({ error: { code: 'service_unavailable' }, request_id: reply.headers.get('x-amzn-requestid') });
+    expect((await post('echo')).status).toBe(201);
+  });
+
+  test('breaks off the answer of a function that dies after its head', async () => {
+    const reply = await post('die_midway');
+    expect(reply.status).toBe(201);
+    await expect(reply.text()).rejects.toThrow();
+    expect((await post('echo')).status).toBe(201);
+  });
+
+  test('has the tables of the assembly, and tells functions where AWS is', async () => {
+    expect(run.tables).toEqual({ Things: 'test-data-Things' });
+    const client = new DynamoDBClient({
+      endpoint: run.dynamodbEndpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    });
+    expect((await client.send(new ListTablesCommand())).TableNames).toEqual(['test-data-Things']);
+    client.destroy();
+    expect(await run.invoke('buffered', { action: 'environment' })).toMatchObject({
+      THINGS_TABLE: 'test-data-Things',
+      AWS_ENDPOINT_URL_DYNAMODB: run.dynamodbEndpoint,
+      AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: run.sagemakerUrl,
+      AWS_LAMBDA_FUNCTION_NAME: 'test-serverless-Buffered',
+    });
+  });
+
+  test('invokes functions by name, and fails as they fail', async () => {
+    expect(await run.invoke('buffered', { action: 'pid' })).toBe(run.pids().functions.buffered?.[0]);
+    await expect(run.invoke('buffered', { action: 'fail' })).rejects.toThrow('RangeError: out of range');
+    await expect(run.invoke('nothing', {})).rejects.toThrow('There is no function nothing');
+  });
+
+  test('refuses an assembly whose functions read streams', async () => {
+    const mapping = { Type: 'AWS::Lambda::EventSourceMapping', Properties: { EventSourceArn: 'arn:s', FunctionName: 'metering' } };
+    const withStream = path.join(folder.path, 'with-stream');
+    await writeAssembly(withStream, { ...fixtureStacks, more: { resources: { Reads: mapping } } });
+    await expect(startLocal({ ...options, assemblyDir: withStream })).rejects.toThrow(
+      'does not read streams yet: Reads maps arn:s to metering',
+    );
+  });
+});
+
+describe('a runner', () => {
+  const pidsOf = ({ dynamodb, functions }: LocalFacts['pids']): number[] => [
+    ...Object.values(functions).flat(),
+    ...(dynamodb === null ? [] : [dynamodb]),
+  ];
+
+  test('ends what it started when it closes, and when its port is taken', async () => {
+    const other = await startLocal(options);
+    const pids = pidsOf(other.pids());
+    const port = Number(new URL(other.hosts.serverless).port);
+    await expect(startLocal({ ...options, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await other.close();
+    expect(pids.map(processState)).toEqual(pids.map(() => undefined));
+  });
+
+  test('that is killed leaves no process, also no frozen one', async () => {
+    const child = fork(
+      path.join(import.meta.dirname, 'runner.ts'),
+      [assemblyDir, path.join(folder.path, 'killed'), options.containerUrl ?? ''],
+      { execArgv: [] },
+    );
+    const [message] = await once(child, 'message');
+    const pids = pidsOf(LocalFacts.shape.pids.parse(message));
+    expect(pids).toHaveLength(3);
+    await eventually(() => pids.filter((pid) => processState(pid) === 'T').length === 2, 'the functions are frozen');
+    child.kill('SIGKILL');
+    await eventually(() => pids.every((pid) => processState(pid) === undefined), 'all processes have ended');
+  });
+});
+
+describe('npm start', () => {
+  const start = async (...parameters: string[]): Promise<{ code: number; errors: string }> => {
+    const child = spawn(process.execPath, ['infra/local/start.ts', ...parameters], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    const [code] = await once(child, 'close');
+    return { code, errors };
+  };
+
+  test('says in one line which port is taken, and how to choose another', async () => {
+    const port = new URL(run.hosts.serverless).port;
+    const { code, errors } = await start(
+      '--assembly',
+      assemblyDir,
+      '--state',
+      path.join(folder.path, 'taken'),
+      '--ephemeral',
+      '--port',
+      port,
+      '--container',
+      options.containerUrl ?? '',
+    );
+    expect(errors).toBe(`Port ${port} is taken. Choose another with --port, or --port 0 for any.\n`);
+    expect(code).toBe(1);
+  });
+
+  test.each([
+    ['--verbose', "Unknown option '--verbose'"],
+    ['--port=many', '--port: '],
+    ['--environments=0', '--environments: '],
+  ])('refuses %s', async (flag, words) => {
+    const { code, errors } = await start(flag);
+    expect(errors).toContain(words);
+    expect(code).toBe(1);
+  });
+});

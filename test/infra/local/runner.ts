@@ -1,0 +1,16 @@
+import { startLocal } from '../../../infra/local/run.ts';
+
+/** A runner for the tests to kill: it starts the local run of an assembly and tells its process ids over IPC. */
+const [assemblyDir = '', stateDir = '', containerUrl = ''] = process.argv.slice(2);
+const run = await startLocal({
+  assemblyDir,
+  stateDir,
+  containerUrl,
+  ephemeral: true,
+  port: 0,
+  environments: 1,
+  stopOnDisconnect: false,
+  tokenDelayMs: 0,
+  quiet: true,
+});
+process.send?.(run.pids());

@@ -1,0 +1,262 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { InvokeEndpointCommand, InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import type { ContainerTarget } from '../../../../infra/local/sagemaker/container-request.ts';
+import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
+import { eventually } from '../fixtures.ts';
+
+const EVENTS = ['data: {"t":"é"}\n\n', 'data: two\n\n', 'data: [DONE]\n\n'];
+const SOCKET_TIMEOUT_MS = 200;
+let container: Server;
+let emulator: SageMakerEmulator;
+let client: SageMakerRuntimeClient;
+let answer: RequestListener;
+const endpoints = new Map<string, ContainerTarget>();
+
+const stream: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  let next = 0;
+  const writeNext = (): void => {
+    const event = EVENTS[next];
+    next += 1;
+    if (event === undefined) response.end();
+    else response.write(event, () => setImmediate(writeNext));
+  };
+  writeNext();
+};
+
+beforeEach(async () => {
+  answer = stream;
+  container = createServer((request, response) => answer(request, response));
+  endpoints.set('tiny', { url: await listen(container, 0), path: '/invocations' });
+  endpoints.set('other', { url: endpoints.get('tiny')?.url ?? '', path: '/invocations' });
+  endpoints.set('dead', { url: 'http://127.0.0.1:1', path: '/invocations' });
+  emulator = await startSageMaker(endpoints);
+  client = new SageMakerRuntimeClient({
+    endpoint: emulator.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+    requestHandler: new NodeHttpHandler({ socketTimeout: SOCKET_TIMEOUT_MS }),
+  });
+});
+afterEach(async () => {
+  client.destroy();
+  await emulator.close();
+  await closeServer(container);
+});
+
+const control = async (settings: object): Promise<void> => {
+  const reply = await fetch(`${emulator.url}/control`, { method: 'PUT', body: JSON.stringify(settings) });
+  expect(reply.status).toBe(200);
+};
+const fault = (kind: string, more: object = {}) => control({ cuts: 'whole', fault: { kind, ...more } });
+const invoke = (EndpointName = 'tiny', signal = new AbortController().signal) =>
+  client.send(
+    new InvokeEndpointWithResponseStreamCommand({ EndpointName, Body: Buffer.from('{"n":1}'), ContentType: 'application/json' }),
+    { abortSignal: signal },
+  );
+const partsOf = async (EndpointName = 'tiny', received: string[] = []): Promise<string[]> => {
+  for await (const event of (await invoke(EndpointName)).Body ?? [])
+    received.push(Buffer.from(event.PayloadPart?.Bytes ?? []).toString('latin1'));
+  return received;
+};
+const all = Buffer.from(EVENTS.join('')).toString('latin1');
+
+describe('a streamed invocation', () => {
+  test('gives the bytes of the container as payload parts', async () => {
+    await control({ cuts: 'whole' });
+    const reply = await invoke();
+    expect(reply).toMatchObject({ ContentType: 'text/event-stream', InvokedProductionVariant: 'AllTraffic' });
+    expect(await partsOf()).toEqual(EVENTS.map((event) => Buffer.from(event).toString('latin1')));
+  });
+
+  test.each(['random', 'bytes'])('can have its parts cut (%s), with the same bytes', async (cuts) => {
+    await control({ cuts });
+    const parts = await partsOf();
+    expect(parts.join('')).toBe(all);
+    if (cuts === 'bytes') expect(parts).toHaveLength(all.length);
+  });
+
+  test('gives the container the payload, its type and the custom attributes', async () => {
+    let received: object = {};
+    answer = (request, response) => {
+      received = {
+        url: request.url,
+        type: request.headers['content-type'],
+        attributes: request.headers['x-amzn-sagemaker-custom-attributes'],
+      };
+      stream(request, response);
+    };
+    await client.send(
+      new InvokeEndpointWithResponseStreamCommand({
+        EndpointName: 'tiny',
+        Body: Buffer.from('{}'),
+        ContentType: 'application/json',
+        CustomAttributes: 'id=1',
+      }),
+    );
+    expect(received).toEqual({ url: '/invocations', type: 'application/json', attributes: 'id=1' });
+  });
+
+  test('ends the request to the container when its caller goes away', async () => {
+    let left = false;
+    answer = (_request, response) => {
+      response.writeHead(200).write('data: one\n\n');
+      response.once('close', () => {
+        left = true;
+      });
+    };
+    const abort = new AbortController();
+    const reply = await invoke('tiny', abort.signal);
+    const reading = (async () => {
+      for await (const _part of reply.Body ?? []) abort.abort();
+    })();
+    await expect(reading).rejects.toThrow();
+    await eventually(() => left, 'the container sees the caller go');
+  });
+});
+
+describe('a plain invocation', () => {
+  test('gives the whole body', async () => {
+    const reply = await client.send(new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.from('{}') }));
+    expect(Buffer.from(reply.Body ?? []).toString()).toBe(EVENTS.join(''));
+    expect(reply.ContentType).toBe('text/event-stream');
+  });
+
+  test('does not meet the faults of streams, nor count them', async () => {
+    await fault('silence', { times: 1 });
+    await client.send(new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.from('{}') }));
+    expect(await (await fetch(`${emulator.url}/control`)).json()).toMatchObject({ fault: { kind: 'silence', times: 1 } });
+  });
+});
+
+describe('an error of the container', () => {
+  test.each([
+    [400, 'client'],
+    [500, 'server'],
+  ])('%d is a ModelError with its body', async (status, side) => {
+    answer = (_request, response) => response.writeHead(status).end('{"error":"no"}');
+    await expect(invoke()).rejects.toMatchObject({
+      name: 'ModelError',
+      $metadata: { httpStatusCode: 424 },
+      OriginalStatusCode: status,
+      OriginalMessage: '{"error":"no"}',
+      message: expect.stringMatching(
+        new RegExp(
+          `^Received ${side} error \\(${status}\\) from primary with message "\\{"error":"no"\\}"\\. See https://us-east-1\\.console.*000000000000`,
+        ),
+      ),
+    });
+  });
+
+  test('a dead container is a ModelError 500', async () => {
+    await expect(invoke('dead')).rejects.toMatchObject({ name: 'ModelError', OriginalStatusCode: 500 });
+  });
+
+  test('a container that dies in the middle of its stream breaks it', async () => {
+    answer = (_request, response) => {
+      response.writeHead(200).write('data: one\n\n', () => response.destroy());
+    };
+    const received: string[] = [];
+    await expect(partsOf('tiny', received)).rejects.toMatchObject({ name: 'ModelStreamError', ErrorCode: 'StreamBroken' });
+    expect(received.join('')).toBe('data: one\n\n');
+  });
+
+  test('an endpoint that is not there is a ValidationError', async () => {
+    await expect(invoke('nowhere')).rejects.toMatchObject({
+      name: 'ValidationError',
+      message: 'Endpoint nowhere of account 000000000000 not found.',
+      $metadata: { httpStatusCode: 400 },
+    });
+  });
+});
+
+describe('a fault before the answer', () => {
+  test.each([
+    ['throttling', 'ThrottlingException', 429],
+    ['service_unavailable', 'ServiceUnavailable', 503],
+    ['internal_failure', 'InternalFailure', 500],
+    ['internal_dependency', 'InternalDependencyException', 530],
+    ['model_not_ready', 'ModelNotReadyException', 429],
+    ['validation', 'ValidationError', 400],
+    ['no_capacity', 'ValidationError', 400],
+    ['model_error', 'ModelError', 424],
+  ])('%s is %s %d', async (kind, name, httpStatusCode) => {
+    await fault(kind);
+    await expect(invoke()).rejects.toMatchObject({ name, $metadata: { httpStatusCode } });
+  });
+
+  test('can have another status, and words of the container', async () => {
+    await fault('model_not_ready', { status: 530 });
+    await expect(invoke()).rejects.toMatchObject({ name: 'ModelNotReadyException', $metadata: { httpStatusCode: 530 } });
+    await fault('model_error', { original_status: 422, original_message: 'bad field' });
+    await expect(invoke()).rejects.toMatchObject({ OriginalStatusCode: 422, OriginalMessage: 'bad field' });
+    await fault('no_capacity');
+    await expect(invoke()).rejects.toThrow('Inference Component has no capacity to process this request');
+  });
+
+  test('refuse ends the connection without an answer', async () => {
+    await fault('refuse');
+    await expect(invoke()).rejects.toThrow('socket hang up');
+  });
+});
+
+describe('a fault in the stream comes after its number of parts:', () => {
+  test.each([
+    ['model_stream_error', { name: 'ModelStreamError', ErrorCode: 'ModelInvocationTimeExceeded' }],
+    ['internal_stream_failure', { name: 'InternalStreamFailure' }],
+    ['error_frame', { name: 'InternalFailure' }],
+    ['socket_destroyed', { message: expect.stringContaining('aborted') }],
+    ['truncated_frame', { message: expect.stringContaining('Truncated event message received.') }],
+    ['bad_checksum', { message: expect.stringContaining('checksum') }],
+    ['silence', { name: 'TimeoutError' }],
+  ])('%s', async (kind, error) => {
+    for (const after_parts of [0, 2]) {
+      await fault(kind, { after_parts });
+      const received: string[] = [];
+      await expect(partsOf('tiny', received)).rejects.toMatchObject(error);
+      expect(received).toHaveLength(after_parts);
+    }
+  });
+
+  test('end_without_done ends the stream as if it were whole', async () => {
+    await fault('end_without_done', { after_parts: 2 });
+    expect(await partsOf()).toHaveLength(2);
+  });
+
+  test('a shorter stream has it at its end', async () => {
+    await fault('model_stream_error', { after_parts: 99, error_code: 'StreamBroken' });
+    const received: string[] = [];
+    await expect(partsOf('tiny', received)).rejects.toMatchObject({ ErrorCode: 'StreamBroken' });
+    expect(received).toHaveLength(EVENTS.length);
+  });
+});
+
+describe('the control route', () => {
+  test('counts the times of a fault exactly, also of concurrent requests', async () => {
+    await fault('throttling', { times: 3 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => partsOf()));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(3);
+    expect(await (await fetch(`${emulator.url}/control`)).json()).toMatchObject({ fault: null });
+  });
+
+  test('can keep a fault to one endpoint, and take it back', async () => {
+    await fault('throttling', { endpoint: 'other' });
+    expect((await partsOf('tiny')).join('')).toBe(all);
+    await expect(invoke('other')).rejects.toMatchObject({ name: 'ThrottlingException' });
+    await fetch(`${emulator.url}/control`, { method: 'DELETE' });
+    expect((await partsOf('other')).join('')).toBe(all);
+  });
+
+  test.each(['{', '{"cuts":"sometimes"}', '{"fault":{"kind":"earthquake"}}', '{"unknown":1}'])('refuses %s', async (body) => {
+    expect((await fetch(`${emulator.url}/control`, { method: 'PUT', body })).status).toBe(400);
+  });
+});
+
+test('a payload over 25 MB is refused', async () => {
+  const command = new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.alloc(26_214_401) });
+  await expect(client.send(command)).rejects.toMatchObject({ name: 'ValidationError', $metadata: { httpStatusCode: 413 } });
+});

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { interpret } from '../../infra/local/assembly/interpret.ts';
+import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
+import { startDatabase } from '../../infra/local/dynamodb/dynoxide.ts';
+import { createTables } from '../../infra/local/dynamodb/tables.ts';
+import { createProcessList } from '../../infra/local/processes/process-list.ts';
+import { openLocalDatabase } from '../../infra/local/seed.ts';
+import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { createModelStore } from '../../shared/models/model-store.ts';
+import { assemblyDir } from './assembly.ts';
+
+/** The app's own tables in an emulator of their own, in memory, with stores over them. */
+export const startTestDatabase = async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-database-'));
+  const processes = createProcessList();
+  const server = await startDatabase({
+    stateFolder: folder,
+    logFolder: folder,
+    ephemeral: true,
+    processes,
+    onChange: () => undefined,
+    log: () => undefined,
+  });
+  const tables = await createTables(server.url, interpret(await readAssembly(assemblyDir())).tables);
+  const database = openLocalDatabase(server.url);
+  return {
+    url: server.url,
+    database,
+    limiters: createLimiterStore(database, tables.Keys as string),
+    models: createModelStore(database, tables.Models as string),
+    usage: createUsageStore(database, tables.Usage as string),
+    close: async (): Promise<void> => {
+      database.destroy();
+      await server.close();
+      await processes.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+export type TestDatabase = Awaited<ReturnType<typeof startTestDatabase>>;

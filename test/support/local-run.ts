@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
+import { openLocalDatabase } from '../../infra/local/seed.ts';
+import { createKey } from '../../shared/keys/create-key.ts';
+import type { NewKey } from '../../shared/keys/limiter.ts';
+import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import type { UsageEvent } from '../../shared/metering/event.ts';
+import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { createModelStore } from '../../shared/models/model-store.ts';
+import { assemblyDir } from './assembly.ts';
+
+const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
+
+/** `npm start` as a person runs it, on random ports and with a state folder of its own; flags as given. */
+export const startTestRun = async (...flags: string[]) => {
+  const state = mkdtempSync(path.join(tmpdir(), 'sluice-run-'));
+  const child = spawn(
+    process.execPath,
+    [START, '--port', '0', '--ephemeral', '--quiet', '--token-delay-ms', '0', '--state', state, '--assembly', assemblyDir(), ...flags],
+    {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    },
+  );
+  const output = await untilAnnounced(child);
+  const facts = await readFacts(state);
+  if (!facts) {
+    child.kill('SIGKILL');
+    throw new Error('npm start has announced itself without writing local.json.');
+  }
+  const database = openLocalDatabase(facts.dynamodb_endpoint);
+  const limiters = createLimiterStore(database, facts.tables.Keys as string);
+  const usage = createUsageStore(database, facts.tables.Usage as string);
+  return {
+    ...facts,
+    state,
+    output,
+    database,
+    limiters,
+    usage,
+    models: createModelStore(database, facts.tables.Models as string),
+    /** The facts as they stand now: process ids change when a process is restarted. */
+    facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
+    /** A key with these limits, generous where nothing is said. */
+    createKey: async (fields: Partial<NewKey> = {}) =>
+      createKey(limiters, {
+        org: 'org_test',
+        scope: 'serverless',
+        requests_per_minute: 100_000,
+        tokens_per_minute: 1_000_000_000,
+        concurrency: 1_000,
+        ...fields,
+      }),
+    /** Every usage event of a key that this test made. */
+    eventsOf: async (keyId: string): Promise<UsageEvent[]> => {
+      const events: UsageEvent[] = [];
+      const now = Date.now();
+      for (const atMs of [now - 600_000, now]) for await (const event of usage.listByBucket(keyId, atMs)) events.push(event);
+      return events;
+    },
+    /** Sets faults and delays of the model's container, or of the SageMaker emulator. */
+    control: async (server: 'container' | 'sagemaker', settings?: Record<string, unknown>): Promise<void> => {
+      const url = `${server === 'container' ? facts.container_url : facts.sagemaker_url}/control`;
+      const body = settings && { body: JSON.stringify(settings), headers: { 'content-type': 'application/json' } };
+      const response = await fetch(url, { method: settings ? 'PUT' : 'DELETE', ...body });
+      if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+    },
+    close: async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+      database.destroy();
+      const code = await stop(child, signal);
+      rmSync(state, { recursive: true, force: true });
+      return code;
+    },
+  };
+};
+
+export type TestRun = Awaited<ReturnType<typeof startTestRun>>;
+
+const untilAnnounced = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let output = '';
+    const read = (text: Buffer): void => {
+      output += text.toString();
+      if (output.includes('curl -N')) resolve(output);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
+  });
+
+const stop = (child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null) resolve(child.exitCode);
+    child.once('exit', resolve);
+    child.kill(signal);
+  });
