@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { createDatabase, tableName } from '../../shared/database/client.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
-import { logInfo } from '../../shared/logging/log.ts';
+import { logError, logInfo } from '../../shared/logging/log.ts';
 import { type SweepReport, sweep } from '../../shared/metering/sweep.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
 
@@ -19,6 +19,8 @@ export const handler = async (_event: unknown, context: Pick<Context, 'getRemain
     usage,
     now: Date.now,
     maxFlightMs: Number(process.env.MAX_FLIGHT_MS),
+    onOrphan: ({ requestId, keyId }) =>
+      logError('orphaned', 'The function died with a request in flight.', { request_id: requestId, key_id: keyId }),
     hasTime: () => context.getRemainingTimeInMillis() > RESERVE_MS,
   });
   logInfo('sweep', { ...report });

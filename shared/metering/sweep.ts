@@ -1,6 +1,5 @@
 import { EPOCH_PARTITIONS, epochOf } from '../keys/epoch.ts';
 import type { LimiterStore } from '../keys/limiter-store.ts';
-import { logError } from '../logging/log.ts';
 import { orphanedEvent } from './event.ts';
 import type { UsageStore } from './usage-store.ts';
 
@@ -17,6 +16,8 @@ export interface Sweep {
   maxFlightMs: number;
   /** Whether there is time to go on. */
   hasTime: () => boolean;
+  /** Told of each request that had died without its event. */
+  onOrphan: (orphan: { requestId: string; keyId: string }) => void;
 }
 
 export interface SweepReport {
@@ -49,7 +50,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   return { ...report, complete: last === current };
 };
 
-const sweepLimiter = async ({ limiters, usage, now, maxFlightMs }: Sweep, id: string, report: SweepReport): Promise<void> => {
+const sweepLimiter = async ({ limiters, usage, now, maxFlightMs, onOrphan }: Sweep, id: string, report: SweepReport): Promise<void> => {
   const item = await limiters.get(id);
   if (!item) return;
   report.limiters++;
@@ -61,10 +62,7 @@ const sweepLimiter = async ({ limiters, usage, now, maxFlightMs }: Sweep, id: st
     await limiters.release(id, requestId, entry, event.prompt_tokens + event.completion_tokens, now(), item);
     if (event.outcome === 'orphaned') {
       report.orphaned++;
-      logError('orphaned', 'A request was in flight when its function died; it was settled at cost 0.', {
-        request_id: requestId,
-        key_id: id,
-      });
+      onOrphan({ requestId, keyId: id });
     } else report.released++;
   }
 };

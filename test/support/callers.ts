@@ -1,0 +1,39 @@
+import { newId } from '../../shared/ids/id.ts';
+import { type Admission, admit, type Keys } from '../../shared/keys/admit.ts';
+import { createKey } from '../../shared/keys/create-key.ts';
+import type { NewKey } from '../../shared/keys/limiter.ts';
+import { createLimiterCache, type LimiterCache } from '../../shared/keys/limiter-cache.ts';
+import type { LimiterStore } from '../../shared/keys/limiter-store.ts';
+import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
+
+/** Limits that nothing in a test meets by accident. */
+export const wide = {
+  org: 'org_test',
+  scope: 'serverless',
+  requests_per_minute: 100_000,
+  tokens_per_minute: 1_000_000_000,
+  concurrency: 1_000,
+} as const;
+
+/** A new key with these limits. */
+export const makeKey = async (store: LimiterStore, fields: Partial<NewKey> = {}): Promise<PresentedKey> => {
+  const { secret } = await createKey(store, { ...wide, ...fields });
+  return parseSecret(secret) as PresentedKey;
+};
+
+/** A function environment of its own: a cold cache and a clock. */
+export const makeCaller = (store: LimiterStore, now: () => number): Keys => ({ store, cache: createLimiterCache(), now });
+
+/** A cache that does not remember refusals, for tests that compare every decision with a model. */
+export const forgetfulCache = (): LimiterCache => ({ ...createLimiterCache(), refusal: () => undefined });
+
+/** One attempt: the admission, or the error that refused it. */
+export const attempt = async (keys: Keys, key: PresentedKey, tokens = 1, requestId = newId('request')): Promise<Admission | Error> => {
+  try {
+    return await admit(keys, { key, model: 'm', requestId, tokens });
+  } catch (error) {
+    return error as Error;
+  }
+};
+
+export const isAdmitted = (result: Admission | Error): result is Admission => !(result instanceof Error);
