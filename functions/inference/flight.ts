@@ -125,7 +125,7 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
       const told = stopped === 'timed_out' ? new UpstreamFailed('upstream_timeout', 'The deadline passed.') : cause;
-      if (!(told instanceof ApiError)) logError('request_failed', told, { request_id: event.requestId });
+      if (!stopped && !(told instanceof ApiError)) logError('request_failed', told, { request_id: event.requestId });
       await land(stopped ?? 'upstream_failed', told);
       return told;
     },

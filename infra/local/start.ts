@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { synthesize } from './assembly/synthesize.ts';
+import { foreignModelName } from './foreign-container.ts';
 import { type LocalFacts, readFacts, writeFacts } from './local-facts.ts';
 import { readFlags, USAGE } from './options.ts';
 import { type LocalRun, startLocal } from './run.ts';
@@ -21,6 +22,7 @@ const main = async (): Promise<void> => {
   const assemblyDir = flags.assembly ?? path.join(stateDir, 'cdk.out');
   if (flags.assembly === undefined) await synthesize(PROJECT_ROOT, assemblyDir);
   const previous = await readFacts(stateDir);
+  const containerModel = flags.container && (await foreignModelName(flags.container));
   let publish = (): void => undefined;
   const run = await startLocal({
     assemblyDir,
@@ -35,7 +37,7 @@ const main = async (): Promise<void> => {
     onChange: () => publish(),
   });
   try {
-    const demo = await seedDemo(run, flags.ephemeral ? undefined : previous);
+    const demo = await seedDemo(run, flags.ephemeral ? undefined : previous, containerModel);
     publish = createPublisher(stateDir, () => toFacts(run, demo));
     // A script that waits for the announcement finds the facts.
     await writeFacts(stateDir, toFacts(run, demo));

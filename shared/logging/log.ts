@@ -1,7 +1,9 @@
 type Facts = Record<string, unknown>;
 
 const line = (level: string, message: string, facts: Facts): string =>
-  JSON.stringify({ level, message, ...facts }, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  JSON.stringify({ timestamp: new Date().toISOString(), level, message, ...facts }, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
 
 /** One structured line on standard output. Never pass a secret, a prompt or an answer. */
 export const logInfo = (message: string, facts: Facts = {}): void => {

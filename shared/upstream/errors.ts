@@ -38,6 +38,7 @@ export class MistranslatedRequest extends Error {}
 
 /** vLLM answers every schema error with this; it means that we sent what we should have refused. */
 const NO_HANDLER = /Cannot find suitable handler for request/;
+const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
 /** Container statuses below 500 that speak of its load and not of the request. */
 const LOAD_STATUSES = new Set([408, 425, 429]);
@@ -71,6 +72,8 @@ export const toUpstreamError = (error: unknown): Error => {
   }
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
+  // The SDK calls a broken connection a timeout too.
+  if (BROKEN.has(thrown.code ?? '')) return new UpstreamFailed('upstream_error', detail);
   return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
 };
 

@@ -27,6 +27,7 @@ export const startTestDatabase = async () => {
   const tables = await createTables(server.url, interpret(await readAssembly(assemblyDir())).tables);
   const database = openLocalDatabase(server.url);
   return {
+    url: server.url,
     tables,
     database,
     limiters: createLimiterStore(database, tables.Keys as string),

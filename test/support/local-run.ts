@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
@@ -14,12 +15,37 @@ import { assemblyDir } from './assembly.ts';
 
 const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
 
-/** `npm start` as a person runs it, on random ports and with a state folder of its own; flags as given. */
-export const startTestRun = async (...flags: string[]) => {
-  const state = mkdtempSync(path.join(tmpdir(), 'sluice-run-'));
+/** `npm start` as a person runs it, on random ports, in a state folder of its own or a given one, in memory unless `durable`; flags as given. */
+export const startTestRun = async (...flags: string[]) => startRun({ flags });
+
+/** The same with its database on disk. */
+export const startDurableRun = async (state?: string) => startRun({ flags: [], durable: true, ...(state && { state }) });
+
+const startRun = async ({
+  flags,
+  durable = false,
+  state = mkdtempSync(path.join(tmpdir(), 'sluice-run-')),
+}: {
+  flags: string[];
+  durable?: boolean;
+  state?: string;
+}) => {
   const child = spawn(
     process.execPath,
-    [START, '--port', '0', '--ephemeral', '--quiet', '--token-delay-ms', '0', '--state', state, '--assembly', assemblyDir(), ...flags],
+    [
+      START,
+      '--port',
+      '0',
+      '--quiet',
+      '--token-delay-ms',
+      '0',
+      '--state',
+      state,
+      '--assembly',
+      assemblyDir(),
+      ...(durable ? [] : ['--ephemeral']),
+      ...flags,
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     },
@@ -67,9 +93,16 @@ export const startTestRun = async (...flags: string[]) => {
       const response = await fetch(url, { method: settings ? 'PUT' : 'DELETE', ...body });
       if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
     },
-    close: async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    /** What a function has logged. */
+    logOf: (name: string): Promise<string> => readFile(path.join(state, 'logs', `${name}.log`), 'utf8'),
+    /** Ends the run as Ctrl-C does; its exit code. Its state stays. */
+    stop: (): Promise<number | null> => {
       database.destroy();
-      const code = await stop(child, signal);
+      return stop(child);
+    },
+    close: async (): Promise<number | null> => {
+      database.destroy();
+      const code = await stop(child);
       rmSync(state, { recursive: true, force: true });
       return code;
     },
@@ -90,9 +123,9 @@ const untilAnnounced = (child: ChildProcess): Promise<string> =>
     child.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
   });
 
-const stop = (child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> =>
+const stop = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
     if (child.exitCode !== null) resolve(child.exitCode);
     child.once('exit', resolve);
-    child.kill(signal);
+    child.kill('SIGTERM');
   });

@@ -17,6 +17,7 @@ describe('what an upstream does', () => {
     [thrown('ValidationError', {}, 'Inference Component has no capacity to process this request.'), 'no_capacity'],
     [thrown('ValidationError', {}, 'Endpoint x of account 123456789012 not found.'), 'upstream_error'],
     [thrown('TimeoutError'), 'upstream_timeout'],
+    [thrown('TimeoutError', { code: 'ECONNRESET' }), 'upstream_error'],
     [thrown('Error', { code: 'ECONNREFUSED' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: 'Traceback' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],

@@ -1,0 +1,174 @@
+import type { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { chatCompletions } from '../../../functions/inference/chat-completions.ts';
+import { type Dependencies, serve } from '../../../functions/inference/pipeline.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import type { Reply } from '../../../shared/http/reply.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { createKey } from '../../../shared/keys/create-key.ts';
+import type { UsageEvent } from '../../../shared/metering/event.ts';
+import { createInventory } from '../../../shared/models/inventory.ts';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+import { makeCaller, wide } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }];
+  const sizes = { context_length: 1_000, max_output_tokens: 100, default_output_tokens: 50 };
+  await database.models.put(SERVERLESS_POOL, {
+    name: 'm',
+    status: 'published',
+    created: 0,
+    ...sizes,
+    targets: [{ endpoint: 'e' }],
+    prices,
+  });
+});
+afterAll(async () => {
+  await database.close();
+});
+let logged: ReturnType<typeof jest.spyOn>;
+beforeEach(() => {
+  logged = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const text = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
+const END: UpstreamChunk[] = [
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2 } },
+];
+
+/** The pipeline over real tables and an upstream of the test's own. */
+const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}) => {
+  const { secret, key_id } = await createKey(database.limiters, wide);
+  const deps: Dependencies = {
+    host: { scope: 'serverless' },
+    inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
+    keys: makeCaller(database.limiters, Date.now),
+    usage: database.usage,
+    invoke,
+    now: Date.now,
+    ...change,
+  };
+  const call = (body: Record<string, unknown>, remainingMs = 600_000): Promise<Reply<string | Readable>> => {
+    const event = {
+      headers: { Authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+      requestContext: {},
+    };
+    return serve(chatCompletions, deps)({ ...event, requestId: newId('request'), receivedAtMs: Date.now() } as unknown as ApiEvent, {
+      getRemainingTimeInMillis: () => remainingMs,
+    });
+  };
+  const events = async (): Promise<UsageEvent[]> => Array.fromAsync(database.usage.listByBucket(key_id, Date.now()));
+  const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
+  return { call, events, inFlight };
+};
+
+const read = async (reply: Reply<string | Readable>): Promise<string> =>
+  Buffer.concat(await (reply.body as Readable).map((chunk) => Buffer.from(chunk as string)).toArray()).toString();
+
+/** An upstream that says this much and then nothing more, until it is stopped. */
+const silentAfter = (...batches: UpstreamChunk[][]): Invoke =>
+  async function* ({ signal }: Invocation) {
+    yield* batches;
+    await new Promise((_, reject) => signal.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  };
+
+describe('the time of a function', () => {
+  test('ends with a settlement: a stream is told, and billed for what was delivered', async () => {
+    const { call, events, inFlight } = await setUp(silentAfter(text('Hello there')));
+    const body = await read(await call({ stream: true }, 20_050));
+    expect(body).toContain('Hello there');
+    expect(body).toMatch(/"code":"upstream_timeout".*\n\n$/);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated', completion_tokens: 3 })]);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('ends a reply in one piece with a 503 that says to stream', async () => {
+    const { call, events } = await setUp(silentAfter());
+    await expect(call({}, 20_050)).rejects.toMatchObject({
+      status: 503,
+      code: 'upstream_timeout',
+      message: expect.stringContaining('stream: true'),
+    });
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', prompt_tokens: 0, cost_nanos: 0n })]);
+  });
+});
+
+describe('a caller that is known to have left', () => {
+  test('stops the model, and is billed for what was delivered until then', async () => {
+    const { call, events, inFlight } = await setUp(silentAfter(text('Hello there')));
+    const body = (await call({ stream: true })).body as Readable;
+    for await (const chunk of body) if (String(chunk).includes('Hello')) break;
+    await untilClosed(body);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated', completion_tokens: 3 })]);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('before its first byte costs nothing and leaves nothing in flight', async () => {
+    const { call, events, inFlight } = await setUp(silentAfter(text('Hello')));
+    const body = (await call({ stream: true })).body as Readable;
+    await untilClosed(body.destroy());
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', cost_nanos: 0n })]);
+    expect(await inFlight()).toBe(0);
+  });
+});
+
+const untilClosed = (stream: Readable): Promise<void> =>
+  new Promise((resolve) => (stream.closed ? resolve() : stream.once('close', () => resolve())));
+
+describe('settlement', () => {
+  const answers: Invoke = async function* () {
+    yield text('Hello');
+    yield END;
+  };
+
+  test('is durable before [DONE] leaves', async () => {
+    const { call, events, inFlight } = await setUp(answers);
+    const reply = await call({ stream: true });
+    let seen = '';
+    for await (const chunk of reply.body as Readable) {
+      seen = String(chunk);
+      if (!seen.includes('[DONE]')) continue;
+      expect(await events()).toEqual([
+        expect.objectContaining({ outcome: 'completed', prompt_tokens: 7, completion_tokens: 2, cost_nanos: 11n, price_version: 'p1' }),
+      ]);
+      expect(await inFlight()).toBe(0);
+    }
+    expect(seen).toBe('data: [DONE]\n\n');
+  });
+
+  test('that fails does not fail the caller; the request stays in flight for the sweep', async () => {
+    const down = { ...database.usage, putIfAbsent: async () => Promise.reject(new Error('DynamoDB is down')) };
+    const { call, events, inFlight } = await setUp(answers, { usage: down });
+    const reply = await call({});
+    expect(reply.statusCode).toBe(200);
+    expect(JSON.parse(reply.body as string)).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
+    expect(await events()).toEqual([]);
+    expect(await inFlight()).toBe(1);
+    expect(String(logged.mock.calls.at(-1)?.[0])).toContain('settlement_failed');
+  });
+});
+
+describe('what goes upstream', () => {
+  test('is bounded: the caller’s max_tokens, else the model’s default, never more than its maximum', async () => {
+    const asked: number[] = [];
+    const { call } = await setUp(async function* ({ body }) {
+      asked.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
+      yield END;
+    });
+    await call({ max_tokens: 9 });
+    await call({ max_tokens: 9, max_completion_tokens: 8 });
+    await call({});
+    await call({ max_tokens: 32_000 });
+    expect(asked).toEqual([9, 8, 50, 100]);
+  });
+});

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { readConfig } from '../../infra/config.ts';
+import { assemblyDir } from '../support/assembly.ts';
+
+let data: Template;
+let serverless: Template;
+let operations: Template;
+
+beforeAll(() => {
+  const read = (name: string): Template =>
+    Template.fromString(readFileSync(path.join(assemblyDir(), `sluice-${name}.template.json`), 'utf8'));
+  [data, serverless, operations] = [read('data'), read('serverless'), read('operations')] as [Template, Template, Template];
+});
+
+describe('the data stack', () => {
+  test('keeps each table on demand, recoverable, protected from deletion, under a name that no refactoring changes', () => {
+    const tables = data.findResources('AWS::DynamoDB::GlobalTable');
+    expect(Object.keys(tables).sort()).toEqual(['Keys', 'Models', 'Usage']);
+    for (const { Properties, DeletionPolicy } of Object.values(tables)) {
+      expect(DeletionPolicy).toBe('Retain');
+      expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });
+      expect(Properties.Replicas[0]).toMatchObject({
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      });
+    }
+  });
+
+  test('has no index that projects counters', () => {
+    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: [{ IndexName: 'epoch', Projection: { ProjectionType: 'KEYS_ONLY' } }],
+    });
+  });
+});
+
+describe('the serverless host', () => {
+  test('streams chat completions for up to 600 s and is regional', () => {
+    serverless.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      BinaryMediaTypes: ['*/*'],
+    });
+    serverless.hasResourceProperties('AWS::ApiGateway::Method', {
+      HttpMethod: 'POST',
+      Integration: { ResponseTransferMode: 'STREAM', TimeoutInMillis: 600_000 },
+    });
+    serverless.resourceCountIs('AWS::ApiGateway::Method', 4);
+  });
+
+  test('says everything in our own words: each gateway response has our body, a request id and CORS; 5XX is a 503 to be retried', () => {
+    const responses = Object.values(serverless.findResources('AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => Properties);
+    expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(
+      [
+        'DEFAULT_4XX',
+        'DEFAULT_5XX',
+        'INTEGRATION_FAILURE',
+        'INTEGRATION_TIMEOUT',
+        'QUOTA_EXCEEDED',
+        'REQUEST_TOO_LARGE',
+        'THROTTLED',
+        'WAF_FILTERED',
+      ].sort(),
+    );
+    for (const { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } of responses) {
+      const text: string = ResponseTemplates['application/json'];
+      expect(text).not.toContain('$context.error');
+      expect(JSON.parse(text)).toEqual({
+        error: { message: expect.any(String), type: expect.any(String), param: null, code: expect.any(String) },
+        request_id: '$context.extendedRequestId',
+      });
+      expect(ResponseParameters).toMatchObject({
+        'gatewayresponse.header.x-request-id': 'context.extendedRequestId',
+        'gatewayresponse.header.access-control-allow-origin': "'*'",
+      });
+      if (/5XX|INTEGRATION/.test(ResponseType)) expect(StatusCode).toBe('503');
+      if (['503', '429'].includes(StatusCode)) expect(ResponseParameters['gatewayresponse.header.retry-after']).toMatch(/^'\d+'$/);
+    }
+  });
+
+  test('logs every access without a body or a header', () => {
+    const [stage] = Object.values(serverless.findResources('AWS::ApiGateway::Stage'));
+    expect(stage?.Properties.AccessLogSetting.Format).not.toMatch(/header|authorizer|body/i);
+    serverless.hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: [Match.objectLike({ DataTraceEnabled: false, LoggingLevel: 'ERROR' })],
+    });
+  });
+
+  test('runs functions on Node 24 and arm64, with logs that expire and environments that are counted', () => {
+    const functions = Object.values(serverless.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
+    expect(functions.map(({ Environment }) => Environment.Variables.SLUICE_FUNCTION).sort()).toEqual(['catalog', 'inference', 'metering']);
+    for (const fn of functions)
+      expect(fn).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        ReservedConcurrentExecutions: expect.any(Number),
+        LoggingConfig: { LogFormat: 'JSON' },
+      });
+    for (const { Properties } of Object.values(serverless.findResources('AWS::Logs::LogGroup')))
+      expect(Properties.RetentionInDays).toBe(30);
+  });
+
+  test('lets inference write to its tables and invoke tagged endpoints, and nothing else', () => {
+    const policies = Object.entries(serverless.findResources('AWS::IAM::Policy'));
+    const actions = (name: string): string[] => {
+      const [, policy] = policies.find(([id]) => id.startsWith(name)) ?? [];
+      return policy?.Properties.PolicyDocument.Statement.flatMap(({ Action }: { Action: string | string[] }) => Action).sort();
+    };
+    const own = ['logs:CreateLogStream', 'logs:PutLogEvents', 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+    const dynamo = (...names: string[]): string[] => names.map((name) => `dynamodb:${name}`);
+    expect(actions('Inference')).toEqual(
+      [...dynamo('GetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...own, 'sagemaker:InvokeEndpointWithResponseStream'].sort(),
+    );
+    expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'Query'), ...own].sort());
+    expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
+    serverless.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: 'sagemaker:InvokeEndpointWithResponseStream',
+            Condition: { StringEquals: { 'aws:ResourceTag/sluice': 'true' } },
+          }),
+        ]),
+      },
+    });
+  });
+
+  test('sweeps every five minutes', () => {
+    serverless.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(5 minutes)' });
+  });
+});
+
+test('each alarm has an entry of its name in the runbook', () => {
+  const runbook = readFileSync(path.join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const alarms = Object.values(operations.findResources('AWS::CloudWatch::Alarm')).map(
+    ({ Properties }) => /"(\w+)"/.exec(Properties.AlarmDescription)?.[1],
+  );
+  expect(alarms.length).toBeGreaterThan(4);
+  for (const name of alarms) expect(runbook).toContain(`### ${name}`);
+});
+
+describe('the configuration', () => {
+  test('has a default for everything, and is read from the command line as JSON', () => {
+    expect(readConfig(undefined)).toMatchObject({ name: 'sluice', endpointTag: 'sluice', logRetentionDays: 30 });
+    expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
+  });
+
+  test.each([{ name: 'Not OK' }, { logRetentionDays: 8 }, { alarmEmail: 'nobody' }, { typo: true }])(
+    'refuses %j, naming the field',
+    (value) => {
+      expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);
+    },
+  );
+});
