@@ -30,7 +30,7 @@ interface FlightFacts {
 
 /** An admitted request until it is settled: what it used, how it ended, and the one usage event that says so. */
 export interface Flight {
-  requestId: string;
+  event: ApiEvent;
   target: Target;
   signal: AbortController;
   /** Counts what goes by. */
@@ -113,7 +113,7 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
   };
 
   return {
-    requestId: event.requestId,
+    event,
     target,
     signal,
     see: (chunks) => chunks.forEach(tally.take),
@@ -124,8 +124,7 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     land,
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
-      const told = stopped === 'timed_out' ? new UpstreamFailed('upstream_timeout', 'The deadline passed.') : cause;
-      if (!stopped && !(told instanceof ApiError)) logError('request_failed', told, { request_id: event.requestId });
+      const told = stopped ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`) : cause;
       await land(stopped ?? 'upstream_failed', told);
       return told;
     },

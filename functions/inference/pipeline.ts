@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
-import { ApiError, toApiError, toWire } from '../../shared/http/errors.ts';
+import { errorToTell } from '../../shared/http/error-replies.ts';
+import { ApiError, toWire } from '../../shared/http/errors.ts';
 import { readJsonBody } from '../../shared/http/json-body.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { replyStream } from '../../shared/http/reply-stream.ts';
@@ -138,8 +139,8 @@ async function* streamed(
     await flight.land('completed');
     yield reply.end();
   } catch (error) {
-    const told = toApiError(await flight.fail(error));
-    yield sseEvent(toWire(told, flight.requestId));
+    const told = errorToTell(await flight.fail(error), flight.event);
+    yield sseEvent(toWire(told, flight.event.requestId));
   }
 }
 

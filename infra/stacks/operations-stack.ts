@@ -52,7 +52,7 @@ export class OperationsStack extends Stack {
     };
     const orphaned = count('Orphaned', serverless.metering, 'orphaned');
     const unsettled = count('SettlementFailed', serverless.inference, 'settlement_failed');
-    const unhandled = count('RequestFailed', serverless.inference, 'request_failed');
+    const unhandled = count('UnhandledError', serverless.inference, 'unhandled_error');
     const stage = serverless.host.api.deploymentStage;
 
     this.#alarm('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);

@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { orUnavailable } from './outage.ts';
 
 /** Every write of ours may be sent twice without harm, so the SDK may retry: at most this often in all. */
 const MAX_ATTEMPTS = 3;
@@ -10,22 +11,26 @@ const MAX_SOCKETS = 256;
 
 export type Database = DynamoDBDocumentClient;
 
-/** The DynamoDB client. Region, credentials and endpoint come from the environment unless they are given. */
-export const createDatabase = (place: Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'> = {}): Database =>
-  DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      ...place,
-      maxAttempts: MAX_ATTEMPTS,
-      requestHandler: new NodeHttpHandler({
-        connectionTimeout: CONNECTION_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        throwOnRequestTimeout: true,
-        httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
-        httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
-      }),
+/** The DynamoDB client. Region, credentials and endpoint come from the environment unless they are given. An outage is thrown as a 503. */
+export const createDatabase = (place: Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'> = {}): Database => {
+  const client = new DynamoDBClient({
+    ...place,
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     }),
-    { marshallOptions: { removeUndefinedValues: true } },
-  );
+  });
+  client.middlewareStack.add((next) => (args) => orUnavailable(next(args)), {
+    step: 'initialize',
+    priority: 'high',
+    name: 'orUnavailable',
+  });
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+};
 
 /** Whether a conditional write was refused by its condition. */
 export const isConditionFailed = (error: unknown): error is ConditionalCheckFailedException =>

@@ -1,13 +1,26 @@
-import { logError } from '../logging/log.ts';
+import { logError, logInfo } from '../logging/log.ts';
 import type { ApiEvent } from './api-event.ts';
 import { ApiError, toApiError, toWire } from './errors.ts';
 import { jsonReply, type Reply } from './reply.ts';
 
-/** Middleware: the one place where a thrown error becomes a reply. What is not an ApiError is logged and told as a plain 500. */
+const factsOf = ({ requestId, requestContext, path }: ApiEvent) => ({
+  request_id: requestId,
+  gateway_request_id: requestContext.requestId,
+  path,
+});
+
+/** The error to tell for anything thrown. What nobody foresaw is logged with its cause and told as a plain 500. */
+export const errorToTell = (error: unknown, event: ApiEvent): ApiError => {
+  if (!(error instanceof ApiError)) logError('unhandled_error', error, factsOf(event));
+  else if (error.cause) logError('dependency_failed', error.cause, factsOf(event));
+  return toApiError(error);
+};
+
+/** Middleware: the one place where a thrown error becomes a reply. */
 export const errorReplies = () => ({
   onError: ({ event, error }: { event: ApiEvent; error: Error | null }): Reply => {
-    if (!(error instanceof ApiError)) logError('unhandled_error', error, { request_id: event.requestId, path: event.path });
-    const told = toApiError(error);
+    const told = errorToTell(error, event);
+    logInfo('refused', { ...factsOf(event), status: told.status, code: told.code });
     return jsonReply(event.requestId, told.status, toWire(told, event.requestId), told.headers);
   },
 });

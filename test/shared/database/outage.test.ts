@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createDatabase } from '../../../shared/database/client.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { createLimiterStore } from '../../../shared/keys/limiter-store.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
+import { attempt, makeCaller } from '../../support/callers.ts';
+
+/** A DynamoDB that answers everything in one way. */
+let server: Server;
+let answer: { status: number; body: string };
+beforeEach(async () => {
+  server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const key = parseSecret(newSecret('serverless', newId('key')).secret) as PresentedKey;
+const admitOver = (port: number) => {
+  const database = createDatabase({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+  });
+  return attempt(makeCaller(createLimiterStore(database, 'keys'), Date.now), key);
+};
+const port = (): number => (server.address() as AddressInfo).port;
+
+describe('when DynamoDB', () => {
+  test.each([
+    ['throttles', 400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException'],
+    ['fails', 500, 'com.amazonaws.dynamodb.v20120810#InternalServerError'],
+  ])('%s for good, the caller gets a 503 with Retry-After', async (_, status, __type) => {
+    answer = { status, body: JSON.stringify({ __type, message: 'internals of AWS' }) };
+    expect(await admitOver(port())).toMatchObject({
+      status: 503,
+      code: 'service_unavailable',
+      headers: { 'retry-after': '1' },
+      message: expect.not.stringContaining('internals'),
+    });
+  });
+
+  test('is not there, that is an outage too', async () => {
+    const closed = port();
+    await new Promise((resolve) => server.close(resolve));
+    // In a process of its own: the SDK does not know this test's realm's errors of the network for errors.
+    const program = `import { createDatabase } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/database/client.ts'))};
+      import { createLimiterStore } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/keys/limiter-store.ts'))};
+      const database = createDatabase({ endpoint: 'http://127.0.0.1:${closed}', region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
+      await createLimiterStore(database, 'keys').get('key').catch(({ status, code }) => console.log(status, code));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+    expect(stdout.trim()).toBe('503 service_unavailable');
+  });
+
+  test('refuses the call itself, that is our bug and no 503', async () => {
+    answer = { status: 400, body: JSON.stringify({ __type: 'com.amazon.coral.validate#ValidationException', message: 'bad expression' }) };
+    const failure = await admitOver(port());
+    expect(failure).toMatchObject({ name: 'ValidationException' });
+    expect(failure).not.toHaveProperty('status');
+  });
+});
