@@ -34,6 +34,7 @@ export const createInvoke = (): Invoke => {
     const client = new SageMakerRuntimeClient({
       ...(region && { region }),
       maxAttempts: 1,
+      cacheMiddleware: true,
       requestHandler: new NodeHttpHandler({
         connectionTimeout: CONNECTION_TIMEOUT_MS,
         socketTimeout: SILENCE_TIMEOUT_MS,

@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { applyLoad, type Bound } from './load.ts';
+import { startCpuWatch } from './processes.ts';
+import { findLongAnswer, type StreamBodies } from './prompts.ts';
+import type { Findings, Row } from './report.ts';
+import type { Stack } from './stack.ts';
+import { rotated, sum } from './statistics.ts';
+
+const gateways = ['proxy', 'sluice'] as const;
+type Gateway = (typeof gateways)[number];
+const gatewayProcess = { proxy: 'proxy', sluice: 'inference' } as const;
+
+const AFTERMATH_MS = 20;
+
+/** A way to stream: how many at once, how long a container waits between two tokens, how long each load is. */
+interface Pace {
+  label: string;
+  concurrency: number;
+  tokenDelayMs: number;
+  rounds: number;
+  bounds: { short: Bound; long: Bound };
+}
+
+const paces = (secondsPerPhase: number): Pace[] => {
+  const bound = { ms: (secondsPerPhase * 1_000) / 4 };
+  return [
+    { label: 'back to back', concurrency: 8, tokenDelayMs: 0, rounds: 2, bounds: { short: bound, long: bound } },
+    // One stream for each of the 16 takes about two seconds.
+    { label: 'one every 5 ms', concurrency: 16, tokenDelayMs: 5, rounds: 2, bounds: { short: bound, long: { requests: 16 } } },
+  ];
+};
+
+interface Streams {
+  cpuMs: number;
+  streams: number;
+  chunks: number;
+  writes: number;
+}
+
+/**
+ * CPU of a stream in the gateway's process. What a chunk costs is the difference between long and short streams of the same
+ * request, so that the cost of a request is not in it. Chunks are counted as the caller gets them.
+ */
+export const measureChunks = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
+  const bodies = await findLongAnswer(stack.servers.direct);
+  const findings: Findings = { rows: [], notes: [] };
+  for (const pace of paces(secondsPerPhase)) {
+    await stack.run.control('container', { token_delay_ms: pace.tokenDelayMs });
+    const seen = await measureRounds(stack, pace, bodies);
+    findings.rows.push(...toRows(seen, pace));
+    findings.notes.push(toNote(seen.sluice, pace));
+  }
+  await stack.run.control('container');
+  return findings;
+};
+
+const toNote = ({ short, long }: { short: Streams; long: Streams }, { label, concurrency }: Pace): string =>
+  `\nStreams ${label}, ${concurrency} at once: ${(long.chunks / long.streams).toFixed(0)} chunks long (${long.streams} streams) and ` +
+  `${(short.chunks / short.streams).toFixed(0)} (${short.streams}); Sluice writes ${(long.chunks / long.writes).toFixed(2)} chunks at a time.`;
+
+const measureRounds = async (
+  stack: Stack,
+  { concurrency, rounds, bounds }: Pace,
+  bodies: StreamBodies,
+): Promise<Record<Gateway, { short: Streams; long: Streams }>> => {
+  const nothing = (): Streams => ({ cpuMs: 0, streams: 0, chunks: 0, writes: 0 });
+  const seen = { proxy: { short: nothing(), long: nothing() }, sluice: { short: nothing(), long: nothing() } };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const length of ['short', 'long'] as const) {
+      for (const gateway of rotated(gateways, round)) {
+        const cpu = startCpuWatch(stack.pids);
+        const { answers } = await applyLoad(stack.servers[gateway], bodies[length], concurrency, bounds[length]);
+        await delay(AFTERMATH_MS);
+        const one = seen[gateway][length];
+        one.cpuMs += cpu()[gatewayProcess[gateway]];
+        one.streams += answers.length;
+        one.chunks += sum(answers.map(({ chunks }) => chunks));
+        one.writes += sum(answers.map(({ writes }) => writes));
+      }
+    }
+  }
+  return seen;
+};
+
+const toRows = (seen: Record<Gateway, { short: Streams; long: Streams }>, { label }: Pace): Row[] => {
+  const aStream = ({ cpuMs, streams }: Streams): number => cpuMs / streams;
+  const aChunk = ({ short, long }: { short: Streams; long: Streams }): number =>
+    ((aStream(long) - aStream(short)) / (long.chunks / long.streams - short.chunks / short.streams)) * 1_000;
+  return [
+    {
+      figure: `gateway CPU ms a long stream, ${label}`,
+      digits: 2,
+      proxy: aStream(seen.proxy.long),
+      sluice: aStream(seen.sluice.long),
+      mark: 2.1,
+    },
+    { figure: `gateway CPU µs a chunk, ${label}`, digits: 1, proxy: aChunk(seen.proxy), sluice: aChunk(seen.sluice), target: 30 },
+  ];
+};

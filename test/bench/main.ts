@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import path from 'node:path';
+import { synthesize } from '../../infra/local/assembly/synthesize.ts';
+import { measureChunks } from './chunks.ts';
+import { measureColdStarts } from './cold-start.ts';
+import { measureDatabase } from './database.ts';
+import { measureFirstToken } from './first-token.ts';
+import { applyLoad } from './load.ts';
+import { type Options, type Phase, readOptions, USAGE } from './options.ts';
+import { residentMiB } from './processes.ts';
+import { shortBody } from './prompts.ts';
+import { type Findings, toReport } from './report.ts';
+import { measureRequests } from './requests.ts';
+import { type Stack, startStack } from './stack.ts';
+
+const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
+const WARM_UP_CONCURRENCY = 16;
+const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
+/** Whatever happens, the bench and all that it started end by then. */
+const MAX_MS = 150_000;
+
+const main = async (): Promise<void> => {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    console.log(USAGE);
+    return;
+  }
+  const assemblyDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
+  // The processes that were started end with this one, however it ends.
+  process.once('exit', () => rmSync(assemblyDir, { recursive: true, force: true }));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+  setTimeout(() => {
+    console.error(`The bench took longer than ${MAX_MS / 1_000} s.`);
+    process.exit(1);
+  }, MAX_MS).unref();
+  const startedAt = performance.now();
+  await synthesize(PROJECT_ROOT, assemblyDir);
+  process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
+  const stack = await startStack();
+  try {
+    const findings = await measure(stack, options, assemblyDir);
+    console.log(`\n${introduction(options)}\n\n${toReport(findings)}`);
+  } finally {
+    await stack.close();
+  }
+  progress(`done in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
+};
+
+const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assemblyDir: string): Promise<Findings[]> => {
+  const findings: Findings[] = [];
+  const phase = async (name: Phase, find: () => Promise<Findings>): Promise<void> => {
+    if (!phases.has(name)) return;
+    progress(name);
+    findings.push(await find());
+  };
+  progress('warm-up');
+  for (const name of ['direct', 'proxy', 'sluice'] as const)
+    await applyLoad(stack.servers[name], shortBody(false), WARM_UP_CONCURRENCY, { ms: WARM_UP_MS[name] });
+  await phase('requests', () => measureRequests(stack, secondsPerPhase));
+  await phase('first-token', () => measureFirstToken(stack, secondsPerPhase));
+  await phase('chunks', () => measureChunks(stack, secondsPerPhase));
+  findings.push(memory(stack));
+  await phase('cold-start', () => measureColdStarts(stack, assemblyDir));
+  await phase('database', () => measureDatabase(stack));
+  return findings;
+};
+
+const memory = ({ pids }: Stack): Findings => {
+  const inference = residentMiB(pids.inference);
+  const proxy = residentMiB(pids.proxy);
+  return {
+    rows: [
+      { figure: 'gateway RSS MiB, after the load', digits: 0, proxy: proxy.now, sluice: inference.now, target: 200 },
+      { figure: 'gateway RSS MiB, highest', digits: 0, proxy: proxy.peak, sluice: inference.peak, target: 200 },
+    ],
+    notes: [],
+  };
+};
+
+const introduction = ({ secondsPerPhase }: Options): string =>
+  `Node ${process.version} on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${secondsPerPhase} s a phase. Everything shares these cores: ` +
+  'the load client (in this process), the gateway and SageMaker emulators, the database, the container. ' +
+  '`direct` is the container itself, `proxy` a raw Node pass-through before it, `sluice` the local run; gateway = the proxy process, or the `inference` function process.';
+
+const progress = (text: string): void => console.error(`bench: ${text}`);
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}

@@ -1,0 +1,91 @@
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { closeServer, listen } from '../../infra/local/processes/listen.ts';
+
+const agent = new Agent({ keepAlive: true });
+
+/** A call that went by, in the order of arrival; `writeUnits` is there once the database has answered. */
+export interface SeenCall {
+  to: 'database' | 'container';
+  /** `UpdateItem` and the like. */
+  operation: string;
+  table: string;
+  writeUnits: number;
+}
+
+export interface Observer {
+  databaseUrl: string;
+  containerUrl: string;
+  /** The calls since it was last asked. */
+  take: () => SeenCall[];
+  close: () => Promise<void>;
+}
+
+const Request = z.looseObject({ TableName: z.string().default('') });
+const Reply = z.object({ ConsumedCapacity: z.object({ CapacityUnits: z.number() }).optional() });
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+
+/** Stands before a database and a container, passes everything on, and notes each call with the write units that the database counted. */
+export const startObserver = async (databaseUrl: string, containerUrl: string): Promise<Observer> => {
+  let calls: SeenCall[] = [];
+
+  const observeDatabase = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const operation = String(incoming.headers['x-amz-target']).split('.')[1] ?? '';
+    const body = Request.parse(JSON.parse((await read(incoming)).toString() || '{}'));
+    const call: SeenCall = { to: 'database', operation, table: body.TableName, writeUnits: 0 };
+    calls.push(call);
+    const counted = WRITES.has(operation) ? { ...body, ReturnConsumedCapacity: 'TOTAL' } : body;
+    const reply = await passOn(databaseUrl, incoming, Buffer.from(JSON.stringify(counted)), outgoing);
+    // A write that its condition refused is paid for too, though the database does not say how much: at least one unit.
+    if (WRITES.has(operation)) call.writeUnits = Reply.parse(JSON.parse(reply.toString())).ConsumedCapacity?.CapacityUnits ?? 1;
+  };
+  const observeContainer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const body = await read(incoming);
+    calls.push({ to: 'container', operation: '', table: '', writeUnits: 0 });
+    await passOn(containerUrl, incoming, body, outgoing);
+  };
+  const serve = (observe: typeof observeDatabase) =>
+    createServer((incoming, outgoing) => void observe(incoming, outgoing).catch(() => outgoing.destroy()));
+
+  const servers = [serve(observeDatabase), serve(observeContainer)] as const;
+  const [database, container] = await Promise.all([listen(servers[0], 0), listen(servers[1], 0)]);
+  return {
+    databaseUrl: database,
+    containerUrl: container,
+    take: () => {
+      const taken = calls;
+      calls = [];
+      return taken;
+    },
+    close: async () => {
+      await Promise.all(servers.map(closeServer));
+    },
+  };
+};
+
+const read = async (incoming: IncomingMessage): Promise<Buffer> => Buffer.concat(await incoming.toArray());
+
+/** Sends a request on with another body, and its answer back as it comes; gives the answer's body. */
+const passOn = (url: string, { url: path, method, headers }: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    const upstream = request(new URL(path ?? '/', url), {
+      method: method ?? 'POST',
+      agent,
+      headers: { ...headers, 'content-length': body.length },
+    });
+    upstream.once('response', (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on('data', (part: Buffer) => {
+        parts.push(part);
+        outgoing.write(part);
+      });
+      answer.once('error', reject);
+      answer.once('end', () => {
+        outgoing.end();
+        resolve(Buffer.concat(parts));
+      });
+    });
+    upstream.once('error', reject);
+    upstream.end(body);
+  });

@@ -1,0 +1,23 @@
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/*
+ * A raw pass-through proxy in a process of its own: no gateway in Node can do less. It pipes a request to the server that its
+ * argument names, and the answer back.
+ */
+const target = new URL(process.argv[2] ?? '');
+const agent = new Agent({ keepAlive: true });
+
+const server = createServer((incoming, outgoing) => {
+  const { url, method, headers } = incoming;
+  const upstream = request({ hostname: target.hostname, port: target.port, path: url, method, headers, agent }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(outgoing);
+  });
+  upstream.once('error', () => outgoing.destroy());
+  outgoing.once('close', () => upstream.destroy());
+  incoming.pipe(upstream);
+});
+
+process.once('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { applyLoad } from './load.ts';
+import { machineBusyMs, startCpuWatch } from './processes.ts';
+import { shortBody } from './prompts.ts';
+import { type Findings, type Row, toTable } from './report.ts';
+import type { ServerName, Stack } from './stack.ts';
+import { percentile, rotated, sum } from './statistics.ts';
+
+const CONCURRENCIES = [1, 32];
+const ROUNDS = 4;
+/** What a reply leaves behind (a log line, a freed socket) is counted with it. */
+const AFTERMATH_MS = 20;
+
+/** What was seen of one server over all rounds. */
+interface Seen {
+  latenciesMs: number[];
+  elapsedMs: number;
+  /** Of all processes of the machine. */
+  busyMs: number;
+  cpuMs: Partial<Record<string, number>>;
+}
+
+const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
+
+/** Whole replies of 16 tokens: requests a second, latency, and CPU of each process, at concurrency 1 and 32, in interleaved rounds. */
+export const measureRequests = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
+  const rows: Row[] = [];
+  const notes: string[] = [];
+  for (const concurrency of CONCURRENCIES) {
+    const seen = await measureRounds(stack, concurrency, (secondsPerPhase * 1_000) / ROUNDS);
+    rows.push(...toRows(seen, concurrency));
+    notes.push(...toNotes(seen.sluice, concurrency));
+  }
+  notes.push(
+    '\nWhat is not `inference` stands for AWS or is the load itself, and takes its share of the cores: requests/s say what this machine carries, ' +
+      'CPU a request what a function costs. At concurrency 32 `direct` and `proxy` are held by the one thread of the container.',
+  );
+  return { rows, notes };
+};
+
+const measureRounds = async (stack: Stack, concurrency: number, sliceMs: number): Promise<Record<ServerName, Seen>> => {
+  const nothing = (): Seen => ({ latenciesMs: [], elapsedMs: 0, busyMs: 0, cpuMs: {} });
+  const seen = { direct: nothing(), proxy: nothing(), sluice: nothing() };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const name of rotated(names, round)) {
+      const busyBeforeMs = machineBusyMs();
+      const cpu = startCpuWatch(stack.pids);
+      const { answers, elapsedMs } = await applyLoad(stack.servers[name], shortBody(false), concurrency, { ms: sliceMs });
+      await delay(AFTERMATH_MS);
+      for (const [process, ms] of Object.entries(cpu())) seen[name].cpuMs[process] = (seen[name].cpuMs[process] ?? 0) + ms;
+      seen[name].latenciesMs.push(...answers.map(({ latencyMs }) => latencyMs));
+      seen[name].elapsedMs += elapsedMs;
+      seen[name].busyMs += machineBusyMs() - busyBeforeMs;
+    }
+  }
+  return seen;
+};
+
+const toRows = (seen: Record<ServerName, Seen>, concurrency: number): Row[] => {
+  const of = (figure: (one: Seen) => number): Record<ServerName, number> => ({
+    direct: figure(seen.direct),
+    proxy: figure(seen.proxy),
+    sluice: figure(seen.sluice),
+  });
+  const cpu = (name: 'proxy' | 'sluice', process: string): number => (seen[name].cpuMs[process] ?? 0) / seen[name].latenciesMs.length;
+  const at = `concurrency ${concurrency}`;
+  return [
+    {
+      figure: `requests/s, ${at}`,
+      digits: 0,
+      ...of(({ latenciesMs, elapsedMs }) => (latenciesMs.length / elapsedMs) * 1_000),
+      ...(concurrency > 1 && { mark: 0.14 }),
+    },
+    { figure: `latency p50 ms, ${at}`, digits: 2, ...of(({ latenciesMs }) => percentile(latenciesMs, 0.5)) },
+    { figure: `latency p99 ms, ${at}`, digits: 2, ...of(({ latenciesMs }) => percentile(latenciesMs, 0.99)) },
+    {
+      figure: `gateway CPU ms a request, ${at}`,
+      digits: 3,
+      proxy: cpu('proxy', 'proxy'),
+      sluice: cpu('sluice', 'inference'),
+      target: 2.5,
+      ...(concurrency > 1 && { mark: 7.6 }),
+    },
+  ];
+};
+
+/** Where the machine's time goes. */
+const toNotes = ({ cpuMs, latenciesMs, elapsedMs, busyMs }: Seen, concurrency: number): string[] => {
+  const used = Object.entries(cpuMs).filter(([process]) => process !== 'proxy') as [string, number][];
+  const whole = sum(used.map(([, ms]) => ms));
+  const cores = (ms: number): string => (ms / elapsedMs).toFixed(2);
+  return [
+    `\nCPU of a Sluice request by process, concurrency ${concurrency} (${latenciesMs.length} requests). ${cores(whole)} cores are busy with it, ${cores(busyMs)} with everything on this machine:\n`,
+    toTable([
+      ['', ...used.map(([process]) => process), 'all'],
+      ['CPU ms a request', ...[...used.map(([, ms]) => ms), whole].map((ms) => (ms / latenciesMs.length).toFixed(3))],
+    ]),
+  ];
+};

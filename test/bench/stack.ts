@@ -1,0 +1,63 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod';
+import { startTestRun, type TestRun } from '../support/local-run.ts';
+import type { Server } from './client.ts';
+
+/** Limits that no load of ours reaches: what is measured is a request that is admitted. */
+const WIDE_LIMITS = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrency: 1_000 };
+
+const Listening = z.object({ port: z.int() });
+
+/** The local run, a key of ours in it, and the pass-through proxy beside it. */
+export interface Stack {
+  run: TestRun;
+  keyId: string;
+  servers: { direct: Server; proxy: Server; sluice: Server };
+  pids: { runner: number; inference: number; dynamodb: number; container: number; proxy: number; client: number };
+  close: () => Promise<void>;
+}
+
+export type ServerName = keyof Stack['servers'];
+
+/** Makes a key with wide limits and gives the serverless host as a server that is called with it. */
+export const openSluice = async (run: TestRun): Promise<{ keyId: string; server: Server }> => {
+  const { key_id, secret } = await run.createKey(WIDE_LIMITS);
+  return { keyId: key_id, server: { url: `${run.base_url}/v1/chat/completions`, headers: { authorization: `Bearer ${secret}` } } };
+};
+
+/** Starts the local run of an assembly and the proxy. Both end with this process, also when it is killed. */
+export const startStack = async (): Promise<Stack> => {
+  const run = await startTestRun();
+  process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));
+  // Random cuts are a test of the reader; a chunk is to be one payload part.
+  await run.control('sagemaker', { cuts: 'whole' });
+  const proxy = fork(path.join(import.meta.dirname, 'proxy.ts'), [run.container_url]);
+  const { port } = await listening(proxy);
+  const { keyId, server } = await openSluice(run);
+  const { runner, dynamodb, container, functions } = run.pids;
+  const [inference] = functions.inference ?? [];
+  if (!inference || !dynamodb || !container)
+    throw new Error('The bench needs the processes of a whole local run: unset DYNAMODB_ENDPOINT.');
+  return {
+    run,
+    keyId,
+    servers: {
+      direct: { url: `${run.container_url}/invocations`, headers: {} },
+      proxy: { url: `http://127.0.0.1:${port}/invocations`, headers: {} },
+      sluice: server,
+    },
+    pids: { runner, inference, dynamodb, container, proxy: proxy.pid ?? 0, client: process.pid },
+    close: async () => {
+      proxy.disconnect();
+      await run.close();
+    },
+  };
+};
+
+const listening = (child: ChildProcess): Promise<z.infer<typeof Listening>> =>
+  new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(Listening.parse(message)));
+    child.once('exit', () => reject(new Error('The proxy ended before it listened.')));
+  });
