@@ -22,7 +22,6 @@ const main = async (): Promise<void> => {
   const assemblyDir = flags.assembly ?? path.join(stateDir, 'cdk.out');
   if (flags.assembly === undefined) await synthesize(PROJECT_ROOT, assemblyDir);
   const previous = await readFacts(stateDir);
-  const containerModel = flags.container && (await foreignModelName(flags.container));
   let publish = (): void => undefined;
   const run = await startLocal({
     assemblyDir,
@@ -37,6 +36,7 @@ const main = async (): Promise<void> => {
     onChange: () => publish(),
   });
   try {
+    const containerModel = flags.container && (await foreignModelName(flags.container));
     const demo = await seedDemo(run, flags.ephemeral ? undefined : previous, containerModel);
     publish = createPublisher(stateDir, () => toFacts(run, demo));
     // A script that waits for the announcement finds the facts.

@@ -73,6 +73,14 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
   // A reset connection is the first sign of a process that ends: who hears of it should find the next process on its way.
   const exitedSoon = (): Promise<boolean> => Promise.race([exited.then(() => true), delay(EXIT_GRACE_MS, false)]);
 
+  // While it is not known whether the process ends, it gets no other invocation.
+  let doubts = 0;
+  const inDoubt = async (exit: Promise<boolean>): Promise<void> => {
+    doubts += 1;
+    await exit;
+    doubts -= 1;
+  };
+
   const start = (payload: Buffer, signal: AbortSignal | undefined, over: () => void): Promise<Invocation> => {
     if (options.freezes) child.kill('SIGCONT');
     const requestId = randomUUID();
@@ -102,10 +110,15 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       headers: { [REQUEST_ID_HEADER]: requestId, 'content-length': payload.length },
       ...(signal && { signal }),
     });
-    request.once('close', part);
+    let isWhole = (): boolean => false;
+    request.once('close', () => {
+      if (isWhole()) part();
+      else void inDoubt(exitedSoon()).then(part);
+    });
     request.end(payload);
     return new Promise((resolve, reject) => {
       request.once('response', (response: IncomingMessage) => {
+        isWhole = () => response.complete;
         if (response.statusCode === 200) resolve({ requestId, body: response });
         else functionError(fn, response).then(reject, reject);
       });
@@ -125,7 +138,7 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
     pid,
     ready,
     exited,
-    alive: () => alive,
+    alive: () => alive && doubts === 0,
     start,
     freeze: () => void child.kill('SIGSTOP'),
     kill: () => void child.kill('SIGKILL'),
