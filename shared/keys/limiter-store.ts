@@ -1,6 +1,7 @@
-import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type Database, isConditionFailed } from '../database/client.ts';
+import { queryItems } from '../database/query.ts';
 import { minuteOf } from '../limits/window.ts';
 import { epochKeyOf, epochPartition } from './epoch.ts';
 import type { LimiterItem } from './limiter.ts';
@@ -140,22 +141,13 @@ export const createLimiterStore = (database: Database, table: string) => ({
 
   /** The ids of limiters whose last admission lies in one partition of an epoch. */
   listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {
-    let start: Record<string, unknown> | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const { Items = [], LastEvaluatedKey } = await database.send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: EPOCH_INDEX,
-          KeyConditionExpression: 'ep = :ep',
-          ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      );
-      for (const item of Items) yield item.id as string;
-      if (!LastEvaluatedKey) return;
-      start = LastEvaluatedKey;
-    }
-    throw new Error(`More than ${MAX_PAGES} pages of limiters in epoch ${epoch}.`);
+    const query = {
+      TableName: table,
+      IndexName: EPOCH_INDEX,
+      KeyConditionExpression: 'ep = :ep',
+      ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
+    };
+    for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
   },
 
   /** The last epoch that a sweep has gone through whole; undefined before the first. */

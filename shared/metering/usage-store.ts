@@ -1,5 +1,6 @@
-import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed } from '../database/client.ts';
+import { queryItems } from '../database/query.ts';
 import { UsageEvent } from './event.ts';
 
 const BUCKET_MS = 10 * 60_000;
@@ -34,22 +35,13 @@ export const createUsageStore = (database: Database, table: string) => ({
 
   /** The events of a key admitted in the ten minutes that hold `atMs`, oldest first. */
   listByBucket: async function* (keyId: string, atMs: number): AsyncGenerator<UsageEvent> {
-    let start: Record<string, unknown> | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const { Items = [], LastEvaluatedKey } = await database.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: 'usage_bucket = :bucket',
-          ExpressionAttributeValues: { ':bucket': bucketOf(keyId, atMs) },
-          ConsistentRead: true,
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      );
-      for (const item of Items) yield UsageEvent.parse(item);
-      if (!LastEvaluatedKey) return;
-      start = LastEvaluatedKey;
-    }
-    throw new Error(`More than ${MAX_PAGES} pages of events in one bucket of ${keyId}.`);
+    const query = {
+      TableName: table,
+      KeyConditionExpression: 'usage_bucket = :bucket',
+      ExpressionAttributeValues: { ':bucket': bucketOf(keyId, atMs) },
+      ConsistentRead: true,
+    };
+    for await (const item of queryItems(database, query, MAX_PAGES)) yield UsageEvent.parse(item);
   },
 });
 

@@ -1,5 +1,7 @@
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Database } from '../database/client.ts';
+import { queryItems } from '../database/query.ts';
+import { logError } from '../logging/log.ts';
 import { Model } from './model.ts';
 
 /** The shared models; an organization's own deployments have its id as their pool. */
@@ -15,23 +17,20 @@ export const createModelStore = (database: Database, table: string) => ({
 
   /** Every model of a pool by name. */
   list: async (pool: string): Promise<Map<string, Model>> => {
+    const query = {
+      TableName: table,
+      KeyConditionExpression: '#pool = :pool',
+      ExpressionAttributeNames: { '#pool': 'pool' },
+      ExpressionAttributeValues: { ':pool': pool },
+    };
     const models = new Map<string, Model>();
-    let start: Record<string, unknown> | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const { Items = [], LastEvaluatedKey } = await database.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: '#pool = :pool',
-          ExpressionAttributeNames: { '#pool': 'pool' },
-          ExpressionAttributeValues: { ':pool': pool },
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      );
-      for (const { pool: _, ...item } of Items) models.set(item.name as string, Model.parse(item));
-      if (!LastEvaluatedKey) return models;
-      start = LastEvaluatedKey;
+    for await (const { pool: _, ...item } of queryItems(database, query, MAX_PAGES)) {
+      const { data: model, error } = Model.safeParse(item);
+      // One row that cannot be read must not take every other model down.
+      if (model) models.set(model.name, model);
+      else logError('model_unreadable', error, { pool, model: item.name });
     }
-    throw new Error(`More than ${MAX_PAGES} pages of models in the pool ${pool}.`);
+    return models;
   },
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
 import { sweep } from '../../shared/metering/sweep.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
-import { seededRandom } from '../support/random.ts';
 
 let run: TestRun;
 beforeAll(async () => {

@@ -1,3 +1,4 @@
+import { seededRandom } from './seeded-random.ts';
 export type Cuts = 'whole' | 'random' | 'bytes';
 
 /** One chunk in this many is cut in two by `random`. */
@@ -12,21 +13,10 @@ const RANDOM_CUT_EVERY = 4;
 export const createCutter = (cuts: Cuts, seed: number): ((chunk: Buffer) => Buffer[]) => {
   if (cuts === 'whole') return (chunk) => [chunk];
   if (cuts === 'bytes') return (chunk) => Array.from(chunk, (_byte, index) => chunk.subarray(index, index + 1));
-  const random = mulberry32(seed);
+  const random = seededRandom(seed);
   return (chunk) => {
     if (chunk.length < 2 || random() * RANDOM_CUT_EVERY >= 1) return [chunk];
     const at = 1 + Math.floor(random() * (chunk.length - 1));
     return [chunk.subarray(0, at), chunk.subarray(at)];
-  };
-};
-
-// A 32-bit generator by Tommy Ettinger, in the public domain: small, seedable, good enough to choose bytes.
-const mulberry32 = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import type { Admission, Keys } from '../../../shared/keys/admit.ts';
 import { createLimiterStore } from '../../../shared/keys/limiter-store.ts';
@@ -9,7 +10,6 @@ import { createUsageStore } from '../../../shared/metering/usage-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Crash, overBadLine, Unreachable } from '../../support/faulty-database.ts';
-import { seededRandom } from '../../support/random.ts';
 
 const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;

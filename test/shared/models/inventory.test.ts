@@ -1,0 +1,93 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createInventory } from '../../../shared/models/inventory.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import type { ModelStore } from '../../../shared/models/model-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let now = 0;
+let lists = 0;
+let isDown = false;
+let store: ModelStore;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  store = {
+    ...database.models,
+    list: async (pool) => {
+      lists++;
+      if (isDown) throw new Error('DynamoDB is down');
+      return database.models.list(pool);
+    },
+  };
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  [now, lists, isDown] = [1_000_000, 0, false];
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const model = (name: string, change: Partial<Model> = {}): Model => ({
+  name,
+  status: 'published',
+  created: 0,
+  context_length: 10,
+  max_output_tokens: 5,
+  default_output_tokens: 5,
+  targets: [{ endpoint: 'e' }],
+  prices: [{ version: '1', effective_at: 0, prompt_nanos: 1, completion_nanos: 1 }],
+  ...change,
+});
+
+describe('the inventory', () => {
+  test('has the published models of its pool, by name', async () => {
+    await database.models.put('one', model('b'));
+    await database.models.put('one', model('a'));
+    await database.models.put('one', model('hidden', { status: 'unpublished' }));
+    await database.models.put('two', model('c'));
+    const inventory = createInventory(store, 'one', () => now);
+    expect((await inventory.list()).map(({ name }) => name)).toEqual(['a', 'b']);
+    for (const name of ['hidden', 'c', '__proto__', ''])
+      await expect(inventory.find(name)).rejects.toMatchObject({ status: 404, param: 'model' });
+  });
+
+  test('is read once for many that ask at once, and again after 30 s', async () => {
+    await database.models.put('many', model('a'));
+    const inventory = createInventory(store, 'many', () => now);
+    await Promise.all(Array.from({ length: 20 }, () => inventory.find('a')));
+    now += 29_999;
+    await inventory.find('a');
+    expect(lists).toBe(1);
+    await database.models.put('many', model('b'));
+    now += 1;
+    expect(await inventory.find('b')).toMatchObject({ name: 'b' });
+    expect(lists).toBe(2);
+  });
+
+  test('serves on with what it knows while the table does not answer, but not for ever', async () => {
+    await database.models.put('outage', model('a'));
+    const inventory = createInventory(store, 'outage', () => now);
+    await inventory.find('a');
+    isDown = true;
+    now += 10 * 60_000;
+    expect(await inventory.find('a')).toMatchObject({ name: 'a' });
+    now += 1;
+    await expect(inventory.find('a')).rejects.toThrow('DynamoDB is down');
+    isDown = false;
+    expect(await inventory.find('a')).toMatchObject({ name: 'a' });
+  });
+
+  test('does not lose every model to one row that cannot be read', async () => {
+    await database.models.put('broken', model('a'));
+    await database.database.send(
+      new PutCommand({ TableName: database.tables.Models as string, Item: { pool: 'broken', name: 'b', targets: 'nonsense' } }),
+    );
+    const inventory = createInventory(store, 'broken', () => now);
+    expect((await inventory.list()).map(({ name }) => name)).toEqual(['a']);
+  });
+});
