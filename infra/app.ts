@@ -10,6 +10,6 @@ const config = readConfig(app.node.tryGetContext('sluice'));
 
 const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true });
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data });
-new OperationsStack(app, `${config.name}-operations`, { config, data, serverless });
+new OperationsStack(app, `${config.name}-operations`, { config, serverless });
 
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -12,7 +12,8 @@ export const grantInvokeEndpoints = (grantee: NodeFunction, config: Config): voi
   );
   grantee.addToRolePolicy(
     new PolicyStatement({
-      actions: ['sagemaker:InvokeEndpointWithResponseStream'],
+      // AWS's reference asks for the first on the streaming call too; its policy samples grant both.
+      actions: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
       resources,
       conditions: { StringEquals: { [`aws:ResourceTag/${config.endpointTag}`]: 'true' } },
     }),

@@ -3,6 +3,7 @@ import {
   AccessLogField,
   AccessLogFormat,
   EndpointType,
+  type IResource,
   LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
@@ -29,6 +30,7 @@ export interface RestHostProps {
 export class RestHost extends Construct {
   readonly api: RestApi;
   readonly #fallback: LambdaIntegration;
+  readonly #fellBack = new Set<string>();
 
   constructor(scope: Construct, id: string, { config, name, fallback }: RestHostProps) {
     super(scope, id);
@@ -42,7 +44,8 @@ export class RestHost extends Construct {
       // Bodies reach the function byte for byte, and the size that fits does not depend on what is in them.
       binaryMediaTypes: ['*/*'],
       cloudWatchRole: true,
-      cloudWatchRoleRemovalPolicy: RemovalPolicy.DESTROY,
+      // The account has one such role for all its APIs: it must not go with this one.
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: 'live',
         metricsEnabled: true,
@@ -77,7 +80,7 @@ export class RestHost extends Construct {
     this.#acknowledge();
   }
 
-  /** Streams the answers to POST on a path from a function; its other methods stay with the fallback. */
+  /** Streams the answers to POST on a path from a function; its other methods, and all between it and the root, stay with the fallback. */
   stream(path: string, handler: LambdaFunction): void {
     const resource = this.api.root.resourceForPath(path);
     resource.addMethod(
@@ -89,6 +92,15 @@ export class RestHost extends Construct {
       }),
     );
     resource.addMethod('ANY', this.#fallback);
+    for (let parent = resource.parentResource; parent && parent !== this.api.root; parent = parent.parentResource) this.#fallBack(parent);
+  }
+
+  /** A resource that is only on the way to another would be answered by API Gateway itself. */
+  #fallBack(resource: IResource): void {
+    if (this.#fellBack.has(resource.path)) return;
+    this.#fellBack.add(resource.path);
+    resource.addMethod('ANY', this.#fallback);
+    resource.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
   }
 
   #addGatewayResponses(): void {

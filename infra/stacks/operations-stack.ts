@@ -1,14 +1,23 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, Dashboard, GraphWidget, type IMetric, type Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { FilterPattern, type IFilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
 import type { Config } from '../config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
-import type { DataStack } from './data-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 const PERIOD = Duration.minutes(5);
@@ -16,14 +25,21 @@ const TRACED_SHARE = 0.05;
 
 /** What an operator looks at, and is woken by. Each alarm has an entry of its name in docs/operations.md. */
 export class OperationsStack extends Stack {
-  readonly #topic: Topic | undefined;
+  readonly #topic: Topic;
 
-  constructor(scope: Construct, id: string, { config, serverless }: { config: Config; data: DataStack; serverless: ServerlessStack }) {
+  constructor(scope: Construct, id: string, { config, serverless }: { config: Config; serverless: ServerlessStack }) {
     super(scope, id);
-    if (config.alarmEmail) {
-      this.#topic = new Topic(this, 'Alarms', { enforceSSL: true });
-      this.#topic.addSubscription(new EmailSubscription(config.alarmEmail));
-    }
+    this.#topic = new Topic(this, 'Alarms', { enforceSSL: true });
+    // A policy of its own replaces the one that lets the account publish.
+    this.#topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.#topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
+      }),
+    );
+    if (config.alarmEmail) this.#topic.addSubscription(new EmailSubscription(config.alarmEmail));
     new CfnSamplingRule(this, 'Traces', {
       samplingRule: {
         version: 1,
@@ -40,19 +56,27 @@ export class OperationsStack extends Stack {
       },
     });
     const functions = [serverless.inference, serverless.catalog, serverless.metering];
-    const count = (name: string, fn: NodeFunction, message: string): Metric => {
-      const filter = new MetricFilter(this, name, {
-        logGroup: fn.logGroup,
-        filterPattern: FilterPattern.stringValue('$.message', '=', message),
-        metricNamespace: config.name,
-        metricName: name,
-        defaultValue: 0,
-      });
-      return filter.metric({ statistic: 'sum', period: PERIOD });
+    const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
+      const filters = from.map(
+        (fn, i) =>
+          new MetricFilter(this, i === 0 ? name : `${name}${i + 1}`, {
+            logGroup: fn.logGroup,
+            filterPattern: pattern,
+            metricNamespace: config.name,
+            metricName: name,
+          }),
+      );
+      return (filters[0] as MetricFilter).metric({ statistic: 'sum', period: PERIOD });
     };
-    const orphaned = count('Orphaned', serverless.metering, 'orphaned');
-    const unsettled = count('SettlementFailed', serverless.inference, 'settlement_failed');
-    const unhandled = count('UnhandledError', serverless.inference, 'unhandled_error');
+    const says = (message: string) => FilterPattern.stringValue('$.message', '=', message);
+    const orphaned = count('Orphaned', says('orphaned'), serverless.metering);
+    const unsettled = count('SettlementFailed', says('settlement_failed'), serverless.inference);
+    const unhandled = count('UnhandledError', says('unhandled_error'), serverless.inference, serverless.catalog);
+    const swept = count(
+      'SweepCompleted',
+      FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
+      serverless.metering,
+    );
     const stage = serverless.host.api.deploymentStage;
 
     this.#alarm('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
@@ -60,6 +84,7 @@ export class OperationsStack extends Stack {
     this.#alarm('SettlementsFailed', unsettled, 0);
     this.#alarm('RequestsFailedByUs', unhandled, 0);
     this.#alarm('SweepFailed', serverless.metering.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
+    this.#alarmWithout('SweepStalled', swept);
     this.#alarm('InferenceThrottled', serverless.inference.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
 
     new Dashboard(this, 'Dashboard', {
@@ -97,15 +122,20 @@ export class OperationsStack extends Stack {
     return new GraphWidget({ title, left, width: 12 });
   }
 
+  /** Sounds when the metric of one period is above the threshold. */
   #alarm(name: string, metric: IMetric, threshold: number): void {
-    const alarm = new Alarm(this, name, {
-      metric,
-      threshold,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-      alarmDescription: `See docs/operations.md, "${name}".`,
-    });
-    if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));
+    const comparisonOperator = ComparisonOperator.GREATER_THAN_THRESHOLD;
+    this.#act(name, { metric, threshold, evaluationPeriods: 1, comparisonOperator, treatMissingData: TreatMissingData.NOT_BREACHING });
+  }
+
+  /** Sounds when there was nothing of the metric for half an hour. */
+  #alarmWithout(name: string, metric: IMetric): void {
+    const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
+    this.#act(name, { metric, threshold: 1, evaluationPeriods: 6, comparisonOperator, treatMissingData: TreatMissingData.BREACHING });
+  }
+
+  #act(name: string, props: AlarmProps): void {
+    const alarm = new Alarm(this, name, { ...props, alarmDescription: `See docs/operations.md, "${name}".` });
+    alarm.addAlarmAction(new SnsAction(this.#topic));
   }
 }

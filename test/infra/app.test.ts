@@ -46,7 +46,12 @@ describe('the serverless host', () => {
       HttpMethod: 'POST',
       Integration: { ResponseTransferMode: 'STREAM', TimeoutInMillis: 600_000 },
     });
-    serverless.resourceCountIs('AWS::ApiGateway::Method', 4);
+    // Every resource has an ANY, so that nothing is answered by API Gateway itself.
+    const of = (type: string) => Object.entries(serverless.findResources(type));
+    const anys = of('AWS::ApiGateway::Method')
+      .filter(([, { Properties }]) => Properties.HttpMethod === 'ANY')
+      .map(([, { Properties }]) => Properties.ResourceId.Ref);
+    for (const [id] of of('AWS::ApiGateway::Resource')) expect(anys).toContain(id);
   });
 
   test('says everything in our own words: each gateway response has our body, a request id and CORS; 5XX is a 503 to be retried', () => {
@@ -110,7 +115,12 @@ describe('the serverless host', () => {
     const own = ['logs:CreateLogStream', 'logs:PutLogEvents', 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
     const dynamo = (...names: string[]): string[] => names.map((name) => `dynamodb:${name}`);
     expect(actions('Inference')).toEqual(
-      [...dynamo('GetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'), ...own, 'sagemaker:InvokeEndpointWithResponseStream'].sort(),
+      [
+        ...dynamo('GetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+        ...own,
+        'sagemaker:InvokeEndpoint',
+        'sagemaker:InvokeEndpointWithResponseStream',
+      ].sort(),
     );
     expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'Query'), ...own].sort());
     expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
@@ -118,7 +128,7 @@ describe('the serverless host', () => {
       PolicyDocument: {
         Statement: Match.arrayWith([
           Match.objectLike({
-            Action: 'sagemaker:InvokeEndpointWithResponseStream',
+            Action: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
             Condition: { StringEquals: { 'aws:ResourceTag/sluice': 'true' } },
           }),
         ]),
@@ -129,6 +139,18 @@ describe('the serverless host', () => {
   test('sweeps every five minutes', () => {
     serverless.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(5 minutes)' });
   });
+});
+
+test('alarms may publish to their topic', () => {
+  operations.hasResourceProperties('AWS::SNS::TopicPolicy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Effect: 'Allow', Action: 'sns:Publish', Principal: { Service: 'cloudwatch.amazonaws.com' } }),
+      ]),
+    },
+  });
+  for (const { Properties } of Object.values(operations.findResources('AWS::CloudWatch::Alarm')))
+    expect(Properties.AlarmActions).toHaveLength(1);
 });
 
 test('each alarm has an entry of its name in the runbook', () => {
