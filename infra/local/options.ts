@@ -19,7 +19,8 @@ export const USAGE = `npm start -- [options]
   --help
 `;
 
-const count = (min: number, max: number) => z.coerce.number().pipe(z.int().min(min).max(max));
+const count = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, `expected a whole number from ${min} to ${max}`).transform(Number).pipe(z.int().min(min).max(max));
 
 const Flags = z.strictObject({
   port: count(0, HIGHEST_FIRST_PORT),

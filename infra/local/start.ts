@@ -2,9 +2,10 @@ import path from 'node:path';
 import { synthesize } from './assembly/synthesize.ts';
 import { foreignModelName } from './foreign-container.ts';
 import { type LocalFacts, readFacts, writeFacts } from './local-facts.ts';
-import { readFlags, USAGE } from './options.ts';
+import { type Flags, readFlags, USAGE } from './options.ts';
 import { type LocalRun, startLocal } from './run.ts';
 import { seedDemo } from './seed.ts';
+import { takeStateFolder } from './state-folder.ts';
 
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 
@@ -19,6 +20,15 @@ const main = async (): Promise<void> => {
   }
   const stopping = stopSignal();
   const stateDir = path.resolve(flags.state);
+  const giveBack = await takeStateFolder(stateDir);
+  try {
+    await serve(flags, stateDir, stopping);
+  } finally {
+    await giveBack();
+  }
+};
+
+const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): Promise<void> => {
   const assemblyDir = flags.assembly ?? path.join(stateDir, 'cdk.out');
   if (flags.assembly === undefined) await synthesize(PROJECT_ROOT, assemblyDir);
   const previous = await readFacts(stateDir);
@@ -73,7 +83,7 @@ const createPublisher = (stateDir: string, facts: () => LocalFacts): (() => void
     writing = true;
     while (changed) {
       changed = false;
-      await writeFacts(stateDir, facts());
+      await writeFacts(stateDir, facts()).catch((error: unknown) => console.error(`local.json is not up to date: ${explain(error)}`));
     }
     writing = false;
   };
@@ -111,7 +121,7 @@ const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   if (code === 'EADDRINUSE') return `Port ${port} is taken. Choose another with --port, or --port 0 for any.`;
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  return error.cause instanceof Error && !error.message.endsWith('.') ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
 try {

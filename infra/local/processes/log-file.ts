@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -6,6 +6,8 @@ import path from 'node:path';
  * @param start gets the file's descriptor, which is closed here once the process has its own
  */
 export const withLogFile = <Started>(folder: string, name: string, start: (logFile: number) => Started): Started => {
+  // Somebody may have cleaned up under us.
+  mkdirSync(folder, { recursive: true });
   const logFile = openSync(path.join(folder, `${name}.log`), 'a');
   try {
     return start(logFile);

@@ -1,0 +1,44 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const LOCK = 'runner.pid';
+const MAX_ATTEMPTS = 3;
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/**
+ * Makes the state folder and takes it for this process: two runs on one database would overwrite each other's facts and assembly.
+ * @returns what gives the folder back
+ * @throws Error with one sentence when another run has it, or when it cannot be written
+ */
+export const takeStateFolder = async (stateDir: string): Promise<() => Promise<void>> => {
+  const lock = path.join(stateDir, LOCK);
+  const unwritable = (error: unknown): never => {
+    throw new Error(
+      `The state folder ${stateDir} cannot be written (${(error as NodeJS.ErrnoException).code}). Choose another with --state.`,
+      { cause: error },
+    );
+  };
+  await mkdir(stateDir, { recursive: true }).catch(unwritable);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      await writeFile(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return () => rm(lock, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') unwritable(error);
+    }
+    const pid = Number(await readFile(lock, 'utf8').catch(() => ''));
+    if (pid > 0 && isAlive(pid))
+      throw new Error(`Another run (process ${pid}) uses the state folder ${stateDir}. End it, or choose another folder with --state.`);
+    // Its run was killed.
+    await rm(lock, { force: true });
+  }
+  throw new Error(`The state folder ${stateDir} could not be taken. Choose another with --state.`);
+};

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { takeStateFolder } from '../../../infra/local/state-folder.ts';
+import { temporaryFolder } from './fixtures.ts';
+
+const folder = temporaryFolder();
+afterAll(async () => {
+  await folder[Symbol.asyncDispose]();
+});
+
+describe('a state folder', () => {
+  test('is made, and taken by one run at a time', async () => {
+    const state = path.join(folder.path, 'a', 'b');
+    const giveBack = await takeStateFolder(state);
+    await expect(takeStateFolder(state)).rejects.toThrow(`Another run (process ${process.pid}) uses the state folder ${state}.`);
+    await giveBack();
+    await (await takeStateFolder(state))();
+  });
+
+  test('is free again when its run was killed', async () => {
+    const state = path.join(folder.path, 'killed');
+    await (await takeStateFolder(state))();
+    const child = spawn(process.execPath, ['-e', '']);
+    await once(child, 'exit');
+    await writeFile(path.join(state, 'runner.pid'), String(child.pid));
+    await (await takeStateFolder(state))();
+    await writeFile(path.join(state, 'runner.pid'), 'nonsense');
+    await (await takeStateFolder(state))();
+  });
+
+  test('that is a file is told in one sentence', async () => {
+    const file = path.join(folder.path, 'file');
+    await writeFile(file, '');
+    await expect(takeStateFolder(file)).rejects.toThrow(
+      /^The state folder .* cannot be written \((EEXIST|ENOTDIR)\)\. Choose another with --state\.$/,
+    );
+  });
+});
