@@ -21,7 +21,7 @@ export const handler = middy({ timeoutEarlyInMillis: 0 })
     route({
       '/v1/chat/completions': { POST: 'elsewhere' },
       '/v1/models': { GET: listModels(createInventory(models, SERVERLESS_POOL, Date.now)) },
-      '/health': { GET: health({ inventory: () => models.list(SERVERLESS_POOL), keys: () => keys.sweptEpoch() }) },
+      '/health': { GET: health({ inventory: () => models.list(SERVERLESS_POOL), keys: () => keys.sweptEpoch() }, Date.now) },
       '/version': { GET: version({ version: process.env.SLUICE_VERSION ?? 'unknown', commit: process.env.SLUICE_COMMIT ?? 'unknown' }) },
     }),
   );

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import type { Admission } from '../../shared/keys/admit.ts';
@@ -5,10 +6,10 @@ import { logError, logInfo } from '../../shared/logging/log.ts';
 import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
 import { settle } from '../../shared/metering/settle.ts';
 import type { Model, Target } from '../../shared/models/model.ts';
-import { costNanos, priceAt } from '../../shared/prices/price.ts';
+import { costNanos, type Price } from '../../shared/prices/price.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../shared/upstream/errors.ts';
-import { createTally } from '../../shared/upstream/tally.ts';
+import { createTally, type TokenCount } from '../../shared/upstream/tally.ts';
 import type { Dependencies } from './pipeline.ts';
 import type { InferenceRequest } from './route.ts';
 
@@ -16,14 +17,24 @@ import type { InferenceRequest } from './route.ts';
 const WHOLE_DEADLINE_MS = 280_000;
 /** The function stops itself this long before its time ends, to settle. */
 const RESERVE_MS = 20_000;
+/** A caller that does not read does not see the end; this long after the deadline its connection is closed. */
+const UNREAD_MS = 5_000;
+/** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
+const SETTLEMENT_WAITS_MS = [250, 2_000];
+
+/** Where nothing was delivered, nothing is charged. */
+const NOTHING: TokenCount = { promptTokens: 0, completionTokens: 0, source: 'estimated' };
 
 interface FlightFacts {
   event: ApiEvent;
   route: { path: string };
   request: InferenceRequest;
   model: Model;
+  price: Price;
   admission: Admission;
   promptBytes: number;
+  /** The headers of every reply to this request. */
+  headers: Record<string, string>;
   /** What is left of the function's time. */
   remainingMs: number;
 }
@@ -42,12 +53,14 @@ export interface Flight {
   fail: (error: unknown) => Promise<Error>;
   /** The platform tells that the caller is gone: the model is stopped. */
   clientClosed: () => void;
+  /** What closes the reply of a caller that has not read it long after the deadline. */
+  onUnread: (close: () => void) => void;
 }
 
 /** Starts the flight of an admitted request, its deadline running. */
 export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
-  const { event, route, request, model, admission } = facts;
-  const target = model.targets[0] as Target;
+  const { event, route, request, model, price, admission } = facts;
+  const [target] = model.targets;
   const tally = createTally(facts.promptBytes, deps.now);
   const signal = new AbortController();
   let stopped: 'timed_out' | 'client_closed' | undefined;
@@ -57,12 +70,19 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     stopped ??= reason;
     signal.abort();
   };
+  // The deadline settles by itself: under back-pressure nobody asks the stream for the end that it has.
+  const expire = async (): Promise<void> => {
+    stop('timed_out');
+    await land('timed_out');
+    const unread = setTimeout(() => closeReply(), UNREAD_MS);
+    unread.unref();
+  };
+  let closeReply = (): void => undefined;
   const timeMs = facts.remainingMs - RESERVE_MS;
-  const deadline = setTimeout(stop, Math.max(0, request.stream ? timeMs : Math.min(timeMs, WHOLE_DEADLINE_MS)), 'timed_out');
+  const deadline = setTimeout(() => void expire(), Math.max(0, request.stream ? timeMs : Math.min(timeMs, WHOLE_DEADLINE_MS)));
 
   const usageEvent = (outcome: Outcome): UsageEvent => {
-    const { promptTokens, completionTokens, source } = tally.count();
-    const price = priceAt(model.prices, event.receivedAtMs);
+    const { promptTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
     const nowMs = deps.now();
     return {
       request_id: event.requestId,
@@ -79,10 +99,10 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
       admitted_at: admission.entry[0],
       time_to_first_token_ms: tally.firstTokenAtMs === undefined ? null : tally.firstTokenAtMs - event.receivedAtMs,
       duration_ms: nowMs - event.receivedAtMs,
-      cost_nanos: price ? costNanos(price, { promptTokens, completionTokens }) : 0n,
-      price_version: price?.version ?? null,
+      cost_nanos: costNanos(price, { promptTokens, completionTokens }),
+      price_version: price.version,
       endpoint: target.endpoint,
-      ...(request.user && { user: request.user }),
+      ...(request.user && { user: request.user.toWellFormed() }),
       ...(request.metadata && { metadata: request.metadata }),
     };
   };
@@ -98,12 +118,15 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
       ...(error instanceof ApiError && { code: error.code, status: error.status }),
       ...(error instanceof UpstreamFailed && { detail: error.detail }),
     };
-    try {
-      await settle({ usage: deps.usage, keys: deps.keys }, admission, settled);
-      logInfo('request', line);
-    } catch (failure) {
-      // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
-      logError('settlement_failed', failure, line);
+    for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
+      try {
+        await settle({ usage: deps.usage, keys: deps.keys }, admission, settled);
+        return logInfo('request', line);
+      } catch (failure) {
+        // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
+        if (waitMs === undefined) return logError('settlement_failed', failure, line);
+        await delay(waitMs);
+      }
     }
   };
 
@@ -125,9 +148,15 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
       const told = stopped ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`) : cause;
+      // What failed may be our own code, with the model still at work.
+      signal.abort();
       await land(stopped ?? 'upstream_failed', told);
+      if (told instanceof ApiError) Object.assign(told.headers, facts.headers, stopped && { 'x-should-retry': 'false' });
       return told;
     },
     clientClosed: () => stop('client_closed'),
+    onUnread: (close) => {
+      closeReply = close;
+    },
   };
 };

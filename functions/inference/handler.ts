@@ -26,10 +26,14 @@ const dependencies = {
   now,
 };
 
-/** An invocation ends when its body is settled too, also where the caller left in the middle of it. */
+/** An invocation ends when its body is settled too, also where the caller left in the middle of it or before it began. */
 const untilClosed = async ({ response }: { response?: Reply<string | Readable> }): Promise<void> => {
   const body = response?.body;
-  if (body && typeof body !== 'string' && !body.closed) await new Promise((resolve) => body.once('close', resolve));
+  if (!body || typeof body === 'string' || body.closed) return;
+  const closed = new Promise((resolve) => body.once('close', resolve));
+  // Read to its end it closes by itself; otherwise nobody reads it any more.
+  if (!body.readableEnded) body.destroy();
+  await closed;
 };
 
 export const handler = middy({ executionMode: executionModeStreamifyResponse, timeoutEarlyInMillis: 0, requestEnd: untilClosed })

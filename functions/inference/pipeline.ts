@@ -7,13 +7,15 @@ import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts
 import { replyStream } from '../../shared/http/reply-stream.ts';
 import { sseEvent } from '../../shared/http/sse.ts';
 import { validate } from '../../shared/http/validate.ts';
-import { admit, authenticate, headersOf, type Keys } from '../../shared/keys/admit.ts';
+import { admit, authenticate, checkModel, headersOf, type Keys } from '../../shared/keys/admit.ts';
 import { checkHost, type Host } from '../../shared/keys/authenticate.ts';
 import { missingKey, wrongKey } from '../../shared/keys/errors.ts';
 import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
 import type { UsageStore } from '../../shared/metering/usage-store.ts';
+import { ModelNotFound, ModelNotPriced } from '../../shared/models/errors.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
+import { type Price, priceAt } from '../../shared/prices/price.ts';
 import { reservedTokens } from '../../shared/tokens/estimate.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../shared/upstream/invoke.ts';
@@ -43,7 +45,7 @@ export const serve =
   async (event: ApiEvent, clock: Clock): Promise<Reply<string | Readable>> => {
     // 1. Parse. The answers come in the order 401, 403, 400, 404, 429.
     const key = presentedKey(event, deps.host);
-    const { request, model } = await parse(route, deps, key, event);
+    const { request, model, price } = await parse(route, deps, key, event);
     const maxTokens = Math.min(route.maxTokens(request) ?? model.default_output_tokens, model.max_output_tokens);
     const promptBytes = route.promptBytes(request);
 
@@ -51,14 +53,15 @@ export const serve =
     const { requestId } = event;
     const tokens = reservedTokens({ promptBytes, maxTokens, choices: 1 });
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens });
-    const flight = takeOff({ event, route, request, model, admission, promptBytes, remainingMs: clock.getRemainingTimeInMillis() }, deps);
+    const headers = { ...admission.headers, ...ignoredHeader(route.fields, request) };
+    const remainingMs = clock.getRemainingTimeInMillis();
+    const flight = takeOff({ event, route, request, model, price, admission, promptBytes, headers, remainingMs }, deps);
 
     // 3. Invoke.
-    const body = route.toUpstream(request, { model: flight.target.container_model ?? '', maxTokens, requestId });
-    const answer = deps.invoke({ target: flight.target, body: JSON.stringify(body), signal: flight.signal });
+    const question = route.toUpstream(request, { model: flight.target.container_model ?? '', maxTokens, requestId });
+    const answer = deps.invoke({ target: flight.target, body: JSON.stringify(question), signal: flight.signal });
     const first = answer.next();
     const facts = { id: route.replyId(requestId), created: Math.floor(event.receivedAtMs / 1_000), model: model.name };
-    const headers = { ...admission.headers, ...ignoredHeader(route.fields, request) };
 
     // 4. Pump, 5. settle.
     if (request.stream) {
@@ -66,6 +69,7 @@ export const serve =
       const events = streamed(route.toStream(request, facts), answer, first, flight);
       // A caller that is known to have left is settled for what was generated until then.
       const body = replyStream(events, flight.clientClosed, () => flight.land('client_closed'));
+      flight.onUnread(() => body.destroy());
       return { statusCode: 200, headers: { ...commonHeaders(requestId, 'text/event-stream; charset=utf-8'), ...headers }, body };
     }
     const whole = await gathered(route.toWhole(request, facts), answer, first, flight);
@@ -90,25 +94,32 @@ const parse = async <Request extends InferenceRequest>(
   deps: Dependencies,
   key: PresentedKey,
   event: ApiEvent,
-): Promise<{ request: Request; model: Model }> => {
+): Promise<{ request: Request; model: Model; price: Price }> => {
   try {
     const request = validate(route.schema, readJsonBody(event));
-    return { request, model: await deps.inventory.find(request.model) };
+    const model = await deps.inventory.find(request.model);
+    const price = priceAt(model.prices, event.receivedAtMs);
+    if (!price) throw new ModelNotPriced(model.name);
+    return { request, model, price };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const item = await authenticate(deps.keys, key);
+    // A key must not learn which models there are that it may not use.
+    if (error instanceof ModelNotFound) checkModel(item, error.model, deps.now());
     Object.assign(error.headers, headersOf(item, deps.now()));
     throw error;
   }
 };
 
-/** Names the properties that were accepted and have no effect. */
-const ignoredHeader = (fields: ReadonlySet<string>, request: InferenceRequest): Record<string, string> => {
-  const ignored = Object.keys(request).filter((name) => !fields.has(name) && /^[\w.-]{1,64}$/.test(name));
-  return ignored.length > 0 ? { 'x-sluice-ignored': ignored.slice(0, MAX_IGNORED_NAMES).join(', ') } : {};
-};
 const MAX_IGNORED_NAMES = 32;
 
+/** Names the properties that were accepted and have no effect; a name that cannot stand in a header is encoded. */
+const ignoredHeader = (fields: ReadonlySet<string>, request: InferenceRequest): Record<string, string> => {
+  const ignored = Object.entries(request).flatMap(([name, value]) =>
+    fields.has(name) || value === null ? [] : [encodeURIComponent(name.toWellFormed()).slice(0, 64)],
+  );
+  return ignored.length > 0 ? { 'x-sluice-ignored': ignored.slice(0, MAX_IGNORED_NAMES).join(', ') } : {};
+};
 /** Waits for the model's first word, so that a failure before it is still a status of its own. */
 const firstWord = async (first: Promise<IteratorResult<UpstreamChunk[]>>, flight: Flight): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;

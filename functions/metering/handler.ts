@@ -9,6 +9,10 @@ const database = createDatabase();
 const limiters = createLimiterStore(database, tableName('KEYS_TABLE'));
 const usage = createUsageStore(database, tableName('USAGE_TABLE'));
 
+/** Without it every request in flight would be taken for dead. */
+const maxFlightMs = Number(process.env.MAX_FLIGHT_MS);
+if (!(maxFlightMs > 0)) throw new Error('The environment variable MAX_FLIGHT_MS is missing.');
+
 /** The run stops itself this long before its time ends; the next goes on from there. */
 const RESERVE_MS = 10_000;
 
@@ -18,7 +22,7 @@ export const handler = async (_event: unknown, context: Pick<Context, 'getRemain
     limiters,
     usage,
     now: Date.now,
-    maxFlightMs: Number(process.env.MAX_FLIGHT_MS),
+    maxFlightMs,
     onOrphan: ({ requestId, keyId }) =>
       logError('orphaned', 'The function died with a request in flight.', { request_id: requestId, key_id: keyId }),
     hasTime: () => context.getRemainingTimeInMillis() > RESERVE_MS,

@@ -5,13 +5,20 @@ const Content = z.union([z.string(), z.array(z.looseObject({ type: z.literal('te
   error: 'expected a string or an array of text parts ({ "type": "text", "text": … })',
 });
 
+/** A call in an assistant's turn as clients replay it (interface 2.2). */
+const ToolCall = z.looseObject({
+  id: z.string().nullish(),
+  type: z.literal('function').default('function'),
+  function: z.looseObject({ name: z.string().nullable(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullable() }),
+});
+
 export const Message = z
   .looseObject({
     role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
     content: Content.nullish(),
     name: z.string().nullish(),
     tool_call_id: z.string().nullish(),
-    tool_calls: z.array(z.looseObject({})).max(128).nullish(),
+    tool_calls: z.array(ToolCall).max(128).nullish(),
   })
   .refine((message) => typeof message.content === 'string' || Array.isArray(message.content) || message.role === 'assistant', {
     error: 'expected a string: only an assistant message may come without content',
@@ -31,7 +38,8 @@ export const ChatCompletionRequest = z
     /** The newer name; it wins when both are set. */
     max_completion_tokens: MaxTokens,
     temperature: z.number().min(0).max(2).nullish(),
-    seed: z.int().nullish(),
+    /** Any int64; beyond 2^53 JSON numbers lose digits, which changes the sample and nothing else. */
+    seed: z.number().refine(Number.isInteger, 'expected an integer').nullish(),
     stop: z
       .union([z.string().min(1).max(256), z.array(z.string().min(1).max(256)).max(4)], {
         error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',

@@ -2,7 +2,8 @@ import { ApiError, ServiceUnavailable } from '../http/errors.ts';
 import { RateLimited, RequestExceedsLimit } from '../limits/errors.ts';
 import { rateLimitHeaders } from '../limits/rate-limit-headers.ts';
 import { MINUTE_MS, minuteOf, type Refusal, refusalOf, roomFor } from '../limits/window.ts';
-import { checkKey, checkModel } from './authenticate.ts';
+import { checkKey, isModelAllowed } from './authenticate.ts';
+import { ModelNotAllowed } from './errors.ts';
 import { type LimiterItem, limitsOf, usageOf } from './limiter.ts';
 import type { LimiterCache } from './limiter-cache.ts';
 import type { LimiterStore, Reservation } from './limiter-store.ts';
@@ -54,7 +55,7 @@ const open = async (
 ): Promise<{ item: LimiterItem; read: boolean }> => {
   const check = (item: LimiterItem | undefined): LimiterItem => {
     const opened = checkKey(key, item, now());
-    if (model !== undefined) checkModel(opened, model);
+    if (model !== undefined) checkModel(opened, model, now());
     return opened;
   };
   const seen = cache.get(key.keyId);
@@ -79,6 +80,11 @@ export const authenticate = async (keys: Keys, key: PresentedKey): Promise<Limit
 export const headersOf = (item: LimiterItem, nowMs: number): Record<string, string> =>
   rateLimitHeaders(limitsOf(item), usageOf(item, minuteOf(nowMs)), nowMs);
 
+/** 403 when the key has an allow-list without this model. */
+export const checkModel = (item: LimiterItem, model: string, nowMs: number): void => {
+  if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, headersOf(item, nowMs));
+};
+
 /**
  * Takes one request and its tokens out of the key's limits with ONE conditional write, or throws 401, 403, 429, 503.
  * The cached image only makes the first guess; the write's condition proves it. The proof and its edge cases: docs/architecture.md.
@@ -90,18 +96,18 @@ export const admit = async (keys: Keys, request: AdmissionRequest): Promise<Admi
   let item: LimiterItem | undefined = opened.item;
   let roundTrips = opened.read ? 1 : 0;
   let exact = opened.read;
-  const remembered = cache.refusal(id, request.tokens, now());
+  const remembered = cache.refuses(id, now()) && exactRefusal(item, request, now());
   if (remembered) throw refuse(item, remembered, request.tokens, now());
 
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     let clock = now();
     item = checkKey(request.key, item, clock);
-    checkModel(item, request.model);
+    checkModel(item, request.model, clock);
     if (exact) {
       clock = furthestClock(item, clock);
-      const refusal = refusalOf(limitsOf(item), usageOf(item, minuteOf(clock)), request.tokens, clock);
+      const refusal = exactRefusal(item, request, clock);
       if (refusal) {
-        cache.refuse(id, item, refusal, request.tokens, clock);
+        cache.refuse(id, item, refusal, now());
         throw refuse(item, refusal, request.tokens, clock);
       }
     }
@@ -125,6 +131,9 @@ export const admit = async (keys: Keys, request: AdmissionRequest): Promise<Admi
   }
   throw new ServiceUnavailable();
 };
+
+const exactRefusal = (item: LimiterItem, request: AdmissionRequest, nowMs: number): Refusal | undefined =>
+  refusalOf(limitsOf(item), usageOf(item, minuteOf(nowMs)), request.tokens, nowMs);
 
 /** When the item already counts the minute after ours, our clock is behind: count there, where the previous minute weighs whole. */
 const furthestClock = (item: LimiterItem, nowMs: number): number => {

@@ -1,4 +1,4 @@
-import { expiredKey, ModelNotAllowed, wrongHost, wrongKey } from './errors.ts';
+import { expiredKey, wrongHost, wrongKey } from './errors.ts';
 import type { LimiterItem } from './limiter.ts';
 import { type PresentedKey, type Scope, sameHash } from './secret.ts';
 
@@ -22,7 +22,5 @@ export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs
   return item;
 };
 
-/** 403 when the key has an allow-list without this model. */
-export const checkModel = (item: LimiterItem, model: string): void => {
-  if (item.models && !item.models.includes(model)) throw new ModelNotAllowed(model);
-};
+/** A key without an allow-list may use every model. */
+export const isModelAllowed = (item: LimiterItem, model: string): boolean => !item.models || item.models.includes(model);

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
  * Limiter items are indexed by the quarter of an hour of their last admission, spread over eight partitions, so that the
  * sweep finds what may hold old entries without a scan, and a busy key rewrites its index row once in a quarter of an hour.
  */
-const EPOCH_MS = 15 * 60_000;
+export const EPOCH_MS = 15 * 60_000;
 export const EPOCH_PARTITIONS = 8;
 
 export const epochOf = (ms: number): number => Math.floor(ms / EPOCH_MS);

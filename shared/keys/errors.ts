@@ -24,9 +24,10 @@ export const wrongHost = (scope: Scope, url: string | undefined): InvalidApiKey 
 
 /** A key whose allow-list does not hold the model: 403. */
 export class ModelNotAllowed extends ApiError {
-  constructor(model: string) {
+  constructor(model: string, headers: Record<string, string>) {
     super({
       status: 403,
+      headers,
       type: 'permission_error',
       code: 'model_not_allowed',
       param: 'model',

@@ -14,7 +14,7 @@ export interface Seen {
 }
 
 interface Entry extends Seen {
-  refusal?: { untilMs: number; tokens: number; reason: Refusal };
+  refusesUntilMs?: number;
 }
 
 /**
@@ -32,25 +32,17 @@ export const createLimiterCache = () => {
     /** What was last seen of a limiter (`item` undefined: there was none) and when; undefined when nothing was. */
     get: (id: string): Seen | undefined => entries.get(id),
     set: (id: string, item: LimiterItem | undefined, nowMs: number): void => put(id, { item, seenAtMs: nowMs }),
-    /** Remembers an exact refusal of a request that reserves `tokens`. */
-    refuse: (id: string, item: LimiterItem, reason: Refusal, tokens: number, nowMs: number): void => {
+    /** Remembers that this image refuses. */
+    refuse: (id: string, item: LimiterItem, reason: Refusal, nowMs: number): void => {
       const wait = Math.min(reason.retryAfterMs, reason.dimension === 'concurrency' ? CONCURRENCY_REFUSAL_MS : MAX_REFUSAL_MS);
-      put(id, {
-        item,
-        seenAtMs: nowMs,
-        refusal: { untilMs: nowMs + wait, tokens, reason: { ...reason, retryAfterMs: nowMs + reason.retryAfterMs } },
-      });
+      put(id, { item, seenAtMs: nowMs, refusesUntilMs: nowMs + wait });
     },
-    /** The refusal that still holds for a request of `tokens`, with the wait that is left. */
-    refusal: (id: string, tokens: number, nowMs: number): Refusal | undefined => {
-      const refusal = entries.get(id)?.refusal;
-      if (!refusal || nowMs >= refusal.untilMs || (refusal.reason.dimension === 'tokens' && tokens < refusal.tokens)) return undefined;
-      return { ...refusal.reason, retryAfterMs: refusal.reason.retryAfterMs - nowMs };
-    },
+    /** Whether what is remembered may refuse by itself, without a call. */
+    refuses: (id: string, nowMs: number): boolean => nowMs < (entries.get(id)?.refusesUntilMs ?? 0),
     /** A release by this environment may have made room. */
     forgetRefusal: (id: string): void => {
       const entry = entries.get(id);
-      if (entry) delete entry.refusal;
+      if (entry) delete entry.refusesUntilMs;
     },
   };
 };

@@ -28,7 +28,8 @@ export const UsageEvent = z.object({
   price_version: z.string().nullable(),
   endpoint: z.string().optional(),
   user: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  /** The caller's own object. At rest it is JSON text: DynamoDB refuses numbers and depths that JSON allows. */
+  metadata: z.preprocess((value) => (typeof value === 'string' ? JSON.parse(value) : value), z.record(z.string(), z.unknown()).optional()),
 });
 export type UsageEvent = z.output<typeof UsageEvent>;
 

@@ -1,10 +1,8 @@
-import { EPOCH_PARTITIONS, epochOf } from '../keys/epoch.ts';
+import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../keys/epoch.ts';
 import type { LimiterStore } from '../keys/limiter-store.ts';
 import { orphanedEvent } from './event.ts';
 import type { UsageStore } from './usage-store.ts';
 
-/** Epochs that may still hold a request in flight: the current one and the one before. */
-const OPEN_EPOCHS = 2;
 /** After an outage the sweep catches up, at most this many epochs in one run. */
 const MAX_EPOCHS_A_RUN = 200;
 
@@ -36,17 +34,22 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, complete: false };
   const current = epochOf(now());
   const swept = await limiters.sweptEpoch();
-  const first = Math.min(swept === undefined ? current - OPEN_EPOCHS : swept + 1, current - OPEN_EPOCHS);
+  // The youngest epoch of which no request can still be in flight.
+  const closed = epochOf(now() - deps.maxFlightMs - EPOCH_MS);
+  const first = Math.min(swept === undefined ? closed : swept + 1, closed);
+  const failures: unknown[] = [];
   const last = Math.min(current, first + MAX_EPOCHS_A_RUN);
   for (let epoch = first; epoch <= last; epoch++) {
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
         if (!deps.hasTime()) return report;
-        await sweepLimiter(deps, id, report);
+        // One limiter that cannot be swept must not keep the others in flight.
+        await sweepLimiter(deps, id, report).catch((error: unknown) => failures.push(error));
       }
     }
-    if (epoch <= current - OPEN_EPOCHS && epoch !== swept) await limiters.markSwept(epoch);
+    if (epoch <= closed && epoch !== swept && failures.length === 0) await limiters.markSwept(epoch);
   }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} limiters could not be swept.`);
   return { ...report, complete: last === current };
 };
 

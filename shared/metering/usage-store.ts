@@ -22,9 +22,8 @@ export const createUsageStore = (database: Database, table: string) => ({
   putIfAbsent: async (event: UsageEvent): Promise<UsageEvent> => {
     const Key = keyOf(event);
     try {
-      await database.send(
-        new PutCommand({ TableName: table, Item: { ...Key, ...event }, ConditionExpression: 'attribute_not_exists(usage_bucket)' }),
-      );
+      const Item = { ...Key, ...event, ...(event.metadata && { metadata: JSON.stringify(event.metadata) }) };
+      await database.send(new PutCommand({ TableName: table, Item, ConditionExpression: 'attribute_not_exists(usage_bucket)' }));
       return event;
     } catch (error) {
       if (!isConditionFailed(error)) throw error;

@@ -8,9 +8,13 @@ const FRESH_MS = 30_000;
 /** While the table does not answer, what is known serves on for this long. */
 const STALE_MS = 10 * 60_000;
 
+/** After a failed refresh nobody waits for another one for this long. */
+const RETRY_MS = 5_000;
+
 /** The published models of a pool as one function environment sees them, at most 30 s old; one query a refresh, however many ask. */
 export const createInventory = (store: ModelStore, pool: string, now: () => number) => {
   let seen: { models: Map<string, Model>; atMs: number } | undefined;
+  let retryAtMs = 0;
   let refreshing: Promise<Map<string, Model>> | undefined;
 
   const refresh = async (): Promise<Map<string, Model>> => {
@@ -21,6 +25,7 @@ export const createInventory = (store: ModelStore, pool: string, now: () => numb
     } catch (error) {
       if (!seen || now() - seen.atMs > STALE_MS) throw error;
       logError('inventory_stale', error, { age_ms: now() - seen.atMs });
+      retryAtMs = now() + RETRY_MS;
       return seen.models;
     } finally {
       refreshing = undefined;
@@ -28,7 +33,7 @@ export const createInventory = (store: ModelStore, pool: string, now: () => numb
   };
 
   const models = (): Map<string, Model> | Promise<Map<string, Model>> => {
-    if (seen && now() - seen.atMs < FRESH_MS) return seen.models;
+    if (seen && (now() - seen.atMs < FRESH_MS || now() < retryAtMs)) return seen.models;
     refreshing ??= refresh();
     return refreshing;
   };

@@ -20,7 +20,12 @@ export const Model = z.strictObject({
   max_output_tokens: z.int().min(1),
   /** What a request that names no max_tokens gets. */
   default_output_tokens: z.int().min(1),
-  targets: z.array(Target).min(1).max(16),
-  prices: z.array(Price).min(1).max(100),
+  /** One, until requests are spread over several. */
+  targets: z.tuple([Target]),
+  prices: z
+    .array(Price)
+    .min(1)
+    .max(100)
+    .refine((prices) => new Set(prices.map(({ version }) => version)).size === prices.length, 'expected each price version once'),
 });
 export type Model = z.infer<typeof Model>;

@@ -6,8 +6,18 @@ export interface UpstreamChunk {
 
 export interface UpstreamChoice {
   index?: number;
-  delta?: { role?: string | null; content?: string | null } | null;
+  delta?: UpstreamDelta | null;
+  /** In place of `delta` where a runtime does not stream. */
+  message?: UpstreamDelta | null;
   finish_reason?: string | null;
+}
+
+export interface UpstreamDelta {
+  role?: string | null;
+  content?: string | null;
+  reasoning?: string | null;
+  reasoning_content?: string | null;
+  tool_calls?: { function?: { arguments?: string | null } | null }[] | null;
 }
 
 export interface UpstreamUsage {

@@ -40,7 +40,8 @@ export class MistranslatedRequest extends Error {}
 const NO_HANDLER = /Cannot find suitable handler for request/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
-/** Container statuses below 500 that speak of its load and not of the request. */
+/** Container statuses that speak of the request; what else is below 500 speaks of its load or of how it was set up. */
+const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
 
 interface Thrown {
@@ -59,21 +60,24 @@ const byName: Record<string, UpstreamCode> = {
   TimeoutError: 'upstream_timeout',
 };
 
+/** Whether the connection to the runtime was closed under us. */
+export const isBrokenConnection = (error: unknown): boolean => BROKEN.has((error as Thrown).code ?? '');
+
 /** Anything that the SageMaker runtime or its connection threw, as an error that may be told. */
 export const toUpstreamError = (error: unknown): Error => {
   if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
   const thrown = error as Thrown;
   const detail = `${thrown.name ?? 'Error'}: ${thrown.message ?? String(error)}`.slice(0, 1_000);
   const status = thrown.OriginalStatusCode;
-  if (thrown.name === 'ModelError' && status !== undefined && status >= 400 && status < 500) {
-    if (LOAD_STATUSES.has(status)) return new UpstreamFailed('no_capacity', detail);
+  if (thrown.name === 'ModelError' && LOAD_STATUSES.has(status ?? 0)) return new UpstreamFailed('no_capacity', detail);
+  if (thrown.name === 'ModelError' && REQUEST_STATUSES.has(status ?? 0)) {
     const words = containerMessage(thrown.OriginalMessage ?? '');
     return NO_HANDLER.test(words) ? new MistranslatedRequest(words) : new RefusedByModel(publicText(words));
   }
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
   // The SDK calls a broken connection a timeout too.
-  if (BROKEN.has(thrown.code ?? '')) return new UpstreamFailed('upstream_error', detail);
+  if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);
   return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
 };
 
@@ -91,10 +95,11 @@ const containerMessage = (body: string): string => {
 
 const MAX_TEXT = 1_000;
 const GENERIC = 'The model refused the request.';
-const INTERNAL = /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
+const INTERNAL =
+  /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b[\w.-]+\.(?:internal|local|amazonaws\.com)\b(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
 
 /** A container's words without account ids, ARNs, URLs, file paths; a traceback is not told at all. */
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
-  return text.slice(0, MAX_TEXT).replace(INTERNAL, '[…]');
+  return text.replace(INTERNAL, '[…]').slice(0, MAX_TEXT);
 };

@@ -2,7 +2,7 @@ import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from 
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
-import { toUpstreamError } from './errors.ts';
+import { isBrokenConnection, toUpstreamError } from './errors.ts';
 import { createStreamReader } from './read-stream.ts';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
@@ -24,7 +24,8 @@ export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>
 
 /**
  * The SageMaker runtime. ALWAYS the streaming call: the plain one dies at 60 s. Never retried by the SDK, because an
- * invocation is not idempotent. One client a region, made when first needed.
+ * invocation is not idempotent; but sent once more when the connection broke before any answer, as a kept connection does
+ * that was closed while its environment was frozen. One client a region, made when first needed.
  */
 export const createInvoke = (): Invoke => {
   const clients = new Map<string, SageMakerRuntimeClient>();
@@ -49,15 +50,17 @@ export const createInvoke = (): Invoke => {
   return async function* ({ target, body, signal }) {
     let isRead = false;
     try {
-      const { Body } = await clientFor(target.region).send(
-        new InvokeEndpointWithResponseStreamCommand({
-          EndpointName: target.endpoint,
-          InferenceComponentName: target.component,
-          ContentType: 'application/json',
-          Body: body,
-        }),
-        { abortSignal: signal.signal },
-      );
+      const command = new InvokeEndpointWithResponseStreamCommand({
+        EndpointName: target.endpoint,
+        InferenceComponentName: target.component,
+        ContentType: 'application/json',
+        Body: body,
+      });
+      const send = () => clientFor(target.region).send(command, { abortSignal: signal.signal });
+      const { Body } = await send().catch((error: unknown) => {
+        if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
+        return send();
+      });
       const reader = createStreamReader();
       let drain: NodeJS.Timeout | undefined;
       try {

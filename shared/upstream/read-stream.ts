@@ -1,6 +1,8 @@
 import type { UpstreamChunk } from './chunk.ts';
 import { UpstreamFailed } from './errors.ts';
 
+/** What a runtime calls an answer that it broke off. */
+const FAILED_REASONS = new Set(['abort', 'error']);
 /** A line longer than this is no stream of tokens. */
 const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
 
@@ -28,7 +30,12 @@ export const createStreamReader = () => {
       throw new UpstreamFailed('upstream_error', 'The stream holds an event that is not JSON.');
     }
     if (chunk.error) throw new UpstreamFailed('upstream_error', `The stream holds an error: ${JSON.stringify(chunk.error).slice(0, 500)}`);
-    if (chunk.choices?.some((choice) => choice.finish_reason)) sawFinish = true;
+    for (const choice of chunk.choices ?? []) {
+      if (FAILED_REASONS.has(choice.finish_reason ?? ''))
+        throw new UpstreamFailed('upstream_error', `The runtime gave up: ${choice.finish_reason}`);
+      if (choice.finish_reason) sawFinish = true;
+      choice.delta ??= choice.message ?? null;
+    }
     return chunk;
   };
 
@@ -70,7 +77,7 @@ export const createStreamReader = () => {
       const chunks: UpstreamChunk[] = [];
       if (rest) takeLine(rest.trimEnd(), chunks);
       takeLine('', chunks);
-      if (!isDone && !(isJsonLines && sawFinish)) throw new UpstreamFailed('upstream_error', 'The stream ended before it was complete.');
+      if (!sawFinish || !(isDone || isJsonLines)) throw new UpstreamFailed('upstream_error', 'The stream ended before it was complete.');
       return chunks;
     },
 

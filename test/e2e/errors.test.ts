@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 
 let run: TestRun;
@@ -8,6 +9,10 @@ let keyId: string;
 beforeAll(async () => {
   run = await startTestRun();
   ({ secret, key_id: keyId } = await run.createKey());
+});
+afterEach(async () => {
+  await run.control('container');
+  await run.control('sagemaker');
 });
 afterAll(async () => {
   await run.close();
@@ -55,6 +60,12 @@ describe('a request that cannot be read is a 400 that says why', () => {
     expect((await errorOf(response)).message).toContain('application/json');
   });
 
+  test('a tool call without its function', async () => {
+    const response = await chat({ messages: [{ role: 'assistant', content: null, tool_calls: [{ x: 1 }] }, ...ask.messages] });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response)).param).toBe('messages[0].tool_calls[0].function');
+  });
+
   test('but an absent content type is accepted', async () => {
     const status = await new Promise((resolve, reject) => {
       const call = request(
@@ -68,9 +79,9 @@ describe('a request that cannot be read is a 400 that says why', () => {
   });
 
   test('unknown properties are accepted and named in a header', async () => {
-    const response = await chat({ wombat: 1, top_p: 0.5 });
+    const response = await chat({ wombat: 1, top_p: 0.5, 'ü\r\n': true, n: null });
     expect(response.status).toBe(200);
-    expect(response.headers.get('x-sluice-ignored')).toBe('wombat, top_p');
+    expect(response.headers.get('x-sluice-ignored')).toBe('wombat, top_p, %C3%BC%0D%0A');
   });
 });
 
@@ -82,7 +93,9 @@ test('the answers come in the order 401, 403, 400, 404, 429', async () => {
   expect(await status(limited, '{')).toBe(400);
   expect(await status(limited, { ...ask, model: 'gone' })).toBe(404);
   expect(await status(limited, ask)).toBe(429);
-  expect(await status((await run.createKey({ models: ['another'], requests_per_minute: 0 })).secret, ask)).toBe(403);
+  const narrow = (await run.createKey({ models: ['another'], requests_per_minute: 0 })).secret;
+  expect(await status(narrow, ask)).toBe(403);
+  expect(await status(narrow, { ...ask, model: 'gone' })).toBe(403);
 });
 
 test('a key for the other host is told so, without a read', async () => {
@@ -116,15 +129,24 @@ describe('whatever the upstream does before its first word is a 503 with a code 
     ['refuse', 'upstream_error'],
     ['model_error', 'upstream_error'],
   ])('%s → %s, streamed or not', async (kind, code) => {
-    await run.control('sagemaker', { fault: { kind, times: 2, ...(kind === 'model_error' && { original_status: 500 }) } });
+    // A broken connection is tried once more.
+    await run.control('sagemaker', {
+      fault: { kind, times: kind === 'refuse' ? 4 : 2, ...(kind === 'model_error' && { original_status: 500 }) },
+    });
     for (const stream of [true, false]) {
       const response = await chat({ stream });
       expect(response.status).toBe(503);
       expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
       expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
       expect(await errorOf(response)).toMatchObject({ code });
     }
     await run.control('sagemaker');
+  });
+
+  test('but a connection that breaks once before any answer is not noticed', async () => {
+    await run.control('sagemaker', { fault: { kind: 'refuse', times: 1 } });
+    expect((await chat()).status).toBe(200);
   });
 
   test('and costs nothing', async () => {
@@ -197,13 +219,8 @@ test('a function that dies gives its callers a 503 in our body, and is there aga
   expect((await run.facts()).pids.functions.inference).not.toContain(pid);
 });
 
-const untilInFlight = async (): Promise<void> => {
-  for (let poll = 0; poll < 2_000; poll++) {
-    const item = await run.limiters.get(keyId);
-    if (item && Object.keys(item.fl).length > 0) return;
-  }
-  throw new Error('The request was not admitted.');
-};
+const untilInFlight = (): Promise<void> =>
+  eventually(async () => Object.keys((await run.limiters.get(keyId))?.fl ?? {}).length > 0, 'the request is in flight');
 
 describe('the light routes', () => {
   test('answer GET and HEAD without a key', async () => {
@@ -231,7 +248,8 @@ describe('the light routes', () => {
     const unknown = await fetch(`${run.base_url}/v1/chat/completion`, { method: 'POST', body: '{}' });
     expect(unknown.status).toBe(404);
     expect(await errorOf(unknown)).toMatchObject({ code: 'not_found' });
-    for (const path of ['/', '/__proto__', '/constructor']) expect((await fetch(run.base_url + path)).status).toBe(404);
+    for (const path of ['/', '/__proto__', '/constructor', '/v1', '/v1/chat', '/v1/chat/completions/x', '/v1/nothing', '/%zz'])
+      expect((await fetch(run.base_url + path)).status).toBe(404);
   });
 
   test('let a browser call: a preflight allows the method and the authorization header', async () => {

@@ -1,17 +1,18 @@
 import { expect, test } from '@jest/globals';
 import OpenAI from 'openai';
+import { eventually } from '../support/eventually.ts';
 import { startDurableRun, startTestRun } from '../support/local-run.ts';
 
 const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
 
 test('the demo key, its limits and its usage survive a restart; SIGTERM ends everything with 0', async () => {
-  const first = await startDurableRun();
+  await using first = await startDurableRun();
   expect(first.output).toContain(first.base_url);
   expect(first.output).toContain(first.api_key);
   await new OpenAI({ apiKey: first.api_key, baseURL: `${first.base_url}/v1` }).chat.completions.create(ask);
   expect(await first.stop()).toBe(0);
 
-  const second = await startDurableRun(first.state);
+  await using second = await startDurableRun(first.state);
   expect(second.api_key).toBe(first.api_key);
   await new OpenAI({ apiKey: second.api_key, baseURL: `${second.base_url}/v1` }).chat.completions.create(ask);
   expect(await second.eventsOf(`key_${second.api_key.slice(4, 22)}`)).toHaveLength(2);
@@ -19,7 +20,7 @@ test('the demo key, its limits and its usage survive a restart; SIGTERM ends eve
 });
 
 test('the curl line that is printed streams as pasted', async () => {
-  const run = await startTestRun();
+  await using run = await startTestRun();
   const body = /-d '(.*)'/.exec(run.output)?.[1] as string;
   const url = /curl -N (\S+)/.exec(run.output)?.[1] as string;
   const authorization = /'authorization: ([^']+)'/.exec(run.output)?.[1] as string;
@@ -27,11 +28,10 @@ test('the curl line that is printed streams as pasted', async () => {
   const events = (await response.text()).trim().split('\n\n');
   expect(events.length).toBeGreaterThan(4);
   expect(events.at(-1)).toBe('data: [DONE]');
-  await run.close();
 });
 
 test('with --stop-on-disconnect a caller that leaves stops the model and is billed for what was delivered', async () => {
-  const run = await startTestRun('--stop-on-disconnect');
+  await using run = await startTestRun('--stop-on-disconnect');
   await run.control('container', { token_delay_ms: 5 });
   const { secret, key_id } = await run.createKey();
   const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` });
@@ -44,20 +44,29 @@ test('with --stop-on-disconnect a caller that leaves stops the model and is bill
     stream: true,
   });
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
-  for (let poll = 0; poll < 2_000 && (await run.eventsOf(key_id)).length === 0; poll++);
+  await eventually(async () => (await run.eventsOf(key_id)).length > 0, 'the request is settled');
   expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated' })]);
   expect((await run.limiters.get(key_id))?.fl).toEqual({});
-  await run.close();
+
+  // Before the first word, too.
+  const container = run.pids.container as number;
+  process.kill(container, 'SIGSTOP');
+  const leaving = new AbortController();
+  const call = client.chat.completions.create({ ...ask, stream: true }, { signal: leaving.signal });
+  await eventually(async () => Object.keys((await run.limiters.get(key_id))?.fl ?? {}).length === 1, 'the request is in flight');
+  leaving.abort();
+  await expect(call).rejects.toThrow();
+  process.kill(container, 'SIGCONT');
+  await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'the second request is settled');
+  expect((await run.limiters.get(key_id))?.fl).toEqual({});
 });
 
 test('with --container another OpenAI-compatible server answers, under the published name', async () => {
-  const foreign = await startTestRun();
-  const run = await startTestRun('--container', foreign.container_url);
+  await using foreign = await startTestRun();
+  await using run = await startTestRun('--container', foreign.container_url);
   const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
   expect(model).toBe('sluice-tiny');
   expect(choices[0]?.message.content).not.toBe('');
-  await run.close();
-  await foreign.close();
 });
 
 test('with --container and no server there, it says so in one line', async () => {

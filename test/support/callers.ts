@@ -25,7 +25,7 @@ export const makeKey = async (store: LimiterStore, fields: Partial<NewKey> = {})
 export const makeCaller = (store: LimiterStore, now: () => number): Keys => ({ store, cache: createLimiterCache(), now });
 
 /** A cache that does not remember refusals, for tests that compare every decision with a model. */
-export const forgetfulCache = (): LimiterCache => ({ ...createLimiterCache(), refusal: () => undefined });
+export const forgetfulCache = (): LimiterCache => ({ ...createLimiterCache(), refuses: () => false });
 
 /** One attempt: the admission, or the error that refused it. */
 export const attempt = async (keys: Keys, key: PresentedKey, tokens = 1, requestId = newId('request')): Promise<Admission | Error> => {

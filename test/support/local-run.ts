@@ -59,6 +59,12 @@ const startRun = async ({
   const database = openLocalDatabase(facts.dynamodb_endpoint);
   const limiters = createLimiterStore(database, facts.tables.Keys as string);
   const usage = createUsageStore(database, facts.tables.Usage as string);
+  const end = async (): Promise<number | null> => {
+    database.destroy();
+    const code = await stop(child);
+    rmSync(state, { recursive: true, force: true });
+    return code;
+  };
   return {
     ...facts,
     state,
@@ -100,32 +106,39 @@ const startRun = async ({
       database.destroy();
       return stop(child);
     },
-    close: async (): Promise<number | null> => {
-      database.destroy();
-      const code = await stop(child);
-      rmSync(state, { recursive: true, force: true });
-      return code;
-    },
+    close: end,
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await end()),
   };
 };
 
 export type TestRun = Awaited<ReturnType<typeof startTestRun>>;
 
+const START_LIMIT_MS = 30_000;
+
 const untilAnnounced = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     let output = '';
+    const tooLate = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`npm start has not announced itself in ${START_LIMIT_MS} ms:\n${output}`));
+    }, START_LIMIT_MS);
     const read = (text: Buffer): void => {
       output += text.toString();
-      if (output.includes('curl -N')) resolve(output);
+      if (!output.includes('curl -N')) return;
+      clearTimeout(tooLate);
+      resolve(output);
     };
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
-    child.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
+    child.once('exit', (code) => {
+      clearTimeout(tooLate);
+      reject(new Error(`npm start ended with ${code}:\n${output}`));
+    });
   });
 
 const stop = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
-    if (child.exitCode !== null) resolve(child.exitCode);
+    if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode);
     child.once('exit', resolve);
     child.kill('SIGTERM');
   });

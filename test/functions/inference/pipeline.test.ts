@@ -8,6 +8,7 @@ import { newId } from '../../../shared/ids/id.ts';
 import { createKey } from '../../../shared/keys/create-key.ts';
 import type { UsageEvent } from '../../../shared/metering/event.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
+import type { Model } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
@@ -103,6 +104,70 @@ describe('the time of a function', () => {
   });
 });
 
+test('a caller that does not read is settled at the deadline all the same, and its reply is closed', async () => {
+  const endless: Invoke = async function* ({ signal }) {
+    while (!signal.signal.aborted) yield text('x'.repeat(1_000));
+    throw new Error('aborted');
+  };
+  const { call, events, inFlight } = await setUp(endless);
+  const body = (await call({ stream: true }, 20_100)).body as Readable;
+  body.once('readable', () => undefined);
+  await untilClosed(body);
+  expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated' })]);
+  expect((await events())[0]?.completion_tokens).toBeGreaterThan(0);
+  expect(await inFlight()).toBe(0);
+});
+
+describe('what a caller names for itself', () => {
+  test.each([
+    ['a number beyond 2^53', { id: 2 ** 70 }],
+    ['a number that DynamoDB does not hold', { a: 1e-200, b: 1e300 }],
+    ['a deep object', JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)],
+    ['half a character', { a: '\udfff' }],
+  ])('%s in metadata does not keep the request from being billed', async (_, metadata) => {
+    const { call, events } = await setUp(answers);
+    expect((await call({ metadata, user: 'x\ud800' })).statusCode).toBe(200);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: 11n, metadata, user: 'x\ufffd' })]);
+  });
+});
+
+const answers: Invoke = async function* () {
+  yield text('Hello');
+  yield END;
+};
+
+test('a model without a price in force is not given away', async () => {
+  const model = (await database.models.list(SERVERLESS_POOL)).get('m') as Model;
+  await database.models.put(SERVERLESS_POOL, {
+    ...model,
+    name: 'later',
+    prices: [{ version: 'p2', effective_at: Date.now() + 1e9, prompt_nanos: 1, completion_nanos: 1 }],
+  });
+  const { call, events } = await setUp(answers);
+  await expect(call({ model: 'later' })).rejects.toMatchObject({
+    status: 503,
+    code: 'model_not_ready',
+    headers: { 'x-should-retry': 'false' },
+  });
+  expect(await events()).toEqual([]);
+});
+
+test('a runtime that says what we cannot read fails the request, is stopped, and costs what was delivered', async () => {
+  let stopped = false;
+  const { call, events, inFlight } = await setUp(async function* ({ signal }) {
+    signal.signal.addEventListener('abort', () => {
+      stopped = true;
+    });
+    yield text('Hello');
+    yield [{ choices: 5 }] as unknown as UpstreamChunk[];
+  });
+  const body = await read(await call({ stream: true }));
+  expect(body).toContain('"code":"internal_error"');
+  expect(stopped).toBe(true);
+  expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', completion_tokens: 2 })]);
+  expect(await inFlight()).toBe(0);
+});
+
 describe('a caller that is known to have left', () => {
   test('stops the model, and is billed for what was delivered until then', async () => {
     const { call, events, inFlight } = await setUp(silentAfter(text('Hello there')));
@@ -126,11 +191,6 @@ const untilClosed = (stream: Readable): Promise<void> =>
   new Promise((resolve) => (stream.closed ? resolve() : stream.once('close', () => resolve())));
 
 describe('settlement', () => {
-  const answers: Invoke = async function* () {
-    yield text('Hello');
-    yield END;
-  };
-
   test('is durable before [DONE] leaves', async () => {
     const { call, events, inFlight } = await setUp(answers);
     const reply = await call({ stream: true });
@@ -147,14 +207,33 @@ describe('settlement', () => {
   });
 
   test('that fails does not fail the caller; the request stays in flight for the sweep', async () => {
-    const down = { ...database.usage, putIfAbsent: async () => Promise.reject(new Error('DynamoDB is down')) };
+    let tries = 0;
+    const putIfAbsent = async (): Promise<never> => {
+      tries++;
+      throw new Error('DynamoDB is down');
+    };
+    const down = { ...database.usage, putIfAbsent };
     const { call, events, inFlight } = await setUp(answers, { usage: down });
     const reply = await call({});
     expect(reply.statusCode).toBe(200);
     expect(JSON.parse(reply.body as string)).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
     expect(await events()).toEqual([]);
     expect(await inFlight()).toBe(1);
+    expect(tries).toBe(3);
     expect(String(logged.mock.calls.at(-1)?.[0])).toContain('settlement_failed');
+  });
+
+  test('that fails for a moment is tried again', async () => {
+    let failures = 1;
+    const shaky = {
+      ...database.usage,
+      putIfAbsent: async (event: UsageEvent) =>
+        failures-- > 0 ? Promise.reject(new Error('a moment')) : database.usage.putIfAbsent(event),
+    };
+    const { call, events, inFlight } = await setUp(answers, { usage: shaky });
+    await call({});
+    expect(await events()).toHaveLength(1);
+    expect(await inFlight()).toBe(0);
   });
 });
 

@@ -20,6 +20,7 @@ describe('what an upstream does', () => {
     [thrown('TimeoutError', { code: 'ECONNRESET' }), 'upstream_error'],
     [thrown('Error', { code: 'ECONNREFUSED' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: 'Traceback' }), 'upstream_error'],
+    [thrown('ModelError', { OriginalStatusCode: 404, OriginalMessage: 'no such model' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],
   ])('%s is a 503 %s with Retry-After and nothing internal', (error, code) => {
     const told = toUpstreamError(error);
@@ -51,6 +52,9 @@ describe('what an upstream does', () => {
   test.each([
     ['arn:aws:sagemaker:us-east-1:123456789012:endpoint/x failed', '[…] failed'],
     ['see https://us-east-1.console.aws.amazon.com/x?y=1 for more', 'see […] for more'],
+    ['at ip-10-0-1-2.ec2.internal:8080', 'at […]'],
+    ['at 10.0.1.2:8080 too', 'at […] too'],
+    [`${'x'.repeat(990)} 123456789012`, `${'x'.repeat(990)} […]`],
     ['account 123456789012 is full', 'account […] is full'],
     ['in /opt/ml/model/config.json', 'in […]'],
     ['Traceback (most recent call last):\n  File "x.py"', 'The model refused the request.'],

@@ -35,12 +35,14 @@ describe('a stream from a runtime', () => {
 
   test('reads carriage returns, comments, other fields and data without a space', () => {
     expect(
-      readText(`: hello\r\nevent: message\r\nid: 1\r\ndata:${JSON.stringify(chunk('a'))}\r\n\r\n:\r\n\r\ndata: [DONE]\r\n\r\n`),
-    ).toEqual([chunk('a')]);
+      readText(`: hello\r\nevent: message\r\nid: 1\r\ndata:${JSON.stringify(chunk('a', 'stop'))}\r\n\r\n:\r\n\r\ndata: [DONE]\r\n\r\n`),
+    ).toEqual([chunk('a', 'stop')]);
   });
 
   test('reads data over several lines', () => {
-    expect(readText(`data: {"choices":\ndata: []}\n\ndata: [DONE]\n\n`)).toEqual([{ choices: [] }]);
+    expect(readText(`data: {"choices":\ndata: [{"finish_reason":"stop","delta":{}}]}\n\ndata: [DONE]\n\n`)).toEqual([
+      { choices: [{ finish_reason: 'stop', delta: {} }] },
+    ]);
   });
 
   test('reads JSON lines, complete once a choice has finished', () => {
@@ -48,13 +50,23 @@ describe('a stream from a runtime', () => {
     expect(() => readText(`${JSON.stringify(chunk('a'))}\n`)).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
+  test('reads the one object of a runtime that does not stream', () => {
+    const whole = {
+      choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1 },
+    };
+    expect(readText(JSON.stringify(whole))[0]?.choices?.[0]?.delta).toEqual({ content: 'a' });
+  });
+
   test('reads a last event without its empty line', () => {
-    expect(readText(`data: ${JSON.stringify(chunk('a'))}\n\ndata: [DONE]`)).toEqual([chunk('a')]);
+    expect(readText(`data: ${JSON.stringify(chunk('a', 'stop'))}\n\ndata: [DONE]`)).toEqual([chunk('a', 'stop')]);
   });
 
   test.each([
     ['ends without its terminator', `data: ${JSON.stringify(chunk('a'))}\n\n`],
     ['is empty', ''],
+    ['never says that it has finished', `data: ${JSON.stringify(chunk('a'))}\n\ndata: [DONE]\n\n`],
+    ['was broken off by its runtime', `data: ${JSON.stringify(chunk('a', 'abort'))}\n\ndata: [DONE]\n\n`],
     ['holds what is not JSON', 'data: {nonsense\n\ndata: [DONE]\n\n'],
     ['holds an error and then the terminator', 'data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n'],
   ])('that %s is a failure of the upstream', (_, text) => {
