@@ -9,6 +9,8 @@ const PROGRAM = path.join(import.meta.dirname, '../container/main.ts');
 
 /** The name of our own model, and of the endpoint that serves it. */
 export const LOCAL_MODEL = 'sluice-tiny';
+/** The inference component of that endpoint: a request that does not name it is refused, as on SageMaker. */
+export const LOCAL_COMPONENT = 'sluice-tiny-1';
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
 export interface ContainerOptions {

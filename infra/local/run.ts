@@ -3,7 +3,7 @@ import path from 'node:path';
 import { interpret } from './assembly/interpret.ts';
 import type { LocalApp, RestApi } from './assembly/local-app.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
-import { LOCAL_MODEL, startContainer } from './container.ts';
+import { LOCAL_COMPONENT, LOCAL_MODEL, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { startGateway } from './gateway/server.ts';
@@ -92,7 +92,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const target = containerReady
     ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
     : foreignTarget(options.containerUrl ?? '');
-  const endpoints = new Map([[LOCAL_MODEL, target]]);
+  const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
   const sagemaker = await startSageMaker(endpoints);
   started.defer(sagemaker.close);
   const functions = createFunctionSet({

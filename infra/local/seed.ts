@@ -5,7 +5,7 @@ import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { REGION } from './assembly/resolve.ts';
-import { LOCAL_MODEL } from './container.ts';
+import { LOCAL_COMPONENT, LOCAL_MODEL } from './container.ts';
 import type { LocalFacts } from './local-facts.ts';
 import type { LocalRun } from './run.ts';
 
@@ -15,6 +15,8 @@ export interface Demo {
   readonly model: string;
 }
 
+const target = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
+
 /** The model behind the local endpoint, with the prices of a small real one: $0.10 and $0.40 for a million tokens. */
 const demoModel: Model = {
   name: LOCAL_MODEL,
@@ -23,7 +25,7 @@ const demoModel: Model = {
   context_length: 8_192,
   max_output_tokens: 4_096,
   default_output_tokens: 512,
-  targets: [{ endpoint: LOCAL_MODEL }],
+  targets: [target],
   prices: [{ version: 'price_demo_1', effective_at: 0, prompt_nanos: 100_000_000, completion_nanos: 400_000_000 }],
 };
 
@@ -39,8 +41,8 @@ export const openLocalDatabase = (endpoint: string) =>
 export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, containerModel?: string): Promise<Demo> => {
   const database = openLocalDatabase(run.dynamodbEndpoint);
   const limiters = createLimiterStore(database, run.tables.Keys as string);
-  const target = { endpoint: LOCAL_MODEL, ...(containerModel && { container_model: containerModel }) };
-  await createModelStore(database, run.tables.Models as string).put(SERVERLESS_POOL, { ...demoModel, targets: [target] });
+  const demoTarget = { ...target, ...(containerModel && { container_model: containerModel }) };
+  await createModelStore(database, run.tables.Models as string).put(SERVERLESS_POOL, { ...demoModel, targets: [demoTarget] });
 
   const known = previous && parseSecret(previous.api_key);
   const item = known && (await limiters.get(known.keyId));

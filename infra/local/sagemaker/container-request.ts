@@ -7,6 +7,8 @@ export interface ContainerTarget {
   readonly url: string;
   /** `/invocations`, or `/v1/chat/completions` of a server that is not a SageMaker container. */
   readonly path: string;
+  /** The inference component that it runs in; without one the endpoint is a plain one. */
+  readonly component?: string;
 }
 
 export interface ContainerCall {

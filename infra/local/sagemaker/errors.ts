@@ -16,6 +16,17 @@ const plain = (status: number, type: string, message: string): WireError => ({ s
 export const endpointNotFound = (endpoint: string): WireError =>
   plain(400, 'ValidationError', `Endpoint ${endpoint} of account ${ACCOUNT_ID} not found.`);
 
+/** An endpoint with inference components takes only requests that name one of them; a plain one takes none that does. */
+export const componentMismatch = (endpoint: string, expected: string | undefined, received: string | undefined): WireError => {
+  if (expected === undefined) return plain(400, 'ValidationError', `Endpoint ${endpoint} does not host inference components.`);
+  if (received !== undefined) return plain(400, 'ValidationError', `Inference Component ${received} not found.`);
+  return plain(
+    400,
+    'ValidationError',
+    'Inference Component Name header is required for endpoints to which you plan to deploy inference components.',
+  );
+};
+
 export const payloadTooLarge = (maxBytes: number): WireError =>
   plain(413, 'ValidationError', `Request body is larger than the limit of ${maxBytes} bytes.`);
 

@@ -6,7 +6,7 @@ import { closeServer, listen } from '../processes/listen.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
 import { serveControl } from './control.ts';
 import { createCutter } from './cuts.ts';
-import { endpointNotFound, faultError, modelError, payloadTooLarge, type WireError } from './errors.ts';
+import { componentMismatch, endpointNotFound, faultError, modelError, payloadTooLarge, type WireError } from './errors.ts';
 import { type ClaimedFault, createSettings, type SettingsHolder } from './settings.ts';
 import { streamParts } from './stream-parts.ts';
 
@@ -43,6 +43,8 @@ export const startSageMaker = async (endpoints: ReadonlyMap<string, ContainerTar
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 
+const COMPONENT = 'x-amzn-sagemaker-inference-component';
+
 const serve = async (
   endpoints: ReadonlyMap<string, ContainerTarget>,
   settings: SettingsHolder,
@@ -62,6 +64,8 @@ const serve = async (
   const endpoint = decodeURIComponent(name);
   const target = endpoints.get(endpoint);
   if (!target) return sendError(response, endpointNotFound(endpoint));
+  const component = request.headers[COMPONENT];
+  if (component !== target.component) return sendError(response, componentMismatch(endpoint, target.component, component?.toString()));
   const call: Call = { endpoint, target, payload, request, response, settings };
   await (operation === 'invocations' ? invoke(call) : invokeWithResponseStream(call));
 };

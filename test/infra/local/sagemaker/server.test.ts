@@ -31,6 +31,7 @@ beforeEach(async () => {
   answer = stream;
   container = createServer((request, response) => answer(request, response));
   endpoints.set('tiny', { url: await listen(container, 0), path: '/invocations' });
+  endpoints.set('composed', { url: endpoints.get('tiny')?.url ?? '', path: '/invocations', component: 'part-1' });
   endpoints.set('other', { url: endpoints.get('tiny')?.url ?? '', path: '/invocations' });
   endpoints.set('dead', { url: 'http://127.0.0.1:1', path: '/invocations' });
   emulator = await startSageMaker(endpoints);
@@ -64,6 +65,15 @@ const partsOf = async (EndpointName = 'tiny', received: string[] = []): Promise<
   return received;
 };
 const all = Buffer.from(EVENTS.join('')).toString('latin1');
+
+test('an endpoint with inference components takes only requests for one that it has, and a plain one none', async () => {
+  const call = (EndpointName: string, InferenceComponentName?: string) =>
+    client.send(new InvokeEndpointWithResponseStreamCommand({ EndpointName, InferenceComponentName, Body: Buffer.from('{}') }));
+  expect((await call('composed', 'part-1')).$metadata.httpStatusCode).toBe(200);
+  await expect(call('composed')).rejects.toMatchObject({ name: 'ValidationError' });
+  await expect(call('composed', 'part-2')).rejects.toMatchObject({ name: 'ValidationError' });
+  await expect(call('tiny', 'part-1')).rejects.toMatchObject({ name: 'ValidationError' });
+});
 
 describe('a streamed invocation', () => {
   test('gives the bytes of the container as payload parts', async () => {
