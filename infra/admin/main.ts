@@ -3,6 +3,7 @@ import { createDatabase } from '../../shared/database/client.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { editedPrices } from '../../shared/prices/price.ts';
 import { readCommand, USAGE, UsageError } from './options.ts';
 
 /** The physical name of a table: from the environment, else from the data stack's outputs. */
@@ -19,7 +20,14 @@ const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
   const database = createDatabase();
   if (task.command === 'publish-model') {
-    await createModelStore(database, await tableOf('MODELS_TABLE', 'ModelsTable', task.stack)).put(SERVERLESS_POOL, task.model);
+    const store = createModelStore(database, await tableOf('MODELS_TABLE', 'ModelsTable', task.stack));
+    const before = (await store.list(SERVERLESS_POOL)).get(task.model.name);
+    const edited = editedPrices(before?.prices ?? [], task.model.prices);
+    if (edited.length > 0)
+      throw new UsageError(
+        `Prices are never edited, because usage events name them: keep ${edited.join(', ')} as published and add a version.`,
+      );
+    await store.put(SERVERLESS_POOL, { ...task.model, ...(before && { created: before.created }) });
     console.log(`Published ${task.model.name}. It can be called within 30 s.`);
   } else {
     const { key_id, secret } = await createKey(

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { NewKey } from '../../shared/keys/limiter.ts';
 import { Model } from '../../shared/models/model.ts';
+import { priceAt } from '../../shared/prices/price.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]
 
@@ -37,7 +38,10 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   const [command] = positionals;
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
-    return { command, stack: values.stack, model: checked(Model, readJson(values.file, nowMs), values.file) };
+    const model = checked(Model, readJson(values.file, nowMs), values.file);
+    if (!priceAt(model.prices, nowMs))
+      throw new UsageError(`${values.file} has no price whose effective_at has come: the model could not be called.`);
+    return { command, stack: values.stack, model };
   }
   if (command === 'create-key') {
     const key = {
@@ -46,7 +50,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
       requests_per_minute: Number(values['requests-per-minute']),
       tokens_per_minute: Number(values['tokens-per-minute']),
       concurrency: Number(values.concurrency),
-      ...(values.models && { models: values.models.split(',') }),
+      ...(values.models && { models: values.models.split(',').map((name) => name.trim()) }),
       ...(values.expires && { expires_at: Date.parse(values.expires) }),
     };
     return { command, stack: values.stack, key: checked(NewKey, key, 'the options') };

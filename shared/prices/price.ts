@@ -22,3 +22,9 @@ export const priceAt = (prices: readonly Price[], nowMs: number): Price | undefi
 export const costNanos = (price: Price, usage: { promptTokens: number; completionTokens: number }): bigint =>
   (BigInt(price.prompt_nanos) * BigInt(usage.promptTokens) + BigInt(price.completion_nanos) * BigInt(usage.completionTokens) + 500_000n) /
   1_000_000n;
+
+/** The versions of `before` that `after` lacks or has with other figures: a price is never edited, because events name it. */
+export const editedPrices = (before: readonly Price[], after: readonly Price[]): string[] =>
+  before
+    .filter((old) => !after.some((price) => JSON.stringify(Price.parse(price)) === JSON.stringify(Price.parse(old))))
+    .map(({ version }) => version);

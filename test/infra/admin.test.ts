@@ -69,19 +69,21 @@ describe('npm run admin', () => {
   test('publishes a model from a file', async () => {
     const file = path.join(folder, 'model.json');
     const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1, completion_nanos: 2 }];
-    writeFileSync(
-      file,
-      JSON.stringify({
-        name: 'm',
-        context_length: 10,
-        max_output_tokens: 5,
-        default_output_tokens: 5,
-        targets: [{ endpoint: 'e' }],
-        prices,
-      }),
-    );
+    const model = { name: 'm', context_length: 10, max_output_tokens: 5, default_output_tokens: 5, targets: [{ endpoint: 'e' }], prices };
+    writeFileSync(file, JSON.stringify(model));
     expect((await admin('publish-model', '--file', file)).stdout).toContain('Published m');
-    expect((await database.models.list(SERVERLESS_POOL)).get('m')).toMatchObject({ status: 'published', prices });
+
+    const write = (changed: object[]) => writeFileSync(file, JSON.stringify({ ...model, prices: changed }));
+    write([{ ...prices[0], prompt_nanos: 9 }]);
+    expect((await admin('publish-model', '--file', file)).stderr).toContain('keep p1 as published');
+    write([{ ...prices[0], effective_at: Date.now() + 1e9 }]);
+    expect((await admin('publish-model', '--file', file)).stderr).toContain('no price whose effective_at has come');
+    write([...prices, { version: 'p2', effective_at: 5, prompt_nanos: 3, completion_nanos: 4 }]);
+    expect((await admin('publish-model', '--file', file)).code).toBe(0);
+    expect((await database.models.list(SERVERLESS_POOL)).get('m')).toMatchObject({
+      status: 'published',
+      prices: [prices[0], { version: 'p2' }],
+    });
   });
 
   test.each([
