@@ -21,8 +21,15 @@ const main = async (): Promise<void> => {
   const stopping = stopSignal();
   const stateDir = path.resolve(flags.state);
   const giveBack = await takeStateFolder(stateDir);
+  let isStopping = false;
+  void stopping.then(() => {
+    isStopping = true;
+  });
   try {
     await serve(flags, stateDir, stopping);
+  } catch (error) {
+    // A Ctrl-C ends what is just being started, too: that is no failure.
+    if (!isStopping) throw error;
   } finally {
     await giveBack();
   }

@@ -8,6 +8,8 @@ export interface SupervisedOptions<Facts> {
   start(previous: Facts | undefined): ChildProcess;
   /** Resolves when the process can be used. */
   whenReady(child: ChildProcess): Promise<Facts>;
+  /** Where its output is. */
+  readonly logFolder: string;
   readonly processes: ProcessList;
   readonly onChange: () => void;
   readonly log: (line: string) => void;
@@ -50,9 +52,12 @@ export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<
     try {
       facts = await Promise.race([
         options.whenReady(started),
-        ended.then(() => Promise.reject(new Error(`${options.name} ended before it was ready`))),
+        ended.then(() => Promise.reject(new Error(`${options.name} ended before it was ready; see its log in ${options.logFolder}`))),
         new Promise<never>((_resolve, reject) => {
-          timer = setTimeout(() => reject(new Error(`${options.name} was not ready in ${READY_TIMEOUT_MS} ms`)), READY_TIMEOUT_MS);
+          timer = setTimeout(
+            () => reject(new Error(`${options.name} was not ready in ${READY_TIMEOUT_MS} ms; see its log in ${options.logFolder}`)),
+            READY_TIMEOUT_MS,
+          );
         }),
       ]);
       backoff.reset();
