@@ -12,7 +12,7 @@ import { checkHost, type Host } from '../../shared/keys/authenticate.ts';
 import { missingKey, wrongKey } from '../../shared/keys/errors.ts';
 import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
 import type { UsageStore } from '../../shared/metering/usage-store.ts';
-import { ModelNotFound, ModelNotPriced } from '../../shared/models/errors.ts';
+import { ModelNotPriced } from '../../shared/models/errors.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type Price, priceAt } from '../../shared/prices/price.ts';
@@ -95,8 +95,11 @@ const parse = async <Request extends InferenceRequest>(
   key: PresentedKey,
   event: ApiEvent,
 ): Promise<{ request: Request; model: Model; price: Price }> => {
+  let asked: string | undefined;
   try {
-    const request = validate(route.schema, readJsonBody(event));
+    const body = readJsonBody(event);
+    asked = modelOf(body);
+    const request = validate(route.schema, body);
     const model = await deps.inventory.find(request.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
@@ -104,12 +107,15 @@ const parse = async <Request extends InferenceRequest>(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const item = await authenticate(deps.keys, key);
-    // A key must not learn which models there are that it may not use.
-    if (error instanceof ModelNotFound) checkModel(item, error.model, deps.now());
+    // A key must not learn of a model that it may not use, not even whether there is one.
+    if (asked !== undefined) checkModel(item, asked, deps.now());
     Object.assign(error.headers, headersOf(item, deps.now()));
     throw error;
   }
 };
+
+const modelOf = (body: unknown): string | undefined =>
+  typeof body === 'object' && body !== null && 'model' in body && typeof body.model === 'string' ? body.model : undefined;
 
 const MAX_IGNORED_NAMES = 32;
 
@@ -120,6 +126,7 @@ const ignoredHeader = (fields: ReadonlySet<string>, request: InferenceRequest): 
   );
   return ignored.length > 0 ? { 'x-sluice-ignored': ignored.slice(0, MAX_IGNORED_NAMES).join(', ') } : {};
 };
+
 /** Waits for the model's first word, so that a failure before it is still a status of its own. */
 const firstWord = async (first: Promise<IteratorResult<UpstreamChunk[]>>, flight: Flight): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,6 @@
 import { ApiError } from '../http/errors.ts';
 
 export class ModelNotFound extends ApiError {
-  readonly model: string;
   constructor(model: string) {
     super({
       status: 404,
@@ -10,7 +9,6 @@ export class ModelNotFound extends ApiError {
       param: 'model',
       message: `The model '${model.slice(0, 256)}' does not exist. GET /v1/models lists the models that do.`,
     });
-    this.model = model;
   }
 }
 

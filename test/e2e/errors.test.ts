@@ -96,6 +96,8 @@ test('the answers come in the order 401, 403, 400, 404, 429', async () => {
   const narrow = (await run.createKey({ models: ['another'], requests_per_minute: 0 })).secret;
   expect(await status(narrow, ask)).toBe(403);
   expect(await status(narrow, { ...ask, model: 'gone' })).toBe(403);
+  expect(await status(narrow, { ...ask, temperature: 9 })).toBe(403);
+  expect(await status(narrow, { ...ask, model: 'another', temperature: 9 })).toBe(400);
 });
 
 test('a key for the other host is told so, without a read', async () => {
