@@ -51,9 +51,9 @@ export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, 
   const { secret } = await createKey(limiters, {
     org: 'org_demo',
     scope: 'serverless',
-    requests_per_minute: 600,
-    tokens_per_minute: 1_000_000,
-    concurrency: 64,
+    requests_per_minute: 3_000,
+    tokens_per_minute: 10_000_000,
+    concurrency: 256,
   });
   return { api_key: secret, model: LOCAL_MODEL };
 };
