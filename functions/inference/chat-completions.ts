@@ -13,6 +13,6 @@ export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
   promptBytes,
   toUpstream: toUpstreamChat,
   replyId: (requestId) => idLike('chatCompletion', requestId),
-  toStream: (request, facts) => createChatStream({ ...facts, includeUsage: request.stream_options?.include_usage === true }),
-  toWhole: (_request, facts) => createChatCompletion({ ...facts, includeUsage: true }),
+  toStream: (request, facts) => createChatStream(facts, request.stream_options?.include_usage === true),
+  toWhole: (_request, facts) => createChatCompletion(facts),
 };

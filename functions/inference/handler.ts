@@ -18,7 +18,7 @@ const database = createDatabase();
 const now = Date.now;
 
 const dependencies = {
-  host: { scope: 'serverless' as const, otherUrl: process.env.ONDEMAND_URL },
+  host: { scope: 'serverless' as const },
   inventory: createInventory(createModelStore(database, tableName('MODELS_TABLE')), SERVERLESS_POOL, now),
   keys: { store: createLimiterStore(database, tableName('KEYS_TABLE')), cache: createLimiterCache(), now },
   usage: createUsageStore(database, tableName('USAGE_TABLE')),

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { ReplyFacts } from '../../shared/chat/from-upstream.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../shared/upstream/chunk.ts';
 
 /** What every inference request has, whatever its shape; the pipeline reads nothing else. */
@@ -7,13 +8,6 @@ export interface InferenceRequest {
   stream?: boolean | null | undefined;
   user?: string | null | undefined;
   metadata?: Record<string, unknown> | null | undefined;
-}
-
-/** The facts that a reply is made with. */
-export interface ReplyFacts {
-  id: string;
-  created: number;
-  model: string;
 }
 
 /** An inference route is a schema and two mappers: the request to the runtime's, the runtime's chunks to the reply. */

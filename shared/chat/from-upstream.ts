@@ -1,13 +1,13 @@
 import { DONE } from '../http/sse.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../upstream/chunk.ts';
 
+/** What a reply is made with beside the runtime's chunks. */
 export interface ReplyFacts {
   id: string;
   /** Seconds since the epoch. */
   created: number;
   /** The published name, whatever the runtime calls it. */
   model: string;
-  includeUsage: boolean;
 }
 
 const FINISH_REASONS = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
@@ -28,9 +28,9 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
  * A runtime's chunks as the stream of interface 2.4: a role chunk first, one finish, the usage only if asked for, and
  * `[DONE]`. Each method gives whole server-sent events. The constant head of every chunk is serialized once.
  */
-export const createChatStream = (facts: ReplyFacts) => {
+export const createChatStream = (facts: ReplyFacts, includeUsage: boolean) => {
   const head = `data: ${JSON.stringify({ id: facts.id, object: 'chat.completion.chunk', created: facts.created, model: facts.model }).slice(0, -1)},"choices":`;
-  const tail = facts.includeUsage ? ',"usage":null}\n\n' : '}\n\n';
+  const tail = includeUsage ? ',"usage":null}\n\n' : '}\n\n';
   let hasRole = false;
   let hasFinished = false;
   const event = (delta: string, finishReason: string): string =>
@@ -56,7 +56,7 @@ export const createChatStream = (facts: ReplyFacts) => {
       return events;
     },
     /** The usage event, if it was asked for. */
-    usage: (usage: UpstreamUsage): string => (facts.includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(usage))}}\n\n` : ''),
+    usage: (usage: UpstreamUsage): string => (includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(usage))}}\n\n` : ''),
     end: (): string => DONE,
   };
 };

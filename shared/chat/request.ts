@@ -6,11 +6,13 @@ const Content = z.union([z.string(), z.array(z.looseObject({ type: z.literal('te
 });
 
 /** A call in an assistant's turn as clients replay it (interface 2.2). */
-const ToolCall = z.looseObject({
+export const ToolCall = z.looseObject({
   id: z.string().nullish(),
   type: z.literal('function').default('function'),
   function: z.looseObject({ name: z.string().nullable(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullable() }),
 });
+
+export type ToolCall = z.infer<typeof ToolCall>;
 
 export const Message = z
   .looseObject({

@@ -2,15 +2,14 @@ import { expiredKey, wrongHost, wrongKey } from './errors.ts';
 import type { LimiterItem } from './limiter.ts';
 import { type PresentedKey, type Scope, sameHash } from './secret.ts';
 
-/** The host that is asked, and where the other kind of key belongs. */
+/** The host that is asked. */
 export interface Host {
   scope: Scope;
-  otherUrl?: string | undefined;
 }
 
-/** Refuses a key of the other host by its letter alone: 401 with the right URL, without a read. */
+/** Refuses a key of the other host by its letter alone: 401 naming the right one, without a read. */
 export const checkHost = (key: PresentedKey, host: Host): void => {
-  if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
+  if (key.scope !== host.scope) throw wrongHost(key.scope);
 };
 
 /** The rules of a limiter item's configuration at `nowMs`: 401 for a key that does not open. */

@@ -17,10 +17,8 @@ export const wrongKey = (): InvalidApiKey =>
 
 export const expiredKey = (): InvalidApiKey => new InvalidApiKey('The API key has expired. Ask your administrator for a new one.');
 
-export const wrongHost = (scope: Scope, url: string | undefined): InvalidApiKey =>
-  new InvalidApiKey(
-    `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host${url ? `: use it with ${url}` : ', not for this one'}.`,
-  );
+export const wrongHost = (scope: Scope): InvalidApiKey =>
+  new InvalidApiKey(`This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one.`);
 
 /** A key whose allow-list does not hold the model: 403. */
 export class ModelNotAllowed extends ApiError {

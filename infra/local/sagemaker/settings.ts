@@ -12,7 +12,8 @@ const BEFORE_THE_HEAD = [
   'refuse',
 ] as const;
 
-const IN_THE_STREAM = [
+/** Every way in which an invocation can fail after its head. */
+export const IN_THE_STREAM = [
   'model_stream_error',
   'internal_stream_failure',
   'error_frame',

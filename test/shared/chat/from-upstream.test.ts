@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createChatCompletion, createChatStream } from '../../../shared/chat/from-upstream.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 
-const facts = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'a "model"', includeUsage: false };
+const facts = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'a "model"' };
 const upstream: UpstreamChunk[] = [
   { choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] },
   { choices: [{ index: 0, delta: { content: 'Hel' } }] },
@@ -19,7 +19,7 @@ const events = (text: string): unknown[] =>
     .map((event) => JSON.parse(event.slice('data: '.length)));
 
 const stream = (includeUsage: boolean, chunks = upstream): unknown[] => {
-  const reply = createChatStream({ ...facts, includeUsage });
+  const reply = createChatStream(facts, includeUsage);
   return events(reply.take(chunks) + reply.usage(usage));
 };
 const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'a "model"' };

@@ -74,12 +74,12 @@ describe('a chat completion request', () => {
           { type: 'text', text: 'brief.' },
         ],
       },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c', extra: 1, function: { name: 'f', arguments: { a: 1 } } }] },
       { role: 'tool', tool_call_id: 'c', content: 'ok', extra: 1 },
     ];
     expect(toUpstreamChat(ChatCompletionRequest.parse({ model: 'm', messages }), facts).messages).toEqual([
       { role: 'system', content: 'Be brief.' },
-      { role: 'assistant', content: null, tool_calls: messages[1]?.tool_calls },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] },
       { role: 'tool', content: 'ok', tool_call_id: 'c' },
     ]);
   });

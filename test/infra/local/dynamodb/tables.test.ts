@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { interpret } from '../../../../infra/local/assembly/interpret.ts';
@@ -25,6 +28,16 @@ const start = (stateFolder: string, ephemeral = false): Promise<Database> =>
 const clientOf = (url: string) =>
   new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
 const item = { id: { S: 'one' }, owner: { S: 'me' } };
+
+test('where there is no database for the machine, the ways out are named', async () => {
+  // In a process of its own, which takes itself for another machine.
+  const program = `Object.defineProperty(process, 'arch', { value: 'riscv64' });
+    const { startDatabase } = await import(${JSON.stringify(path.join(import.meta.dirname, '../../../../infra/local/dynamodb/dynoxide.ts'))});
+    await startDatabase({}).catch((error) => console.log(error.message));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env: { PATH: '' } });
+  for (const way of ['brew install dynoxide', 'cargo install dynoxide', 'DynamoDB Local', 'DYNAMODB_ENDPOINT='])
+    expect(stdout).toContain(way);
+});
 
 describe('the database', () => {
   test('has the tables of the template, and keeps their items over a restart', async () => {
