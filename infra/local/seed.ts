@@ -2,7 +2,7 @@ import { createDatabase } from '../../shared/database/client.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
-import type { Model } from '../../shared/models/model.ts';
+import type { NewModel } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { REGION } from './assembly/resolve.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL } from './container.ts';
@@ -18,7 +18,7 @@ export interface Demo {
 const target = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
 
 /** The model behind the local endpoint, with the prices of a small real one: $0.10 and $0.40 for a million tokens. */
-const demoModel: Model = {
+const demoModel: NewModel = {
   name: LOCAL_MODEL,
   status: 'published',
   created: 1_790_000_000,

@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Database } from '../database/client.ts';
 import { queryItems } from '../database/query.ts';
 import { logError } from '../logging/log.ts';
-import { Model } from './model.ts';
+import { Model, type NewModel } from './model.ts';
 
 /** The shared models; an organization's own deployments have its id as their pool. */
 export const SERVERLESS_POOL = 'serverless';
@@ -11,7 +11,7 @@ const MAX_PAGES = 20;
 
 /** The `models` table: the inventory, one partition a pool. */
 export const createModelStore = (database: Database, table: string) => ({
-  put: async (pool: string, model: Model): Promise<void> => {
+  put: async (pool: string, model: NewModel): Promise<void> => {
     await database.send(new PutCommand({ TableName: table, Item: { pool, ...Model.parse(model) } }));
   },
 

@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createInventory } from '../../../shared/models/inventory.ts';
-import type { Model } from '../../../shared/models/model.ts';
+import type { NewModel } from '../../../shared/models/model.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -32,7 +32,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const model = (name: string, change: Partial<Model> = {}): Model => ({
+const model = (name: string, change: Partial<NewModel> = {}): NewModel => ({
   name,
   status: 'published',
   created: 0,
