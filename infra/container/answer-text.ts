@@ -2,24 +2,26 @@
 export type Piece = { text: string; stop: string | null };
 
 export type AnswerText = {
-  /** The bytes of one token in, what they make showable out. */
-  push(bytes: Uint8Array): Piece;
+  /** The bytes of one token in, what they make showable out; nothing ends the answer in a token that may not stop it. */
+  push(bytes: Uint8Array, mayStop?: boolean): Piece;
   /** What was held back in case a stop string began there; for an answer that ended otherwise. */
   flush(): string;
 };
 
 /**
  * Turns token bytes into text. A character is held back until its last byte is there, and text until it cannot be
- * the beginning of a stop string any more, so that no part of one is ever shown. Stop strings in; they must not be empty.
+ * the beginning of a stop string any more, so that no part of one is ever shown, but for the whole of it if asked. Stop strings
+ * in; they must not be empty.
  */
-export function createAnswerText(stops: readonly string[]): AnswerText {
+export function createAnswerText(stops: readonly string[], showStop = false): AnswerText {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let held = '';
   return {
-    push(bytes) {
+    push(bytes, mayStop = true) {
       held += decoder.decode(bytes, { stream: true });
-      const found = firstStop(held, stops);
-      const end = found?.at ?? held.length - heldLength(held, stops);
+      const active = mayStop ? stops : [];
+      const found = firstStop(held, active);
+      const end = found ? found.at + (showStop ? found.stop.length : 0) : held.length - heldLength(held, active);
       const text = held.slice(0, end);
       held = found ? '' : held.slice(end);
       return { text, stop: found?.stop ?? null };

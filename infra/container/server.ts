@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { ChatRequest } from './chat-request.ts';
-import { answerChat, type ChatContext } from './chat-route.ts';
+import { ChatRequest } from './chat/request.ts';
+import { answerChat, type ChatContext } from './chat/route.ts';
 import { ControlChange, createControl } from './control.ts';
 import { BadRequest, NotFound, TooLarge, toErrorBody } from './errors.ts';
 import type { LanguageModel } from './model.ts';
@@ -13,8 +13,10 @@ const MAX_BODY_BYTES = 32 * 2 ** 20;
 export type ContainerOptions = {
   model: LanguageModel;
   tokenizer: ContainerTokenizer;
-  /** The name in replies, and the only one accepted in requests. */
+  /** The name in replies, and the one that requests mean which name none. */
   modelName: string;
+  /** A second name, for the same model that thinks before it answers. */
+  reasoningModelName?: string | undefined;
   /** Prompt and completion together never exceed this many tokens. */
   windowTokens: number;
   /** Wait between tokens, until `/control` sets another. */
@@ -45,18 +47,22 @@ function createRoutes({
   model,
   tokenizer,
   modelName,
+  reasoningModelName,
   windowTokens,
   tokenDelayMs,
   firstTokenDelayMs,
 }: ContainerOptions): Map<string, Route> {
   const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
-  const context: ChatContext = { model, tokenizer, control, limits: { modelName, windowTokens } };
+  const models = [{ name: modelName, reasons: false }];
+  if (reasoningModelName !== undefined) models.push({ name: reasoningModelName, reasons: true });
+  const context: ChatContext = { model, tokenizer, control, limits: { models, windowTokens } };
   const created = Math.floor(Date.now() / 1_000);
-  const card = { id: modelName, object: 'model', created, owned_by: 'sluice', root: modelName, parent: null, max_model_len: windowTokens };
+  const about = { object: 'model', created, owned_by: 'sluice', parent: null, max_model_len: windowTokens };
+  const cards = models.map(({ name }) => ({ id: name, root: name, ...about }));
   const sendSettings = (response: ServerResponse) => sendBody(response, 200, control.settings());
   return new Map<string, Route>([
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
-    ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: [card] })],
+    ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
     ['POST /invocations', (body, response) => answerChat(context, () => readInvocation(body), response)],
     ['POST /v1/chat/completions', (body, response) => answerChat(context, () => parse(ChatRequest, body), response)],
     ['GET /control', (_, response) => sendSettings(response)],
@@ -105,9 +111,13 @@ function readInvocation(body: string): ChatRequest {
 
 function parse<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> {
   const read = schema.safeParse(readJson(body));
-  if (!read.success) throw new BadRequest(z.prettifyError(read.error));
+  if (!read.success) throw new BadRequest(explain(read.error));
   return read.data;
 }
+
+/** What fields must not be together is told in its own words, without where it is. */
+const explain = (error: z.ZodError): string =>
+  error.issues.find(({ code, path }) => code === 'custom' && path.length === 0)?.message ?? z.prettifyError(error);
 
 function readJson(body: string): unknown {
   try {

@@ -1,21 +1,48 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { CORPUS_FOLDER, readCorpus } from '../../../infra/container/corpus.ts';
+import { type GenerationRequest, generate, type Step } from '../../../infra/container/generation/generate.ts';
+import { freePhase } from '../../../infra/container/generation/phase.ts';
 import { createModel } from '../../../infra/container/model.ts';
+import { PLAIN_SAMPLING } from '../../../infra/container/sampling/parameters.ts';
 import { type ContainerOptions, createContainer } from '../../../infra/container/server.ts';
 import { loadTokenizer } from '../../../infra/container/tokenizer.ts';
 
 export const tokenizer = loadTokenizer();
 export const model = createModel(readCorpus(CORPUS_FOLDER), tokenizer);
 export const MODEL_NAME = 'sluice-test';
+export const REASONING_MODEL_NAME = 'sluice-test-thinking';
 export const question = [{ role: 'user', content: 'How does a lock on a river work?' }];
 
-type Chunk = {
+export const ask = (content: string): number[] => tokenizer.encodeChat([{ role: 'user', content }]);
+
+/** The steps of an answer at temperature 0, unless another is asked for. */
+export function answer({ temperature = 0, ...request }: Partial<GenerationRequest> & { temperature?: number }): Step[] {
+  const how = { choices: 1, maxTokens: 60, seed: undefined, topLogprobs: null, createPhases: () => [freePhase()] };
+  const ending = { stops: [], showStop: false, stopTokens: new Set<number>(), ignoreEnd: false, showSpecials: false };
+  const sampling = { ...PLAIN_SAMPLING, temperature, ...request.sampling };
+  return [...generate(model, tokenizer, { prompt: ask('What is a weir?'), ...how, ...ending, ...request, sampling })];
+}
+
+export const textOf = (steps: readonly Step[]): string => steps.map(({ text }) => text).join('');
+
+export type LogprobEntry = { token: string; logprob: number; bytes: number[]; top_logprobs: LogprobEntry[] };
+type Logprobs = { content: LogprobEntry[] } | null;
+export type ToolCallDelta = { index: number; id?: string; type?: string; function: { name?: string; arguments: string } };
+export type Chunk = {
   id: string;
   object: string;
   model: string;
-  choices: { index: number; delta: { role?: string; content?: string }; finish_reason: string | null; stop_reason?: string | null }[];
+  choices: {
+    index: number;
+    delta: { role?: string; content?: string; reasoning?: string; tool_calls?: ToolCallDelta[] };
+    logprobs: Logprobs;
+    finish_reason: string | null;
+    stop_reason?: string | number | null;
+    token_ids?: number[];
+  }[];
   usage?: Usage;
+  prompt_token_ids?: number[];
   error?: { message: string; type: string; param: string | null; code: number };
 };
 export type Usage = { prompt_tokens: number; total_tokens: number; completion_tokens: number };
@@ -23,7 +50,20 @@ export type Completion = {
   id: string;
   object: string;
   model: string;
-  choices: { message: { role: string; content: string }; finish_reason: string; stop_reason: string | null }[];
+  choices: {
+    index: number;
+    message: {
+      role: string;
+      content: string;
+      reasoning: string | null;
+      tool_calls: { id: string; type: string; function: { name: string; arguments: string } }[];
+    };
+    logprobs: Logprobs;
+    finish_reason: string;
+    stop_reason: string | number | null;
+    token_ids: number[] | null;
+  }[];
+  prompt_token_ids: number[] | null;
   usage?: Usage;
 };
 export type ErrorBody = { error: { message: string; type: string; param: string | null; code: number } };
@@ -36,6 +76,7 @@ export async function startContainer(options: Partial<ContainerOptions> = {}): P
     tokenizer,
     modelName: MODEL_NAME,
     windowTokens: 8192,
+    reasoningModelName: REASONING_MODEL_NAME,
     tokenDelayMs: 0,
     firstTokenDelayMs: 0,
     ...options,
@@ -69,6 +110,14 @@ export const control = (container: Container, settings: object): Promise<Respons
 export async function complete(container: Container, body: object): Promise<Completion> {
   const response = await invoke(container, { messages: question, temperature: 0, ...body });
   return (await response.json()) as Completion;
+}
+
+/** The error of a refused request, whose status is that of its body. */
+export async function refusalOf(container: Container, body: object, path = '/invocations'): Promise<ErrorBody['error']> {
+  const response = await post(`${container.url}${path}`, { messages: question, ...body });
+  const { error } = (await response.json()) as ErrorBody;
+  if (error?.code !== response.status) throw new Error(`not refused: ${response.status}`);
+  return error;
 }
 
 /** The data of each event, with the end marker as it came. */

@@ -9,8 +9,8 @@ const STREAM = { messages: question, temperature: 0, stream: true, max_tokens: 2
 describe('the process', () => {
   const main = join(import.meta.dirname, '../../../infra/container/main.ts');
 
-  async function startProcess() {
-    const child = fork(main, ['--port', '0', '--model', 'forked', '--token-delay-ms', '0', '--window', '512'], { silent: true });
+  async function startProcess(...flags: string[]) {
+    const child = fork(main, ['--port', '0', '--model', 'forked', '--token-delay-ms', '0', '--window', '512', ...flags], { silent: true });
     const [[ready], [line]] = (await Promise.all([once(child, 'message'), once(child.stdout ?? child, 'data')])) as [
       [{ port: number }],
       [Buffer],
@@ -19,10 +19,13 @@ describe('the process', () => {
     return { child, url: `http://127.0.0.1:${ready.port}`, exit: once(child, 'exit'), close: async () => void child.kill() };
   }
 
-  test('says its port and serves the model it is told to', async () => {
-    const started = await startProcess();
+  test.each([
+    { flags: [], names: ['forked'] },
+    { flags: ['--reasoning-model', 'thinker'], names: ['forked', 'thinker'] },
+  ])('says its port and serves the models it is told to: $names', async ({ flags, names }) => {
+    const started = await startProcess(...flags);
     const models = (await (await fetch(`${started.url}/v1/models`)).json()) as { data: unknown[] };
-    expect(models.data).toMatchObject([{ id: 'forked', max_model_len: 512 }]);
+    expect(models.data).toMatchObject(names.map((id) => ({ id, max_model_len: 512 })));
     started.child.kill();
     await started.exit;
   });

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { Template } from '@huggingface/jinja';
+import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CORPUS_FOLDER, readCorpus } from '../../../infra/container/corpus.ts';
+import { CHAT_TEMPLATE_FILE, TOKENIZER_FILE } from '../../../infra/container/tokenizer.ts';
 import { trainMerges } from '../../../infra/container/train-tokenizer.ts';
 import { tokenizer } from './fixtures.ts';
 
@@ -39,14 +43,14 @@ describe('the chat template', () => {
     const ids = tokenizer.encodeChat([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hi' },
-      { role: 'assistant', content: '', tool_calls: [{ function: { name: 'clock', arguments: '{}' } }] },
+      { role: 'assistant', content: '', tool_calls: [{ function: { name: 'clock', arguments: { zone: 'UTC', days: [1] } } }] },
       { role: 'tool', content: '12:00' },
     ]);
     const turn = (text: string) => [startOfTurn, ...tokenizer.encodeText(text), endOfTurn, ...tokenizer.encodeText('\n')];
     expect(ids).toEqual([
       ...turn('system\nBe brief.'),
       ...turn('user\nHi'),
-      ...turn('assistant\n\n<tool_call>\n{"name": "clock", "arguments": {}}\n</tool_call>'),
+      ...turn('assistant\n\n<tool_call>\n{"name": "clock", "arguments": {"zone": "UTC", "days": [1]}}\n</tool_call>'),
       ...turn('tool\n12:00'),
       startOfTurn,
       ...tokenizer.encodeText('assistant\n'),
@@ -60,6 +64,54 @@ describe('the chat template', () => {
     expect(ids.filter((id) => id === endOfTurn)).toHaveLength(1);
     expect(ids).not.toContain(endOfText);
     expect(tokenizer.decode(ids)).toContain(content);
+  });
+});
+
+describe('the file of the chat template', () => {
+  const template = new Template(readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
+
+  test('is enough by itself to count the tokens of a prompt', () => {
+    const messages = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+    ] as const;
+    const tools = [{ type: 'function', function: { name: 'clock', parameters: { type: 'object' } } }];
+    const text = template.render({ messages, tools, add_generation_prompt: true, enable_thinking: false });
+    const json = JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8'));
+    expect(new Tokenizer(json, {}).encode(text, { add_special_tokens: false }).ids).toEqual(tokenizer.encodeChat([...messages], { tools }));
+  });
+
+  test('shows the tools before the messages, one a line', () => {
+    const tools = ['clock', 'bell'].map((name) => ({ type: 'function', function: { name, parameters: { required: ['<|im_end|>'] } } }));
+    const ids = tokenizer.encodeChat([{ role: 'user', content: 'Hi' }], { tools });
+    const lines = tools.map(
+      ({ function: { name } }) => `{"type": "function", "function": {"name": "${name}", "parameters": {"required": ["<|im_end|>"]}}}\n`,
+    );
+    expect(tokenizer.decode(ids)).toBe(`system\nThese functions can be called:\n${lines.join('')}\nuser\nHi\nassistant\n`);
+    expect(ids.filter((id) => id === endOfTurn)).toHaveLength(2);
+  });
+
+  test('takes a developer for the system', () => {
+    const as = (role: 'developer' | 'system') => tokenizer.encodeChat([{ role, content: 'Be brief.' }]);
+    expect(as('developer')).toEqual(as('system'));
+  });
+
+  test('shows the reasoning of earlier answers where there is any', () => {
+    const promptAfter = (reasoning?: string) =>
+      tokenizer.decode(tokenizer.encodeChat([{ role: 'assistant', content: 'Noon.', reasoning }]));
+    expect(promptAfter('Look up.')).toBe('assistant\n<think>\nLook up.\n</think>\n\nNoon.\nassistant\n');
+    expect(promptAfter()).toBe('assistant\nNoon.\nassistant\n');
+  });
+
+  test('raises for a conversation without messages', () => {
+    expect(() => tokenizer.encodeChat([])).toThrow('A conversation needs at least one message.');
+  });
+
+  test('is not led astray by its own variables from a caller', () => {
+    const variables = { messages: [], tools: [{ a: 1 }], add_generation_prompt: false };
+    expect(tokenizer.encodeChat([{ role: 'user', content: 'Hi' }], { variables })).toEqual(
+      tokenizer.encodeChat([{ role: 'user', content: 'Hi' }]),
+    );
   });
 });
 

@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+import type { Finish, Step } from '../generation/generate.ts';
+import { DONE, sendBody, sendPart, toEvent } from '../reply.ts';
+import type { ContainerTokenizer } from '../tokenizer.ts';
+import { addDelta, createDeltas, type Message } from './deltas.ts';
+import type { ChatPlan } from './plan.ts';
+import {
+  createReplyHead,
+  toChoiceFinish,
+  toCompletion,
+  toDeltaChunk,
+  toFinishChunk,
+  toRoleChunk,
+  toTokenFacts,
+  toUsage,
+  toUsageChunk,
+} from './reply.ts';
+
+/** Where a reply goes and what it says; the signal is aborted when the client leaves. */
+export type Reply = {
+  response: ServerResponse;
+  signal: AbortSignal;
+  plan: ChatPlan;
+  tokenizer: ContainerTokenizer;
+  sendsUsage: boolean;
+};
+
+type Collected = { message: Message; steps: Step[]; finish: Finish | null };
+
+/** Sends the reply in one piece, once all its answers are finished. */
+export async function sendWhole({ response, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+  const { generation, echo } = plan;
+  const toDeltas = createDeltas(plan);
+  const collected = Array.from({ length: generation.choices }, (): Collected => ({ message: emptyMessage(echo), steps: [], finish: null }));
+  let tokens = 0;
+  for await (const step of steps) {
+    tokens += 1;
+    const answer = collected[step.choice];
+    if (!answer) continue;
+    for (const delta of toDeltas(step)) addDelta(answer.message, delta);
+    answer.steps.push(step);
+    answer.finish = step.finish;
+  }
+  const answers = collected.map(({ message, steps: own, finish }) => ({
+    message,
+    facts: toTokenFacts(own, plan, tokenizer),
+    finish: toChoiceFinish(finish ?? { reason: 'length', stopReason: null }, plan),
+  }));
+  const usage = sendsUsage ? toUsage(generation.prompt.length, tokens) : undefined;
+  sendBody(response, 200, toCompletion(createReplyHead(plan), answers, promptTokenIds(plan), usage));
+}
+
+const emptyMessage = (content: string): Message => ({ content, reasoning: '', toolCalls: [] });
+
+const promptTokenIds = ({ showsTokenIds, generation }: ChatPlan): readonly number[] | null => (showsTokenIds ? generation.prompt : null);
+
+/** Sends the reply as it comes, its answers among each other. */
+export async function sendStream({ response, signal, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+  const { generation, echo } = plan;
+  const head = createReplyHead(plan);
+  const toDeltas = createDeltas(plan);
+  const send = (value: unknown) => sendPart(response, toEvent(value), signal);
+  // What was generated since a choice's last chunk, and waits for the next one.
+  const waiting = Array.from({ length: generation.choices }, (): Step[] => []);
+  const takeFacts = (choice: number) => toTokenFacts(waiting[choice]?.splice(0) ?? [], plan, tokenizer);
+
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  for (const index of waiting.keys()) await send(toRoleChunk(head, index, index === 0 ? promptTokenIds(plan) : null));
+  if (echo !== '')
+    for (const index of waiting.keys()) await send(toDeltaChunk(head, index, { content: echo }, { logprobs: null, tokenIds: null }));
+  let tokens = 0;
+  for await (const step of steps) {
+    const { choice, finish } = step;
+    tokens += 1;
+    waiting[choice]?.push(step);
+    for (const delta of toDeltas(step)) await send(toDeltaChunk(head, choice, delta, takeFacts(choice)));
+    if (finish) await send(toFinishChunk(head, choice, toChoiceFinish(finish, plan), takeFacts(choice)));
+  }
+  if (sendsUsage) await send(toUsageChunk(head, toUsage(generation.prompt.length, tokens)));
+  response.end(DONE);
+}

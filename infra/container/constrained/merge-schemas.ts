@@ -1,0 +1,54 @@
+import { isSame } from './fits-schema.ts';
+import { asList, isRecord, type Json, type SchemaObject, SchemaRefused } from './json-schema.ts';
+
+/** How two values of a keyword become one that asks for both. */
+const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new Map([
+  ...['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, larger] as const),
+  ...['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'].map((keyword) => [keyword, smaller] as const),
+  ['required', (a, b) => [...new Set([...asList(a), ...asList(b)])]],
+  ['enum', (a, b) => asList(a).filter((one) => asList(b).some((other) => isSame(one, other)))],
+  ['properties', mergeProperties],
+  ['type', commonTypes],
+  ...['title', 'description', '$comment', 'default', 'examples', '$id', '$schema', '$defs', 'definitions'].map(
+    (keyword) => [keyword, (_: Json, b: Json) => b] as const,
+  ),
+]);
+
+/** Schemas that must hold together in, one that says the same out; refused where two of them say a keyword differently. */
+export function mergeSchemas(schemas: readonly SchemaObject[]): SchemaObject {
+  const merged: { [keyword: string]: Json } = {};
+  for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema))) {
+    const earlier = merged[keyword];
+    const both = earlier === undefined || isSame(earlier, value) ? value : MERGES.get(keyword)?.(earlier, value);
+    if (both === undefined) throw new SchemaRefused(`the keyword 'allOf' brings different values of '${keyword}' together.`);
+    merged[keyword] = both;
+  }
+  return merged;
+}
+
+function larger(a: Json, b: Json): Json | undefined {
+  return typeof a === 'number' && typeof b === 'number' ? Math.max(a, b) : undefined;
+}
+
+function smaller(a: Json, b: Json): Json | undefined {
+  return typeof a === 'number' && typeof b === 'number' ? Math.min(a, b) : undefined;
+}
+
+function mergeProperties(a: Json, b: Json): Json | undefined {
+  if (!isRecord(a) || !isRecord(b)) return undefined;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const found = [a, b].filter((properties) => Object.hasOwn(properties, name)).map((properties) => properties[name] ?? true);
+      return [name, found.length === 1 ? (found[0] ?? true) : { allOf: found }];
+    }),
+  );
+}
+
+/** Every integer is a number. */
+function commonTypes(a: Json, b: Json): Json | undefined {
+  const names = (type: Json) => (Array.isArray(type) ? type : [type]);
+  const accepts = (type: Json, name: Json) => names(type).includes(name) || (name === 'integer' && names(type).includes('number'));
+  const common = [...new Set([...names(a), ...names(b)])].filter((name) => accepts(a, name) && accepts(b, name));
+  return common.length > 0 ? common : undefined;
+}

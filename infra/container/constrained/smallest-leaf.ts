@@ -1,0 +1,54 @@
+import { fitsNumber, fitsText } from './fits-schema.ts';
+import { type Json, numberOf, type SchemaObject, SchemaRefused } from './json-schema.ts';
+
+const MOST_LENGTH = 4_096;
+
+/** Texts of the formats that JSON Schema names, for clients that check them. */
+const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
+  ['date-time', '2000-01-01T00:00:00Z'],
+  ['date', '2000-01-01'],
+  ['time', '00:00:00Z'],
+  ['duration', 'P1D'],
+  ['email', 'a@example.com'],
+  ['hostname', 'example.com'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+  ['uri', 'https://example.com'],
+  ['uuid', '00000000-0000-4000-8000-000000000000'],
+]);
+
+/** The shortest text, or the example of its format. */
+export function smallestText(schema: SchemaObject): string {
+  const least = boundedLength(schema, 'minLength');
+  const formatted = FORMATS.get(schema.format) ?? '';
+  const text = formatted.length >= least ? formatted : 'a'.repeat(least);
+  if (schema.pattern !== undefined && !fitsText(text, schema)) {
+    throw new SchemaRefused("the keyword 'pattern' is not supported without a default or an example.");
+  }
+  return text;
+}
+
+/** A length that a keyword asks for at least; 0 without it. */
+export function boundedLength(schema: SchemaObject, keyword: 'minLength' | 'minItems'): number {
+  const length = numberOf(schema, keyword) ?? 0;
+  if (length > MOST_LENGTH) throw new SchemaRefused(`the keyword '${keyword}' asks for more than ${MOST_LENGTH}.`);
+  return Math.max(0, Math.ceil(length));
+}
+
+/** The fitting number that is nearest to 0, out of those that the bounds name. */
+export function smallestNumber(schema: SchemaObject, isInteger: boolean): number {
+  const step = numberOf(schema, 'multipleOf') ?? (isInteger ? 1 : undefined);
+  const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']
+    .map((keyword) => numberOf(schema, keyword))
+    .filter((bound) => bound !== undefined);
+  const between = (Math.max(...bounds) + Math.min(...bounds)) / 2;
+  const near = (bound: number): number[] => {
+    if (step === undefined) return [bound, Math.trunc(bound) + 1, Math.trunc(bound) - 1, between];
+    const steps = Math.trunc(bound / step);
+    return [-1, 0, 1].map((more) => (steps + more) * step);
+  };
+  const candidates = [0, ...bounds.flatMap(near)].filter((number) => fitsNumber(number, schema));
+  const [nearest] = candidates.sort((a, b) => Math.abs(a) - Math.abs(b));
+  if (nearest === undefined) throw new SchemaRefused('no number fits its bounds.');
+  return Object.is(nearest, -0) ? 0 : nearest;
+}

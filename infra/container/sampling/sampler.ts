@@ -1,0 +1,59 @@
+import { likeliestToken } from './logits.ts';
+import { isGreedy, type SamplingParameters } from './parameters.ts';
+import type { Random } from './random.ts';
+import { stepsFor } from './steps.ts';
+
+/** e to the power of this is too little to matter against 1. */
+const NEGLIGIBLE = -20;
+
+/** Sets the logits of tokens that may not come next to -Infinity. */
+export type Mask = (logits: Float32Array) => void;
+
+/** The model's logits, the answer so far and what may come next in, a token id out; the logits stay as they are. */
+export type Sampler = (logits: Float32Array, answer: readonly number[], mask: Mask) => number;
+
+type Drawn = { token: number; probability: number };
+
+/** Checked parameters, the prompt's tokens and, for any temperature but 0, randomness in; what chooses each token of one answer out. */
+export function createSampler(parameters: SamplingParameters, prompt: readonly number[], random: Random): Sampler {
+  const steps = stepsFor(parameters, prompt);
+  const greedy = isGreedy(parameters.temperature);
+  let scratch = new Float32Array();
+  let lastProbability: number | null = null;
+  return (raw, answer, mask) => {
+    if (scratch.length !== raw.length) scratch = new Float32Array(raw.length);
+    scratch.set(raw);
+    mask(scratch);
+    for (const step of steps) step(scratch, { answer, lastProbability });
+    let likeliest = likeliestToken(scratch);
+    // Where the caller's wishes leave nothing of what may come next, they give way.
+    if (scratch[likeliest] === -Infinity) {
+      scratch.set(raw);
+      mask(scratch);
+      likeliest = likeliestToken(scratch);
+    }
+    if (greedy) return likeliest;
+    const { token, probability } = drawToken(scratch, likeliest, random());
+    lastProbability = probability;
+    return token;
+  };
+}
+
+/** Draws from the softmax of the logits by inverting its cumulative sum at `point`, a number in [0, 1). Writes over the logits. */
+function drawToken(logits: Float32Array, likeliest: number, point: number): Drawn {
+  const top = logits[likeliest] ?? 0;
+  let total = 0;
+  for (let id = 0; id < logits.length; id++) {
+    const exponent = (logits[id] ?? 0) - top;
+    const weight = exponent < NEGLIGIBLE ? 0 : Math.exp(exponent);
+    logits[id] = weight;
+    total += weight;
+  }
+  let left = point * total;
+  for (let id = 0; id < logits.length; id++) {
+    const weight = logits[id] ?? 0;
+    left -= weight;
+    if (left < 0) return { token: id, probability: weight / total };
+  }
+  return { token: likeliest, probability: 1 / total };
+}
