@@ -4,20 +4,27 @@ import * as z from 'zod';
 import { NewKey } from '../../shared/keys/limiter.ts';
 import { Model } from '../../shared/models/model.ts';
 import { priceAt } from '../../shared/prices/price.ts';
+import type { TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
+import { checkTokenizer } from './tokenizer-files.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]
 
   publish-model --file model.json    Publish a model of the serverless host. The file holds its name, sizes, targets and prices
                                      (docs/operations.md shows one).
+      [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
+                                     The model's own files, which are uploaded: with them prompts are counted and shortened.
   create-key --org ID                Create an API key of the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
 
-  --stack NAME                       The data stack whose tables are meant (default sluice-data). KEYS_TABLE and MODELS_TABLE
-                                     in the environment name them directly.
+  --stack NAME                       The data stack whose tables and bucket are meant (default sluice-data). KEYS_TABLE,
+                                     MODELS_TABLE and TOKENIZERS_BUCKET in the environment name them directly.
 `;
 
 const options = {
   file: { type: 'string' },
+  tokenizer: { type: 'string' },
+  'tokenizer-config': { type: 'string' },
+  'chat-template': { type: 'string' },
   org: { type: 'string' },
   'requests-per-minute': { type: 'string', default: '600' },
   'tokens-per-minute': { type: 'string', default: '200000' },
@@ -27,7 +34,10 @@ const options = {
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
 
-export type Command = { stack: string } & ({ command: 'publish-model'; model: Model } | { command: 'create-key'; key: NewKey });
+export type Command = { stack: string } & (
+  | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
+  | { command: 'create-key'; key: NewKey }
+);
 
 /** A mistake in the command line: told without a stack trace. */
 export class UsageError extends Error {}
@@ -41,7 +51,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     const model = checked(Model, readJson(values.file, nowMs), values.file);
     if (!priceAt(model.prices, nowMs))
       throw new UsageError(`${values.file} has no price whose effective_at has come: the model could not be called.`);
-    return { command, stack: values.stack, model };
+    return { command, stack: values.stack, model, tokenizer: readTokenizer(values) };
   }
   if (command === 'create-key') {
     const key = {
@@ -66,14 +76,41 @@ const parseStrictly = (args: string[]) => {
   }
 };
 
-/** A model file; what it need not say is filled in. */
-const readJson = (file: string, nowMs: number): unknown => {
-  let text: string;
+const readText = (file: string): string => {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     throw new UsageError(`${file} cannot be read.`);
   }
+};
+
+/** The model's own files, made sure to be of use. */
+const readTokenizer = (files: {
+  tokenizer?: string;
+  'tokenizer-config'?: string;
+  'chat-template'?: string;
+}): TokenizerTexts | undefined => {
+  const { tokenizer, 'tokenizer-config': config, 'chat-template': chatTemplate } = files;
+  if (!tokenizer) {
+    if (config ?? chatTemplate) throw new UsageError('--tokenizer-config and --chat-template need --tokenizer.');
+    return undefined;
+  }
+  const texts = {
+    tokenizer: readText(tokenizer),
+    config: config && readText(config),
+    chatTemplate: chatTemplate && readText(chatTemplate),
+  };
+  try {
+    checkTokenizer(texts);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  return texts;
+};
+
+/** A model file; what it need not say is filled in. */
+const readJson = (file: string, nowMs: number): unknown => {
+  const text = readText(file);
   try {
     return { status: 'published', created: Math.floor(nowMs / 1_000), ...(JSON.parse(text) as object) };
   } catch {

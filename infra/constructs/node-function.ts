@@ -19,7 +19,7 @@ const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=4';
 export interface NodeFunctionProps {
   config: Config;
   /** The folder under `functions/`, and the name that its logs and alarms carry. */
-  name: 'inference' | 'catalog' | 'metering';
+  name: 'inference' | 'catalog' | 'metering' | 'tokenizer';
   memoryMb: number;
   timeout: Duration;
 }

@@ -11,6 +11,9 @@ const PROGRAM = path.join(import.meta.dirname, '../container/main.ts');
 export const LOCAL_MODEL = 'sluice-tiny';
 /** The inference component of that endpoint: a request that does not name it is refused, as on SageMaker. */
 export const LOCAL_COMPONENT = 'sluice-tiny-1';
+/** The same model, thinking before it answers, behind an endpoint of its own. */
+export const REASONING_MODEL = 'sluice-tiny-reasoning';
+export const REASONING_COMPONENT = 'sluice-tiny-reasoning-1';
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
 export interface ContainerOptions {
@@ -32,6 +35,7 @@ export const startContainer = (options: ContainerOptions): Supervised<z.infer<ty
       const values = {
         port: previous?.port ?? 0,
         model: LOCAL_MODEL,
+        'reasoning-model': REASONING_MODEL,
         'token-delay-ms': options.tokenDelayMs,
         window: CONTEXT_WINDOW_TOKENS,
       };

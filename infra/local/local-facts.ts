@@ -14,7 +14,10 @@ export const LocalFacts = z.object({
   dynamodb_endpoint: z.string(),
   sagemaker_url: z.string(),
   container_url: z.string(),
+  s3_endpoint: z.string(),
+  lambda_endpoint: z.string(),
   tables: z.record(z.string(), z.string()),
+  buckets: z.record(z.string(), z.string()),
   pids: z.object({
     runner: z.int(),
     dynamodb: z.int().nullable(),

@@ -3,13 +3,16 @@ import path from 'node:path';
 import { interpret } from './assembly/interpret.ts';
 import type { LocalApp, RestApi } from './assembly/local-app.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
-import { LOCAL_COMPONENT, LOCAL_MODEL, startContainer } from './container.ts';
+import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { startGateway } from './gateway/server.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
+import { startInvokeApi } from './lambda/invoke-api.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { createProcessList } from './processes/process-list.ts';
+import { createFileStore, createMemoryStore } from './s3/object-store.ts';
+import { startS3 } from './s3/server.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
@@ -17,22 +20,22 @@ import { startSchedules } from './schedules.ts';
 /*
  * The local run of the deployed app, process by process:
  *
- *   runner ── gateways (one HTTP server a REST API), SageMaker runtime emulator, schedules
+ *   runner ── gateways (one HTTP server a REST API), schedules, emulators of the SageMaker runtime, S3 and Lambda's Invoke
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
  *     ├── dynoxide (DynamoDB)
  *     ├── infra/container/main.ts (the model)
  *     └── watchdog: ends all of them when the runner is gone
  *
  *   caller → gateway → function process → dynoxide
- *                                       → emulator → container
+ *                                       → emulator → container, bucket or function process
  */
 
 export interface LocalOptions {
   /** A CDK cloud assembly. */
   readonly assemblyDir: string;
-  /** Where the database and the logs are kept. */
+  /** Where the database, the buckets and the logs are kept. */
   readonly stateDir: string;
-  /** Keeps the database in memory. */
+  /** Keeps the database and the buckets in memory. */
   readonly ephemeral: boolean;
   /** Of the serverless host; on-demand and control are the next two. 0 takes free ones. */
   readonly port: number;
@@ -54,9 +57,13 @@ export interface LocalRun {
   readonly dynamodbEndpoint: string;
   /** Names of the tables by logical id. */
   readonly tables: Readonly<Record<string, string>>;
+  /** Names of the buckets by logical id. */
+  readonly buckets: Readonly<Record<string, string>>;
+  readonly s3Endpoint: string;
+  readonly lambdaEndpoint: string;
   readonly sagemakerUrl: string;
   readonly containerUrl: string;
-  /** SageMaker endpoints by name; one added here is there at once. `sluice-tiny` is the container. */
+  /** SageMaker endpoints by name; one added here is there at once. `sluice-tiny` and, if it is our own, `sluice-tiny-reasoning` are the container. */
   readonly endpoints: Map<string, ContainerTarget>;
   /** Invokes a function by its short name, with its event; its result, parsed. */
   invoke(functionName: string, event: unknown): Promise<unknown>;
@@ -69,7 +76,7 @@ const PORT_OFFSETS = { serverless: 0, ondemand: 1, control: 2 } as const;
 type HostName = keyof typeof PORT_OFFSETS;
 
 /**
- * Runs a cloud assembly on this machine: its APIs, functions, tables and schedules, with emulators of DynamoDB and SageMaker.
+ * Runs a cloud assembly on this machine: its APIs, functions, tables, buckets and schedules, with emulators of DynamoDB, S3 and SageMaker.
  * @throws Error when something of the assembly cannot be run, a port is taken (code EADDRINUSE) or a process does not come up;
  *   all that was started has ended then
  */
@@ -93,13 +100,19 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
     : foreignTarget(options.containerUrl ?? '');
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
+  if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
   const sagemaker = await startSageMaker(endpoints);
   started.defer(sagemaker.close);
+  const objects = options.ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
+  const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects);
+  started.defer(s3.close);
+  const invokeApi = await startInvokeApi((name, event) => functions.start(name, event));
+  started.defer(invokeApi.close);
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
     environments: options.environments,
-    endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url },
+    endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url, s3Url: s3.url, lambdaUrl: invokeApi.url },
   });
   started.defer(functions.close);
   const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
@@ -111,6 +124,9 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     hosts,
     dynamodbEndpoint: database.url,
     tables,
+    buckets: Object.fromEntries(app.buckets.map(({ logicalId, name }) => [logicalId, name])),
+    s3Endpoint: s3.url,
+    lambdaEndpoint: invokeApi.url,
     sagemakerUrl: sagemaker.url,
     containerUrl: target.url,
     endpoints,

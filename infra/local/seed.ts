@@ -1,11 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { S3Client } from '@aws-sdk/client-s3';
 import { createDatabase } from '../../shared/database/client.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
-import type { NewModel } from '../../shared/models/model.ts';
+import type { NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { uploadTokenizer } from '../admin/tokenizer-files.ts';
 import { REGION } from './assembly/resolve.ts';
-import { LOCAL_COMPONENT, LOCAL_MODEL } from './container.ts';
+import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import type { LocalFacts } from './local-facts.ts';
 import type { LocalRun } from './run.ts';
 
@@ -15,34 +19,68 @@ export interface Demo {
   readonly model: string;
 }
 
-const target = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
+const CONTAINER = path.join(import.meta.dirname, '../container');
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** The model behind the local endpoint, with the prices of a small real one: $0.10 and $0.40 for a million tokens. */
-const demoModel: NewModel = {
-  name: LOCAL_MODEL,
+/** What all models of a local run have in common, with the prices of a small real one: $0.10 and $0.40 for a million tokens. */
+const demoModel = {
   status: 'published',
   created: 1_790_000_000,
   context_length: 8_192,
   max_output_tokens: 4_096,
   default_output_tokens: 512,
-  targets: [target],
   prices: [{ version: 'price_demo_1', effective_at: 0, prompt_nanos: 100_000_000, completion_nanos: 400_000_000 }],
+} satisfies Partial<NewModel>;
+
+const tinyTarget = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
+
+/** Our own container serves one model under two names, each in the words of a dialect of its own. */
+const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
+  { ...demoModel, name: LOCAL_MODEL, dialect: 'sluice', tokenizer, targets: [tinyTarget] },
+  {
+    ...demoModel,
+    name: REASONING_MODEL,
+    dialect: 'vllm',
+    capabilities: { thinking_budget: true },
+    tokenizer,
+    targets: [{ endpoint: REASONING_MODEL, component: REASONING_COMPONENT, container_model: REASONING_MODEL }],
+  },
+];
+
+/** A foreign container serves one, of whose tokenizer nothing is known. What an earlier run published beside it is no longer there. */
+const foreignModels = (containerModel: string): NewModel[] => {
+  const targets: NewModel['targets'] = [{ ...tinyTarget, container_model: containerModel }];
+  return [
+    { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
+    { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
+  ];
+};
+
+const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
+  const read = (file: string): Promise<string> => readFile(path.join(CONTAINER, file), 'utf8');
+  const client = new S3Client({ endpoint: run.s3Endpoint, region: REGION, credentials, forcePathStyle: true });
+  try {
+    const [tokenizer, chatTemplate] = await Promise.all([read('tokenizer.json'), read('chat_template.jinja')]);
+    return await uploadTokenizer(client, run.buckets.Tokenizers as string, { tokenizer, chatTemplate });
+  } finally {
+    client.destroy();
+  }
 };
 
 /** The tables of a local run, for code outside its functions. */
-export const openLocalDatabase = (endpoint: string) =>
-  createDatabase({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+export const openLocalDatabase = (endpoint: string) => createDatabase({ endpoint, region: REGION, credentials });
 
 /**
- * Puts the demo model and a demo key into the tables of a local run.
+ * Puts the demo models and a demo key into the tables of a local run, and the container's tokenizer into its bucket.
  * @param previous the facts of the last run in the same state folder; its key is kept while it is still valid
  * @param containerModel what a foreign container calls its model
  */
 export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, containerModel?: string): Promise<Demo> => {
   const database = openLocalDatabase(run.dynamodbEndpoint);
   const limiters = createLimiterStore(database, run.tables.Keys as string);
-  const demoTarget = { ...target, ...(containerModel && { container_model: containerModel }) };
-  await createModelStore(database, run.tables.Models as string).put(SERVERLESS_POOL, { ...demoModel, targets: [demoTarget] });
+  const models = createModelStore(database, run.tables.Models as string);
+  const published = containerModel === undefined ? ownModels(await uploadContainerFiles(run)) : foreignModels(containerModel);
+  await Promise.all(published.map((model) => models.put(SERVERLESS_POOL, model)));
 
   const known = previous && parseSecret(previous.api_key);
   const item = known && (await limiters.get(known.keyId));

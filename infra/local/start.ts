@@ -106,7 +106,10 @@ const toFacts = (run: LocalRun, demo: { api_key: string; model: string }): Local
   dynamodb_endpoint: run.dynamodbEndpoint,
   sagemaker_url: run.sagemakerUrl,
   container_url: run.containerUrl,
+  s3_endpoint: run.s3Endpoint,
+  lambda_endpoint: run.lambdaEndpoint,
   tables: { ...run.tables },
+  buckets: { ...run.buckets },
   pids: run.pids(),
 });
 

@@ -1,13 +1,15 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX } from '../../shared/keys/limiter-store.ts';
+import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
 
-/** What must outlive every other stack. Construct ids here never change: a changed id is a new, empty table. */
+/** What must outlive every other stack. Construct ids here never change: a changed id is a new, empty table or bucket. */
 export class DataStack extends Stack {
   readonly keys: Table;
   readonly models: Table;
   readonly usage: Table;
+  readonly tokenizers: Bucket;
 
   constructor(scope: Construct, id: string, props: StackProps) {
     super(scope, id, props);
@@ -18,7 +20,9 @@ export class DataStack extends Stack {
     });
     this.models = new Table(this, 'Models', { variable: 'MODELS_TABLE', partitionKey: 'pool', sortKey: 'name' });
     this.usage = new Table(this, 'Usage', { variable: 'USAGE_TABLE', partitionKey: 'usage_bucket', sortKey: 'usage_event' });
+    this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
+    new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
   }
 }

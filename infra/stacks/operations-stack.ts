@@ -55,7 +55,7 @@ export class OperationsStack extends Stack {
         resourceArn: '*',
       },
     });
-    const functions = [serverless.inference, serverless.catalog, serverless.metering];
+    const functions = [serverless.inference, serverless.catalog, serverless.metering, serverless.tokenizer];
     const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
       const filters = from.map(
         (fn, i) =>
@@ -86,6 +86,8 @@ export class OperationsStack extends Stack {
     this.#alarm('SweepFailed', serverless.metering.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarmWithout('SweepStalled', swept);
     this.#alarm('InferenceThrottled', serverless.inference.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
+    this.#alarm('TokenizerFailed', serverless.tokenizer.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
+    this.#alarm('TokenizerThrottled', serverless.tokenizer.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
 
     new Dashboard(this, 'Dashboard', {
       dashboardName: config.name,

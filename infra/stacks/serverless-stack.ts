@@ -6,6 +6,7 @@ import type { Construct } from 'constructs';
 import { EPOCH_INDEX } from '../../shared/keys/limiter-store.ts';
 import type { Config } from '../config.ts';
 import { grantInvokeEndpoints } from '../constructs/endpoints.ts';
+import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { RestHost } from '../constructs/rest-host.ts';
 import type { DataStack } from './data-stack.ts';
@@ -13,6 +14,8 @@ import type { DataStack } from './data-stack.ts';
 const INFERENCE_TIMEOUT = Duration.seconds(600);
 /** A request older than this has no function any more. */
 const MAX_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
+/** Lambda gives CPU by memory: this is one whole one, and more would not make one thread faster. */
+const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
@@ -23,6 +26,7 @@ export class ServerlessStack extends Stack {
   readonly inference: NodeFunction;
   readonly catalog: NodeFunction;
   readonly metering: NodeFunction;
+  readonly tokenizer: NodeFunction;
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
@@ -31,6 +35,18 @@ export class ServerlessStack extends Stack {
     data.models.grant(this.inference, 'Query');
     data.usage.grant(this.inference, 'PutItem', 'GetItem');
     grantInvokeEndpoints(this.inference, config);
+    this.inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
+    // A secret that nobody has to keep: the id ends in a random UUID, callers never see it, and no deployment changes it.
+    this.inference.addEnvironment('CACHE_SALT_SECRET', this.stackId);
+
+    this.tokenizer = new NodeFunction(this, 'Tokenizer', {
+      config,
+      name: 'tokenizer',
+      memoryMb: ONE_CPU_MB,
+      timeout: Duration.seconds(30),
+    });
+    data.tokenizers.grantRead(this.tokenizer);
+    grantInvoke(this.inference, this.tokenizer, 'TOKENIZER_FUNCTION');
 
     this.catalog = new NodeFunction(this, 'Catalog', { config, name: 'catalog', memoryMb: 256, timeout: Duration.seconds(15) });
     this.catalog.addEnvironment('SLUICE_VERSION', version);

@@ -29,6 +29,31 @@ describe('the data stack', () => {
     }
   });
 
+  test('keeps the tokenizers in a bucket that is private, encrypted, TLS only and stays, under a name that no refactoring changes', () => {
+    const [[id, bucket] = []] = Object.entries(data.findResources('AWS::S3::Bucket'));
+    expect(id).toBe('Tokenizers');
+    expect(bucket).toMatchObject({
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        VersioningConfiguration: { Status: 'Enabled' },
+      },
+    });
+    data.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } })],
+      },
+    });
+    data.hasOutput('TokenizersBucket', { Value: { Ref: 'Tokenizers' } });
+  });
+
   test('has no index that projects counters', () => {
     data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       GlobalSecondaryIndexes: [{ IndexName: 'epoch', Projection: { ProjectionType: 'KEYS_ONLY' } }],
@@ -94,7 +119,12 @@ describe('the serverless host', () => {
 
   test('runs functions on Node 24 and arm64, with logs that expire and environments that are counted', () => {
     const functions = Object.values(serverless.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
-    expect(functions.map(({ Environment }) => Environment.Variables.SLUICE_FUNCTION).sort()).toEqual(['catalog', 'inference', 'metering']);
+    expect(functions.map(({ Environment }) => Environment.Variables.SLUICE_FUNCTION).sort()).toEqual([
+      'catalog',
+      'inference',
+      'metering',
+      'tokenizer',
+    ]);
     for (const fn of functions)
       expect(fn).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -106,7 +136,7 @@ describe('the serverless host', () => {
       expect(Properties.RetentionInDays).toBe(30);
   });
 
-  test('lets inference write to its tables and invoke tagged endpoints, and nothing else', () => {
+  test('lets inference write to its tables and invoke tagged endpoints and the tokenizer, and nothing else', () => {
     const policies = Object.entries(serverless.findResources('AWS::IAM::Policy'));
     const actions = (name: string): string[] => {
       const [, policy] = policies.find(([id]) => id.startsWith(name)) ?? [];
@@ -118,12 +148,41 @@ describe('the serverless host', () => {
       [
         ...dynamo('GetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
         ...own,
+        'lambda:InvokeFunction',
         'sagemaker:InvokeEndpoint',
         'sagemaker:InvokeEndpointWithResponseStream',
       ].sort(),
     );
     expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'Query'), ...own].sort());
     expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
+    expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());
+    const [tokenizerId] =
+      Object.entries(serverless.findResources('AWS::Lambda::Function')).find(
+        ([, { Properties }]) => Properties.Environment.Variables.SLUICE_FUNCTION === 'tokenizer',
+      ) ?? [];
+    serverless.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: 'lambda:InvokeFunction', Resource: { 'Fn::GetAtt': [tokenizerId, 'Arn'] } }),
+        ]),
+      },
+    });
+    serverless.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          SLUICE_FUNCTION: 'inference',
+          TOKENIZER_FUNCTION: { Ref: tokenizerId },
+          CACHE_SALT_SECRET: { Ref: 'AWS::StackId' },
+          STRUCTURED_OUTPUTS: 'false',
+        }),
+      },
+    });
+    serverless.hasResourceProperties('AWS::Lambda::Function', {
+      MemorySize: 1_769,
+      Timeout: 30,
+      ReservedConcurrentExecutions: 50,
+      Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'tokenizer', TOKENIZERS_BUCKET: Match.anyValue() }) },
+    });
     serverless.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
@@ -164,7 +223,10 @@ test('each alarm has an entry of its name in the runbook', () => {
 
 describe('the configuration', () => {
   test('has a default for everything, and is read from the command line as JSON', () => {
-    expect(readConfig(undefined)).toMatchObject({ name: 'sluice', endpointTag: 'sluice', logRetentionDays: 30 });
+    expect(readConfig(undefined)).toMatchObject({ name: 'sluice', endpointTag: 'sluice', logRetentionDays: 30, structuredOutputs: false });
+    expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
+      tokenizer: 50,
+    });
     expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
   });
 

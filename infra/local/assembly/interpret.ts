@@ -1,7 +1,7 @@
 import { interpretApis } from './interpret-apis.ts';
 import { interpretEventSource, interpretFunction, interpretSchedules } from './interpret-functions.ts';
 import { interpretTable } from './interpret-tables.ts';
-import type { EventSource, LambdaFunction, LocalApp, Schedule, Table } from './local-app.ts';
+import type { Bucket, EventSource, LambdaFunction, LocalApp, Schedule, Table } from './local-app.ts';
 import type { Stack } from './read-assembly.ts';
 import { createResolver } from './resolve.ts';
 
@@ -29,6 +29,7 @@ const PASSED_OVER = new Set([
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
+  'AWS::S3::BucketPolicy',
   'AWS::SNS::Subscription',
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
@@ -43,6 +44,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const resolve = createResolver(stacks);
   const functions: LambdaFunction[] = [];
   const tables: Table[] = [];
+  const buckets: Bucket[] = [];
   const schedules: Schedule[] = [];
   const eventSources: EventSource[] = [];
   for (const stack of stacks) {
@@ -51,6 +53,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       if (resource.type === 'AWS::Lambda::Function') functions.push(interpretFunction(at));
       else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
       else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
+      else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
       else if (resource.type === 'AWS::Events::Rule') schedules.push(...interpretSchedules(at));
       else if (!INTERPRETED_WITH_THEIR_API.has(resource.type) && !PASSED_OVER.has(resource.type)) {
         throw new Error(`The local run cannot serve ${resource.type} (${logicalId} in stack ${stack.name})`);
@@ -62,5 +65,5 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules].map(({ functionArn }) => functionArn)) {
     if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is no function of the assembly`);
   }
-  return { apis, functions, tables, schedules, eventSources };
+  return { apis, functions, tables, buckets, schedules, eventSources };
 };

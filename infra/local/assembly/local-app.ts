@@ -3,6 +3,7 @@ export interface LocalApp {
   readonly apis: readonly RestApi[];
   readonly functions: readonly LambdaFunction[];
   readonly tables: readonly Table[];
+  readonly buckets: readonly Bucket[];
   readonly schedules: readonly Schedule[];
   readonly eventSources: readonly EventSource[];
 }
@@ -48,6 +49,12 @@ export interface GatewayResponseTemplate {
   readonly parameters: Readonly<Record<string, string>>;
   /** content type → text with `$context.<property>` in it */
   readonly templates: Readonly<Record<string, string>>;
+}
+
+/** An S3 bucket. */
+export interface Bucket {
+  readonly name: string;
+  readonly logicalId: string;
 }
 
 export interface Table {

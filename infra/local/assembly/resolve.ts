@@ -13,11 +13,12 @@ export type Resolve = (stack: Stack, value: unknown) => unknown;
 const MAX_DEPTH = 64;
 
 // Where a template may name a resource itself; anything else is named after its stack and logical id.
-const NAME_PROPERTIES = ['FunctionName', 'TableName', 'LogGroupName', 'RoleName', 'AlarmName', 'RuleName', 'Name'];
+const NAME_PROPERTIES = ['FunctionName', 'TableName', 'BucketName', 'LogGroupName', 'RoleName', 'AlarmName', 'RuleName', 'Name'];
 
 const ARN_PARTS: Readonly<Record<string, (name: string) => string>> = {
   'AWS::Lambda::Function': (name) => `lambda:${REGION}:${ACCOUNT_ID}:function:${name}`,
   'AWS::DynamoDB::GlobalTable': (name) => `dynamodb:${REGION}:${ACCOUNT_ID}:table/${name}`,
+  'AWS::S3::Bucket': (name) => `s3:::${name}`,
   'AWS::Logs::LogGroup': (name) => `logs:${REGION}:${ACCOUNT_ID}:log-group:${name}:*`,
   'AWS::Events::Rule': (name) => `events:${REGION}:${ACCOUNT_ID}:rule/${name}`,
   'AWS::IAM::Role': (name) => `iam::${ACCOUNT_ID}:role/${name}`,
@@ -92,7 +93,9 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
 
   const nameOf = (stack: Stack, id: string, resource: Resource, depth: number): string => {
     const given = NAME_PROPERTIES.map((property) => resource.properties[property]).find((value) => value !== undefined);
-    return given === undefined ? `${stack.name}-${id}` : String(resolve(stack, given, depth));
+    if (given !== undefined) return String(resolve(stack, given, depth));
+    // A bucket's name has no capital letters.
+    return resource.type === 'AWS::S3::Bucket' ? `${stack.name}-${id}`.toLowerCase() : `${stack.name}-${id}`;
   };
 
   const substitute = (stack: Stack, argument: unknown, depth: number): string => {
@@ -131,12 +134,20 @@ const pseudoParameter = (stack: Stack, name: string): unknown => {
       return 'aws';
     case 'AWS::StackName':
       return stack.name;
+    case 'AWS::StackId':
+      return `arn:aws:cloudformation:${REGION}:${ACCOUNT_ID}:stack/${stack.name}/${uuidOf(stack.name)}`;
     case 'AWS::URLSuffix':
       return 'amazonaws.com';
     default:
       return undefined;
   }
 };
+
+const uuidOf = (text: string): string =>
+  createHash('sha256')
+    .update(text)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 
 const apiId = (stack: Stack, id: string): string => createHash('sha256').update(`${stack.name}/${id}`).digest('hex').slice(0, 10);
 

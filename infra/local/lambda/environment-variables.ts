@@ -5,10 +5,16 @@ import { REGION } from '../assembly/resolve.ts';
 export interface Endpoints {
   readonly dynamodbUrl: string;
   readonly sagemakerUrl: string;
+  readonly s3Url: string;
+  /** The API by which functions invoke functions. */
+  readonly lambdaUrl: string;
 }
 
 /** The whole environment of a function process: Lambda's variables, the template's, and where AWS is here. Nothing of the developer's own. */
-export const functionVariables = (fn: LambdaFunction, { dynamodbUrl, sagemakerUrl }: Endpoints): Record<string, string> => ({
+export const functionVariables = (
+  fn: LambdaFunction,
+  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl }: Endpoints,
+): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
   AWS_CONFIG_FILE: '/dev/null',
@@ -18,6 +24,8 @@ export const functionVariables = (fn: LambdaFunction, { dynamodbUrl, sagemakerUr
   AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
   AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
   AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemakerUrl,
+  AWS_ENDPOINT_URL_S3: s3Url,
+  AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
   AWS_LAMBDA_FUNCTION_NAME: fn.name,
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(fn.memoryMiB),
   AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

@@ -170,5 +170,5 @@ const startProcess = ({ fn, variables, socketPath, logFile, freezes, processes }
 
 const functionError = async (fn: LambdaFunction, response: IncomingMessage): Promise<InvocationFailed> => {
   const { errorType, errorMessage } = JSON.parse((await collect(response, MAX_ERROR_BYTES)).toString());
-  return new InvocationFailed(fn.shortName, 'function_error', `${errorType}: ${errorMessage}`);
+  return new InvocationFailed(fn.shortName, 'function_error', `${errorType}: ${errorMessage}`, { errorType, errorMessage });
 };

@@ -15,11 +15,18 @@ export interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder
   readonly endpoints: Endpoints;
 }
 
+export class FunctionNotFound extends Error {
+  constructor(name: string) {
+    super(`There is no function ${name}`);
+    this.name = 'FunctionNotFound';
+  }
+}
+
 /** All functions of the app. A function is named by its short name, its name or its ARN. */
 export interface FunctionSet {
   /** Resolves when each function has a process that has loaded its bundle. */
   readonly ready: Promise<void>;
-  /** Starts an invocation; see FunctionPool.start. Rejects with an Error for an unknown name. */
+  /** Starts an invocation; see FunctionPool.start. Rejects with FunctionNotFound for an unknown name. */
   start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
   /** Invokes a function as `lambda:Invoke` does: its whole result, parsed. Rejects with InvocationFailed when it fails. */
   invoke(name: string, event: unknown): Promise<unknown>;
@@ -39,7 +46,7 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
 
   const start = async (name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation> => {
     const found = pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);
-    if (!found) throw new Error(`There is no function ${name}`);
+    if (!found) throw new FunctionNotFound(name);
     return found.pool.start(payload, signal);
   };
 

@@ -132,6 +132,8 @@ export const fixtureStacks: Readonly<Record<string, FixtureStack>> = {
           TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
         },
       },
+      Files: { Type: 'AWS::S3::Bucket', Properties: {} },
+      FilesPolicy: { Type: 'AWS::S3::BucketPolicy', Properties: {} },
     },
     outputs: { Out: { Value: { Ref: 'Things' }, Export: { Name: 'data:Things' } } },
   },

@@ -13,7 +13,10 @@ const facts: LocalFacts = {
   dynamodb_endpoint: 'http://127.0.0.1:1',
   sagemaker_url: 'http://127.0.0.1:2',
   container_url: 'http://127.0.0.1:3',
+  s3_endpoint: 'http://127.0.0.1:4',
+  lambda_endpoint: 'http://127.0.0.1:5',
   tables: { Keys: 'data-Keys' },
+  buckets: { Tokenizers: 'data-tokenizers' },
   pids: { runner: 1, dynamodb: null, container: 2, functions: { inference: [3, 4] } },
 };
 

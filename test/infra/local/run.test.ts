@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import path from 'node:path';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
 import { closeServer, listen } from '../../../infra/local/processes/listen.ts';
@@ -91,6 +93,8 @@ describe('a local run', () => {
       THINGS_TABLE: 'test-data-Things',
       AWS_ENDPOINT_URL_DYNAMODB: run.dynamodbEndpoint,
       AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: run.sagemakerUrl,
+      AWS_ENDPOINT_URL_S3: run.s3Endpoint,
+      AWS_ENDPOINT_URL_LAMBDA: run.lambdaEndpoint,
       AWS_LAMBDA_FUNCTION_NAME: 'test-serverless-Buffered',
     });
   });
@@ -99,6 +103,19 @@ describe('a local run', () => {
     expect(await run.invoke('buffered', { action: 'pid' })).toBe(run.pids().functions.buffered?.[0]);
     await expect(run.invoke('buffered', { action: 'fail' })).rejects.toThrow('RangeError: out of range');
     await expect(run.invoke('nothing', {})).rejects.toThrow('There is no function nothing');
+  });
+
+  test('has the buckets of the assembly, and the API by which functions invoke functions', async () => {
+    expect(run.buckets).toEqual({ Files: 'test-data-files' });
+    const place = { region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
+    const s3 = new S3Client({ ...place, endpoint: run.s3Endpoint });
+    await s3.send(new PutObjectCommand({ Bucket: run.buckets.Files, Key: 'a/b', Body: 'c' }));
+    expect(await (await s3.send(new GetObjectCommand({ Bucket: run.buckets.Files, Key: 'a/b' }))).Body?.transformToString()).toBe('c');
+    s3.destroy();
+    const lambda = new LambdaClient({ ...place, endpoint: run.lambdaEndpoint });
+    const { Payload } = await lambda.send(new InvokeCommand({ FunctionName: 'buffered', Payload: '{"action":"pid"}' }));
+    expect(Number(Payload?.transformToString())).toBe(run.pids().functions.buffered?.[0]);
+    lambda.destroy();
   });
 
   test('refuses an assembly whose functions read streams', async () => {

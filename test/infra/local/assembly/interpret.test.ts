@@ -44,6 +44,10 @@ describe('an assembly', () => {
     });
   });
 
+  test('gives buckets', async () => {
+    expect((await interpreted(fixtureStacks)).buckets).toEqual([{ name: 'test-data-files', logicalId: 'Files' }]);
+  });
+
   test('gives tables and schedules', async () => {
     const { tables, schedules, functions } = await interpreted(fixtureStacks);
     expect(tables).toEqual([

@@ -22,6 +22,7 @@ const host = stack(
     ['Fn', { type: 'AWS::Lambda::Function', properties: {} }],
     ['Named', { type: 'AWS::Lambda::Function', properties: { FunctionName: { 'Fn::Join': ['-', ['my', { Ref: 'AWS::Region' }]] } } }],
     ['Api', { type: 'AWS::ApiGateway::RestApi', properties: {} }],
+    ['Files', { type: 'AWS::S3::Bucket', properties: {} }],
     ['Other', { type: 'AWS::SNS::Topic', properties: {} }],
   ]),
 );
@@ -36,6 +37,8 @@ describe('intrinsics', () => {
     ['a resource by its own name', { Ref: 'Named' }, 'my-us-east-1'],
     ['an ARN', { 'Fn::GetAtt': ['Fn', 'Arn'] }, 'arn:aws:lambda:us-east-1:000000000000:function:app-serverless-Fn'],
     ['a GetAtt in one text', { 'Fn::GetAtt': 'Api.RootResourceId' }, 'root'],
+    ['a bucket by a name without capitals', { Ref: 'Files' }, 'app-serverless-files'],
+    ['the ARN of a bucket', { 'Fn::GetAtt': ['Files', 'Arn'] }, 'arn:aws:s3:::app-serverless-files'],
     ['a value of another stack', { 'Fn::ImportValue': 'app-data:KeysArn' }, 'arn:aws:dynamodb:us-east-1:000000000000:table/app-data-Keys'],
     ['a Join of intrinsics', { 'Fn::Join': ['/', ['a', { Ref: 'AWS::Partition' }]] }, 'a/aws'],
     ['a Select of a Split', { 'Fn::Select': [1, { 'Fn::Split': [':', 'a:b:c'] }] }, 'b'],
@@ -47,6 +50,15 @@ describe('intrinsics', () => {
     ['a Sub with variables', { 'Fn::Sub': [`\${a}-\${AWS::URLSuffix}`, { a: { Ref: 'Size' } }] }, 'large-amazonaws.com'],
   ])('resolve %s', (_name, value, expected) => {
     expect(resolved(value)).toBe(expected);
+  });
+
+  test("resolve a stack's id to the same one every time, another for each stack", () => {
+    const id = { Ref: 'AWS::StackId' };
+    expect(resolved(id)).toMatch(
+      /^arn:aws:cloudformation:us-east-1:000000000000:stack\/app-serverless\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    );
+    expect(resolved(id)).toBe(resolved(id));
+    expect(resolve(data, id)).not.toBe(resolved(id));
   });
 
   test('are resolved at any depth, and the rest is left as it is', () => {

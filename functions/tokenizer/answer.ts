@@ -1,0 +1,28 @@
+import type { CountAnswer, FitAnswer, Refusal } from '../../shared/tokens/answers.ts';
+import { TemplateRefused } from '../../shared/tokens/errors.ts';
+import { countPrompt, fitPrompt } from '../../shared/tokens/fit-prompt.ts';
+import type { LoadedTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
+import type { CountQuestion, FitQuestion, TokenizerQuestion } from '../../shared/tokens/questions.ts';
+import type { Tokenizers } from './tokenizers.ts';
+
+const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer =>
+  fitPrompt(tokenizer, prompt, max_prompt_tokens);
+
+const answerCount = (tokenizer: LoadedTokenizer, { prompt, texts }: CountQuestion): CountAnswer => {
+  const counter = tokenizer.createCounter();
+  return {
+    prompt_tokens: prompt && countPrompt(tokenizer, prompt),
+    text_tokens: texts.map((text) => counter.count(text) as number),
+  };
+};
+
+/** Answers one question; a chat template that refuses the prompt is an answer too. Throws when the tokenizer's files cannot be read. */
+export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<FitAnswer | CountAnswer | Refusal> => {
+  const tokenizer = await tokenizers(question.files);
+  try {
+    return question.operation === 'fit' ? answerFit(tokenizer, question) : answerCount(tokenizer, question);
+  } catch (error) {
+    if (error instanceof TemplateRefused) return { refused: error.message };
+    throw error;
+  }
+};

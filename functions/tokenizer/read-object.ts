@@ -1,0 +1,39 @@
+import type { Readable } from 'node:stream';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { ReadFile } from './tokenizers.ts';
+
+const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
+const MAX_ATTEMPTS = 3;
+const CONNECTION_TIMEOUT_MS = 1_000;
+/** Silence for longer than this means that the connection is gone. */
+const SILENCE_TIMEOUT_MS = 5_000;
+/** For all attempts together, and the body. */
+const TOTAL_TIMEOUT_MS = 15_000;
+
+/** Reads objects of a bucket as UTF-8 texts. Throws the SDK's errors, and an Error for an object of more than 64 MB. */
+export const createReadObject = (bucket: string): ReadFile => {
+  const client = new S3Client({
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: new NodeHttpHandler({ connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS }),
+  });
+  return async (key) => {
+    const abortSignal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal });
+    const body = Body as Readable;
+    const giveUp = (): void => void body.destroy(abortSignal.reason);
+    abortSignal.addEventListener('abort', giveUp, { once: true });
+    try {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > MAX_OBJECT_BYTES) throw new Error(`The object ${key} has more than ${MAX_OBJECT_BYTES} bytes.`);
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks).toString();
+    } finally {
+      abortSignal.removeEventListener('abort', giveUp);
+    }
+  };
+};

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { TokenizerFiles } from '../../shared/models/model.ts';
+import { countPrompt } from '../../shared/tokens/fit-prompt.ts';
+import { loadTokenizer, type TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
+
+/**
+ * Makes sure that a model's files can count a prompt.
+ * @throws Error naming the file that cannot be read, or the reason why the chat template does not take a plain message
+ */
+export const checkTokenizer = (texts: TokenizerTexts): void => {
+  const tokenizer = loadTokenizer(texts);
+  try {
+    countPrompt(tokenizer, { messages: [{ role: 'user', content: 'Hello.' }] });
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new Error(`The chat template cannot be rendered with one message of the user: ${words}`, { cause: error });
+  }
+};
+
+/** The key of a file's content: another content is another object, so what a function has read stays true. */
+const keyOf = (content: string, name: string): string => `sha256/${createHash('sha256').update(content).digest('hex')}/${name}`;
+
+/** Uploads a model's files to the tokenizers' bucket and gives their keys. To do it again changes nothing. */
+export const uploadTokenizer = async (client: S3Client, bucket: string, texts: TokenizerTexts): Promise<TokenizerFiles> => {
+  const upload = async (content: string, name: string): Promise<string> => {
+    const key = keyOf(content, name);
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: content }));
+    return key;
+  };
+  const { tokenizer, config, chatTemplate } = texts;
+  return {
+    tokenizer: await upload(tokenizer, 'tokenizer.json'),
+    ...(config !== undefined && { config: await upload(config, 'tokenizer_config.json') }),
+    ...(chatTemplate !== undefined && { chat_template: await upload(chatTemplate, 'chat_template.jinja') }),
+  };
+};

@@ -1,0 +1,110 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { readBody } from '../gateway/read-body.ts';
+import { closeServer, listen } from '../processes/listen.ts';
+import { collect } from './collect.ts';
+import { FunctionNotFound, type FunctionSet } from './function-set.ts';
+import { InvocationFailed } from './invocation.ts';
+
+const MAX_EVENT_BYTES = 6_291_556;
+const MAX_RESULT_BYTES = 6_291_556;
+
+export interface InvokeApi {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+}
+
+/**
+ * Starts the API of Lambda by which functions invoke functions: `Invoke`, of the type RequestResponse
+ * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). A caller that goes away does not stop the function.
+ */
+export const startInvokeApi = async (start: FunctionSet['start']): Promise<InvokeApi> => {
+  const server = createServer((request, response) => {
+    answerTo(start, request).then(
+      (answer) => send(response, answer),
+      () => response.destroy(),
+    );
+  });
+  server.requestTimeout = 0;
+  return { url: await listen(server, 0), close: () => closeServer(server) };
+};
+
+const answerTo = async (start: FunctionSet['start'], request: IncomingMessage): Promise<Answer> => {
+  const event = await readBody(request, MAX_EVENT_BYTES);
+  const [, name] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/.exec(request.url ?? '') ?? [];
+  if (name === undefined || request.method !== 'POST') return refusal(404, 'UnknownOperationException', 'The local run knows only Invoke.');
+  if (!event) {
+    request.resume();
+    const message = `Request must be smaller than ${MAX_EVENT_BYTES} bytes for the InvokeFunction operation`;
+    return refusal(413, 'RequestTooLargeException', message);
+  }
+  const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';
+  if (type !== 'RequestResponse')
+    return refusal(400, 'InvalidParameterValueException', `The local run invokes functions with RequestResponse only, not ${type}.`);
+  if (!isJson(event)) return refusal(400, 'InvalidRequestContentException', 'Could not parse request body into json.');
+  return invoke(start, decodeURIComponent(name), event.length > 0 ? event : Buffer.from('{}'));
+};
+
+const invoke = async (start: FunctionSet['start'], name: string, event: Buffer): Promise<Answer> => {
+  try {
+    const { requestId, body } = await start(name, event);
+    try {
+      return { status: 200, headers: { 'x-amzn-requestid': requestId }, body: await collect(body, MAX_RESULT_BYTES) };
+    } catch {
+      return functionError('Runtime.ExitError', `RequestId: ${requestId} Error: Runtime exited without providing a reason`);
+    }
+  } catch (error) {
+    if (error instanceof FunctionNotFound)
+      return refusal(404, 'ResourceNotFoundException', `Function not found: ${name}`, { Type: 'User' });
+    if (!(error instanceof InvocationFailed)) throw error;
+    return failure(error);
+  }
+};
+
+const failure = ({ reason, message, thrown }: InvocationFailed): Answer => {
+  switch (reason) {
+    case 'throttled':
+      return refusal(429, 'TooManyRequestsException', 'Rate Exceeded.', { Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded' });
+    case 'not_reached':
+    case 'aborted':
+      return refusal(500, 'ServiceException', message);
+    case 'timed_out':
+      return functionError('Sandbox.Timedout', message);
+    case 'died':
+      return functionError('Runtime.ExitError', message);
+    case 'function_error':
+      return functionError(thrown?.errorType ?? 'Error', thrown?.errorMessage ?? message);
+  }
+};
+
+const functionError = (errorType: string, errorMessage: string): Answer => ({
+  status: 200,
+  headers: { 'x-amz-function-error': 'Unhandled' },
+  body: JSON.stringify({ errorType, errorMessage }),
+});
+
+const refusal = (status: number, type: string, message: string, facts: object = {}): Answer => ({
+  status,
+  headers: { 'x-amzn-errortype': type },
+  body: JSON.stringify({ ...facts, message, Message: message }),
+});
+
+const isJson = (event: Buffer): boolean => {
+  if (event.length === 0) return true;
+  try {
+    JSON.parse(event.toString());
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const send = (response: ServerResponse, { status, headers, body }: Answer): void => {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST', ...headers });
+  response.end(body);
+};

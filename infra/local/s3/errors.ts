@@ -1,0 +1,27 @@
+/** An error answer of S3. */
+export interface S3Error {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export const noSuchBucket: S3Error = { status: 404, code: 'NoSuchBucket', message: 'The specified bucket does not exist' };
+export const noSuchKey: S3Error = { status: 404, code: 'NoSuchKey', message: 'The specified key does not exist.' };
+export const keyTooLong: S3Error = { status: 400, code: 'KeyTooLongError', message: 'Your key is too long' };
+export const invalidUri: S3Error = { status: 400, code: 'InvalidURI', message: "Couldn't parse the specified URI." };
+export const entityTooLarge: S3Error = {
+  status: 400,
+  code: 'EntityTooLarge',
+  message: 'Your proposed upload exceeds the maximum allowed size',
+};
+export const notImplemented: S3Error = {
+  status: 501,
+  code: 'NotImplemented',
+  message: 'The local run knows GetObject, HeadObject and PutObject, with a body that is sent as it is.',
+};
+
+const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** The body of an error answer. */
+export const toXml = ({ code, message }: S3Error, resource: string, requestId: string): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escapeXml(message)}</Message><Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId></Error>`;

@@ -1,0 +1,78 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { readBody } from '../gateway/read-body.ts';
+import { closeServer, listen } from '../processes/listen.ts';
+import { entityTooLarge, invalidUri, keyTooLong, noSuchBucket, noSuchKey, notImplemented, type S3Error, toXml } from './errors.ts';
+import type { ObjectStore } from './object-store.ts';
+
+const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
+const MAX_KEY_BYTES = 1_024;
+
+export interface S3Emulator {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an emulator of S3: GetObject, HeadObject and PutObject, with the bucket in the path, as SDKs have it for an IP address.
+ * @param buckets the names of those that there are
+ */
+export const startS3 = async (buckets: ReadonlySet<string>, store: ObjectStore): Promise<S3Emulator> => {
+  const server = createServer((request, response) => {
+    serve(buckets, store, request, response).catch(() => response.destroy());
+  });
+  return { url: await listen(server, 0), close: () => closeServer(server) };
+};
+
+const serve = async (
+  buckets: ReadonlySet<string>,
+  store: ObjectStore,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const body = await readBody(request, MAX_OBJECT_BYTES);
+  const refuse = (error: S3Error): void => sendError(request, response, error);
+  const place = parsePlace(request.url ?? '/');
+  if (!place) return refuse(invalidUri);
+  const { bucket, key } = place;
+  if (!buckets.has(bucket)) return refuse(noSuchBucket);
+  if (key === '') return refuse(notImplemented);
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return refuse(keyTooLong);
+  if (request.method === 'PUT') {
+    if (!body) return refuse(entityTooLarge);
+    if (isChunked(request)) return refuse(notImplemented);
+    await store.put(bucket, key, body);
+    send(response, 200, { etag: etagOf(body) });
+    return;
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(notImplemented);
+  const content = await store.get(bucket, key);
+  if (!content) return refuse(noSuchKey);
+  const headers = { etag: etagOf(content), 'content-type': 'application/octet-stream', 'content-length': String(content.length) };
+  send(response, 200, headers, request.method === 'GET' ? content : undefined);
+};
+
+const parsePlace = (url: string): { bucket: string; key: string } | undefined => {
+  const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(url) ?? [];
+  try {
+    return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key) };
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether the body is cut into signed chunks, as an SDK sends a stream. */
+const isChunked = ({ headers }: IncomingMessage): boolean =>
+  String(headers['content-encoding']).includes('aws-chunked') || String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
+
+const etagOf = (content: Buffer): string => `"${createHash('md5').update(content).digest('hex')}"`;
+
+const send = (response: ServerResponse, status: number, headers: Record<string, string>, body?: Buffer | string): void => {
+  response.writeHead(status, { 'x-amz-request-id': randomUUID(), ...headers });
+  response.end(body);
+};
+
+const sendError = ({ method, url }: IncomingMessage, response: ServerResponse, error: S3Error): void => {
+  const body = toXml(error, url ?? '/', randomUUID());
+  send(response, error.status, { 'content-type': 'application/xml' }, method === 'HEAD' ? undefined : body);
+};

@@ -1,0 +1,58 @@
+import { Template } from '@huggingface/jinja';
+import { TemplateRefused } from './errors.ts';
+import type { ChatPrompt, PromptMessage, PromptToolCall } from './prompt.ts';
+
+/** The texts of special tokens that templates name, such as `bos_token`. */
+export type SpecialTokens = Record<string, string>;
+
+/** Renders a prompt as a runtime does before it encodes it. Throws TemplateRefused when the template does not take it. */
+export type RenderPrompt = (prompt: ChatPrompt) => string;
+
+// The renderer declares these itself and fails when they are declared again.
+const BUILT_IN = new Set(['true', 'false', 'none', 'True', 'False', 'None', 'range', 'namespace', 'raise_exception', 'strftime_now']);
+
+/** Templates print arguments as JSON or go through them, so a runtime parses them; text that is no JSON stays what it is. */
+const parseArguments = (text: string): unknown => {
+  try {
+    return JSON.parse(text || '{}');
+  } catch {
+    return text;
+  }
+};
+
+const toTemplateCall = ({ id, type, function: { name, arguments: text } }: PromptToolCall): object => ({
+  id,
+  type,
+  function: { name, arguments: parseArguments(text) },
+});
+
+/** As vLLM gives a message to a template: content is always text, reasoning has both of its names (vllm/entrypoints/chat_utils.py). */
+const toTemplateMessage = ({ content, reasoning, tool_calls, ...others }: PromptMessage): object => ({
+  ...others,
+  content: content ?? '',
+  ...(reasoning !== undefined && { reasoning, reasoning_content: reasoning }),
+  ...(tool_calls && tool_calls.length > 0 && { tool_calls: tool_calls.map(toTemplateCall) }),
+});
+
+/**
+ * Reads a chat template in Jinja.
+ * @throws Error when it cannot be read
+ */
+export const createRenderPrompt = (source: string, specialTokens: SpecialTokens): RenderPrompt => {
+  const template = new Template(source);
+  return ({ messages, tools, variables = {} }) => {
+    const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !BUILT_IN.has(name)));
+    try {
+      return template.render({
+        ...specialTokens,
+        ...own,
+        messages: messages.map(toTemplateMessage),
+        tools: tools ?? null,
+        documents: null,
+        add_generation_prompt: true,
+      });
+    } catch (error) {
+      throw new TemplateRefused(error instanceof Error ? error.message : String(error));
+    }
+  };
+};

@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { createRenderPrompt, type RenderPrompt, type SpecialTokens } from './chat-template.ts';
+import { createTokenCounters, type TokenCounter } from './token-counter.ts';
+import { createParts } from './tokenizer-parts.ts';
+
+/** A model's tokenizer and its chat template, ready to be used. */
+export interface LoadedTokenizer {
+  render: RenderPrompt;
+  /** A counter for one request. */
+  createCounter(): TokenCounter;
+}
+
+/** The texts of a tokenizer's files. */
+export interface TokenizerTexts {
+  tokenizer: string;
+  config?: string | undefined;
+  chatTemplate?: string | undefined;
+}
+
+const TokenText = z.union([z.string(), z.object({ content: z.string() }).transform(({ content }) => content)]);
+const Template = z.union([z.string(), z.array(z.object({ name: z.string(), template: z.string() }))]);
+
+/** What is used of tokenizer_config.json. */
+const TokenizerConfig = z.looseObject({ chat_template: Template.nullish() });
+
+const templateOf = (template: z.infer<typeof Template> | null | undefined): string | undefined =>
+  Array.isArray(template) ? template.find(({ name }) => name === 'default')?.template : (template ?? undefined);
+
+const specialTokensOf = (config: Record<string, unknown>): SpecialTokens =>
+  Object.fromEntries(
+    Object.entries(config).flatMap(([name, value]) => {
+      const text = name.endsWith('_token') && TokenText.safeParse(value).data;
+      return typeof text === 'string' ? [[name, text]] : [];
+    }),
+  );
+
+const readJson = (text: string, file: string): object => {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    throw new Error(`${file} is not JSON.`);
+  }
+};
+
+const whileReading = <Result>(file: string, read: () => Result): Result => {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+};
+
+/**
+ * Makes a tokenizer of the texts of its files.
+ * @throws Error that names the file which cannot be read, or says that none has a chat template
+ */
+export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: TokenizerTexts): LoadedTokenizer => {
+  const json = readJson(tokenizer, 'tokenizer.json');
+  const createCounter = whileReading('tokenizer.json', () => createTokenCounters(createParts(json)));
+  const settings = whileReading('tokenizer_config.json', () => TokenizerConfig.parse(readJson(config, 'tokenizer_config.json')));
+  const source = chatTemplate ?? templateOf(settings.chat_template);
+  if (source === undefined)
+    throw new Error('There is no chat template: neither a file of its own, nor chat_template in tokenizer_config.json.');
+  const render = whileReading('The chat template', () => createRenderPrompt(source, specialTokensOf(settings)));
+  return { render, createCounter };
+};

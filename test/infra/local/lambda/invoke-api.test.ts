@@ -1,0 +1,107 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lambda/function-set.ts';
+import { InvocationFailed } from '../../../../infra/local/lambda/invocation.ts';
+import { type InvokeApi, startInvokeApi } from '../../../../infra/local/lambda/invoke-api.ts';
+import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
+import { fixtureFunction, temporaryFolder } from '../fixtures.ts';
+
+const folder = temporaryFolder();
+const processes = createProcessList();
+const fn = fixtureFunction('buffered', { timeoutMs: 1_500 });
+let functions: FunctionSet;
+let api: InvokeApi;
+let client: LambdaClient;
+
+beforeAll(async () => {
+  functions = createFunctionSet({
+    functions: [fn],
+    endpoints: { dynamodbUrl: 'http://d', sagemakerUrl: 'http://s', s3Url: 'http://o', lambdaUrl: 'http://l' },
+    logFolder: folder.path,
+    environments: 1,
+    processes,
+    onChange: () => undefined,
+    log: () => undefined,
+  });
+  await functions.ready;
+  api = await startInvokeApi(functions.start);
+  client = new LambdaClient({
+    endpoint: api.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
+});
+afterAll(async () => {
+  client.destroy();
+  await api.close();
+  await functions.close();
+  processes.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+const invoke = (event: object | string | undefined, FunctionName = fn.name) =>
+  client.send(new InvokeCommand({ FunctionName, ...(event && { Payload: typeof event === 'string' ? event : JSON.stringify(event) }) }));
+const result = async (...parameters: Parameters<typeof invoke>): Promise<unknown> =>
+  JSON.parse((await invoke(...parameters)).Payload?.transformToString() ?? '');
+
+describe('Invoke', () => {
+  test.each([fn.name, fn.arn, fn.shortName])('runs the function %s and gives its result', async (name) => {
+    expect(await result({ action: 'environment' }, name)).toMatchObject({
+      GREETING: 'hello',
+      AWS_ENDPOINT_URL_S3: 'http://o',
+      AWS_ENDPOINT_URL_LAMBDA: 'http://l',
+    });
+    expect((await invoke({ action: 'pid' }, name)).StatusCode).toBe(200);
+  });
+
+  test('gives null for a function that returns nothing, and an empty event for no payload', async () => {
+    expect(await result({ action: 'nothing' })).toBeNull();
+    expect(await result(undefined)).toMatchObject({ body: expect.stringContaining('"event":{}') });
+  });
+
+  test('tells a failure of the function as an answer', async () => {
+    const failed = await invoke({ action: 'fail' });
+    expect([failed.StatusCode, failed.FunctionError]).toEqual([200, 'Unhandled']);
+    expect(JSON.parse(failed.Payload?.transformToString() ?? '')).toEqual({ errorType: 'RangeError', errorMessage: 'out of range' });
+  });
+
+  test.each([
+    ['a function that dies', { action: 'die' }, 'Runtime.ExitError'],
+    ['one that takes too long', { action: 'overlap', ms: 60_000 }, 'Sandbox.Timedout'],
+    ['one whose result is too long', { action: 'too_long' }, 'Error'],
+  ])('tells %s as an answer too', async (_name, event, errorType) => {
+    const failed = await invoke(event);
+    expect(failed.FunctionError).toBe('Unhandled');
+    expect(JSON.parse(failed.Payload?.transformToString() ?? '')).toMatchObject({ errorType });
+  });
+
+  test('refuses as Lambda refuses', async () => {
+    await expect(invoke({}, 'nowhere')).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: 'Function not found: nowhere',
+    });
+    await expect(invoke('{')).rejects.toMatchObject({ name: 'InvalidRequestContentException' });
+    await expect(invoke(`"${'x'.repeat(6_291_556)}"`)).rejects.toMatchObject({ name: 'RequestTooLargeException' });
+    const later = new InvokeCommand({ FunctionName: fn.name, InvocationType: 'Event' });
+    await expect(client.send(later)).rejects.toThrow('with RequestResponse only, not Event');
+  });
+});
+
+test('invocations that find no free process are throttled', async () => {
+  const throttled = await startInvokeApi(async () => {
+    throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
+  });
+  const other = new LambdaClient({
+    endpoint: throttled.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
+  await expect(other.send(new InvokeCommand({ FunctionName: 'f' }))).rejects.toMatchObject({
+    name: 'TooManyRequestsException',
+    $metadata: { httpStatusCode: 429 },
+  });
+  other.destroy();
+  await throttled.close();
+});

@@ -1,0 +1,78 @@
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { createFileStore, createMemoryStore, type ObjectStore } from '../../../../infra/local/s3/object-store.ts';
+import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
+import { temporaryFolder } from '../fixtures.ts';
+
+const Bucket = 'my-bucket';
+const folder = temporaryFolder();
+const emulators: S3Emulator[] = [];
+
+const start = async (store: ObjectStore): Promise<S3Client> => {
+  const emulator = await startS3(new Set([Bucket]), store);
+  emulators.push(emulator);
+  // As a function has it: nothing but the endpoint, which is an IP address.
+  return new S3Client({
+    endpoint: emulator.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
+};
+const read = async (client: S3Client, Key: string): Promise<string> =>
+  (await (await client.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString()) ?? '';
+
+afterAll(async () => {
+  await Promise.all(emulators.map(({ close }) => close()));
+  await folder[Symbol.asyncDispose]();
+});
+
+describe.each([
+  ['in memory', () => createMemoryStore()],
+  ['in files', () => createFileStore(path.join(folder.path, 'objects'))],
+])('an emulator that keeps objects %s', (_name, createStore) => {
+  test('gives back what was put, under any key, and the newest of two', async () => {
+    const client = await start(createStore());
+    const keys = ['a', 'sha256/1/tokenizer.json', 'é & <x>?#%', '../../escaped', '..', '/', 'a//b', 'k'.repeat(1_024)];
+    for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: `content of ${Key}` }));
+    for (const key of keys) expect(await read(client, key)).toBe(`content of ${key}`);
+    await client.send(new PutObjectCommand({ Bucket, Key: 'a', Body: Buffer.from([0, 255]) }));
+    const { Body, ContentLength, ETag } = await client.send(new GetObjectCommand({ Bucket, Key: 'a' }));
+    expect(await Body?.transformToByteArray()).toEqual(new Uint8Array([0, 255]));
+    expect([ContentLength, ETag]).toEqual([2, expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
+  });
+
+  test('tells the size of an object without it', async () => {
+    const client = await start(createStore());
+    await client.send(new PutObjectCommand({ Bucket, Key: 'sized', Body: '12345' }));
+    expect((await client.send(new HeadObjectCommand({ Bucket, Key: 'sized' }))).ContentLength).toBe(5);
+    await expect(client.send(new HeadObjectCommand({ Bucket, Key: 'gone' }))).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  test('fails as S3 fails', async () => {
+    const client = await start(createStore());
+    await expect(read(client, 'gone')).rejects.toMatchObject({ name: 'NoSuchKey', $metadata: { httpStatusCode: 404 } });
+    await expect(client.send(new GetObjectCommand({ Bucket: 'other', Key: 'a' }))).rejects.toMatchObject({ name: 'NoSuchBucket' });
+    await expect(read(client, 'k'.repeat(1_025))).rejects.toMatchObject({ name: 'KeyTooLongError' });
+    await expect(client.send(new ListObjectsV2Command({ Bucket }))).rejects.toMatchObject({ name: 'NotImplemented' });
+  });
+});
+
+test('a body that is cut into signed chunks, as a stream is, is refused and not stored as it comes', async () => {
+  await start(createMemoryStore());
+  const url = `${emulators.at(-1)?.url}/${Bucket}/chunked`;
+  expect((await fetch(url, { method: 'PUT', headers: { 'content-encoding': 'aws-chunked' }, body: '1\r\na\r\n0\r\n' })).status).toBe(501);
+  expect((await fetch(url)).status).toBe(404);
+});
+
+test('objects in files survive a restart, and none is outside the folder', async () => {
+  await using home = temporaryFolder();
+  const objects = path.join(home.path, 'objects');
+  await (await start(createFileStore(objects))).send(new PutObjectCommand({ Bucket, Key: '../../out', Body: 'in' }));
+  expect(await read(await start(createFileStore(objects)), '../../out')).toBe('in');
+  expect(readdirSync(home.path)).toEqual(['objects']);
+  const files = readdirSync(objects, { recursive: true }).filter((name) => statSync(path.join(objects, String(name))).isFile());
+  expect(files).toHaveLength(1);
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createTokenCounters } from '../../../shared/tokens/token-counter.ts';
+import { createParts } from '../../../shared/tokens/tokenizer-parts.ts';
+import { anyText, encodedLength, sentencePiece, withChanges } from './fixtures.ts';
+
+const metaspace = (prepend_scheme: string) => ({ type: 'Metaspace', replacement: '\u2581', prepend_scheme, split: true });
+const gpt2 = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
+const digits = { type: 'Digits', individual_digits: true };
+const spelling = { ...gpt2, use_regex: false };
+
+describe('a counter counts what the whole text is encoded to', () => {
+  test.each([
+    ['a byte-level tokenizer', withChanges({})],
+    ['one whose first stage knows the words itself', withChanges({ pre_tokenizer: gpt2 })],
+    ['one of several stages', withChanges({ pre_tokenizer: { type: 'Sequence', pretokenizers: [digits, spelling] } })],
+    ['one that normalizes', withChanges({ normalizer: { type: 'NFKC' } })],
+    ['a SentencePiece tokenizer without stages', sentencePiece()],
+    ['one that puts a space before the whole text', sentencePiece({ normalizer: null, pre_tokenizer: metaspace('first') })],
+    ['one that puts a space before each part', sentencePiece({ normalizer: null, pre_tokenizer: metaspace('always') })],
+  ])('%s', (_name, json) => {
+    const createCounter = createTokenCounters(createParts(json));
+    fc.assert(
+      fc.property(anyText, (text) => expect(createCounter().count(text)).toBe(encodedLength(json, text))),
+      { numRuns: 150 },
+    );
+  });
+
+  test('also where merges would cross the beginning of a word', () => {
+    const { model } = sentencePiece() as { model: { vocab: object; merges: string[] } };
+    const vocab = { ...model.vocab, 'a\u2581': 900 };
+    const json = sentencePiece({ model: { ...model, vocab, merges: ['a \u2581', ...model.merges] } });
+    expect(createTokenCounters(createParts(json))().count('a a a')).toBe(encodedLength(json, 'a a a'));
+  });
+});
+
+test('a bound is told from the count exactly, in any order of questions', () => {
+  const json = withChanges({});
+  const createCounter = createTokenCounters(createParts(json));
+  fc.assert(
+    fc.property(anyText, fc.array(fc.nat(40), { maxLength: 5 }), (text, limits) => {
+      const counter = createCounter();
+      const length = encodedLength(json, text);
+      for (const limit of [...limits, Math.max(0, length - 1), length, length + 1])
+        expect(counter.count(text, limit)).toBe(length > limit ? undefined : length);
+    }),
+  );
+});
+
+test('more words than are remembered are counted all the same', () => {
+  const json = withChanges({});
+  const createCounter = createTokenCounters(createParts(json));
+  const letters = (n: number): string => [...n.toString(4)].map((digit) => 'abcd'[Number(digit)]).join('');
+  const words = Array.from({ length: 110_000 }, (_, i) => ` ${letters(i)}`).join('');
+  const length = encodedLength(json, words);
+  expect(createCounter().count(words)).toBe(length);
+  expect(createCounter().count(words)).toBe(length);
+});
