@@ -1,5 +1,6 @@
 import middy from '@middy/core';
-import { createDatabase, tableName } from '../../shared/database/client.ts';
+import { createDatabase } from '../../shared/database/client.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
@@ -11,8 +12,8 @@ import { route } from './router.ts';
 import { version } from './version.ts';
 
 const database = createDatabase();
-const models = createModelStore(database, tableName('MODELS_TABLE'));
-const keys = createLimiterStore(database, tableName('KEYS_TABLE'));
+const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
+const keys = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
 
 export const handler = middy({ timeoutEarlyInMillis: 0 })
   .use(identify())

@@ -1,18 +1,38 @@
-import { createChatCompletion, createChatStream } from '../../shared/chat/from-upstream.ts';
-import { ChatCompletionRequest, chatCompletionFields } from '../../shared/chat/request.ts';
-import { promptBytes, toUpstreamChat } from '../../shared/chat/to-upstream.ts';
+import type { ReplyForm } from '../../shared/chat/reply.ts';
+import { createChatStream } from '../../shared/chat/reply-stream.ts';
+import { createChatCompletion } from '../../shared/chat/reply-whole.ts';
+import { type ChatCompletionRequest, chatCompletionRequest } from '../../shared/chat/request.ts';
+import { checkSupport, ignoredFields } from '../../shared/chat/support.ts';
+import { toChatPrompt } from '../../shared/chat/to-prompt.ts';
+import { toUpstreamChat } from '../../shared/chat/to-upstream.ts';
+import { isLegacy } from '../../shared/chat/tool.ts';
 import { idLike } from '../../shared/ids/id.ts';
 import type { InferenceRoute } from './route.ts';
 
-/** POST /v1/chat/completions (interface 4.1). */
-export const chatCompletions: InferenceRoute<ChatCompletionRequest> = {
+const formOf = (request: ChatCompletionRequest): ReplyForm => ({
+  includeUsage: request.stream_options?.include_usage === true,
+  tokenIds: request.return_token_ids === true,
+  isLegacy: isLegacy(request),
+});
+
+/**
+ * POST /v1/chat/completions (interface 4.1).
+ * @param structuredOutputs whether `response_format` may be a `json_schema`
+ */
+export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: boolean }): InferenceRoute<ChatCompletionRequest> => ({
   path: '/v1/chat/completions',
-  schema: ChatCompletionRequest,
-  fields: chatCompletionFields,
-  maxTokens: (request) => request.max_completion_tokens ?? request.max_tokens ?? undefined,
-  promptBytes,
+  schema: chatCompletionRequest(structuredOutputs),
+  checkSupport,
+  ignored: ignoredFields,
+  choices: ({ n }) => n ?? 1,
+  window: (request) => ({
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    whenExceeded: request.context_length_exceeded_behavior ?? 'truncate',
+    maxPromptTokens: request.prompt_truncate_len ?? undefined,
+  }),
+  toPrompt: toChatPrompt,
   toUpstream: toUpstreamChat,
   replyId: (requestId) => idLike('chatCompletion', requestId),
-  toStream: (request, facts) => createChatStream(facts, request.stream_options?.include_usage === true),
-  toWhole: (_request, facts) => createChatCompletion(facts),
-};
+  toStream: (request, facts) => createChatStream(facts, formOf(request)),
+  toWhole: (request, facts) => createChatCompletion(facts, formOf(request)),
+});

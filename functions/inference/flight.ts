@@ -1,17 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
-import type { Admission } from '../../shared/keys/admit.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
-import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
+import type { Outcome } from '../../shared/metering/event.ts';
 import { settle } from '../../shared/metering/settle.ts';
-import type { Model, Target } from '../../shared/models/model.ts';
-import { costNanos, type Price } from '../../shared/prices/price.ts';
-import type { UpstreamChunk, UpstreamUsage } from '../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../shared/upstream/errors.ts';
-import { createTally, type TokenCount } from '../../shared/upstream/tally.ts';
+import { type Observation, observe, type RequestFacts } from './observation.ts';
 import type { Dependencies } from './pipeline.ts';
-import type { InferenceRequest } from './route.ts';
 
 /** API Gateway cuts a connection that is silent for 5 minutes; a reply in one piece must come before. */
 const WHOLE_DEADLINE_MS = 280_000;
@@ -22,17 +17,7 @@ const UNREAD_MS = 5_000;
 /** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
 const SETTLEMENT_WAITS_MS = [250, 2_000];
 
-/** Where nothing was delivered, nothing is charged. */
-const NOTHING: TokenCount = { promptTokens: 0, completionTokens: 0, source: 'estimated' };
-
-interface FlightFacts {
-  event: ApiEvent;
-  route: { path: string };
-  request: InferenceRequest;
-  model: Model;
-  price: Price;
-  admission: Admission;
-  promptBytes: number;
+interface FlightFacts extends RequestFacts {
   /** The headers of every reply to this request. */
   headers: Record<string, string>;
   /** What is left of the function's time. */
@@ -42,11 +27,8 @@ interface FlightFacts {
 /** An admitted request until it is settled: what it used, how it ended, and the one usage event that says so. */
 export interface Flight {
   event: ApiEvent;
-  target: Target;
+  seen: Observation;
   signal: AbortController;
-  /** Counts what goes by. */
-  see: (chunks: readonly UpstreamChunk[]) => void;
-  usage: () => UpstreamUsage;
   /** Settles once; a second call does nothing. */
   land: (outcome: Outcome) => Promise<void>;
   /** Settles a failure and gives the error to tell. */
@@ -59,9 +41,8 @@ export interface Flight {
 
 /** Starts the flight of an admitted request, its deadline running. */
 export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
-  const { event, route, request, model, price, admission } = facts;
-  const [target] = model.targets;
-  const tally = createTally(facts.promptBytes, deps.now);
+  const { event, request, admission } = facts;
+  const seen = observe(facts, deps);
   const signal = new AbortController();
   let stopped: 'timed_out' | 'client_closed' | undefined;
   let landing: Promise<void> | undefined;
@@ -81,35 +62,11 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
   const timeMs = facts.remainingMs - RESERVE_MS;
   const deadline = setTimeout(() => void expire(), Math.max(0, request.stream ? timeMs : Math.min(timeMs, WHOLE_DEADLINE_MS)));
 
-  const usageEvent = (outcome: Outcome): UsageEvent => {
-    const { promptTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
-    const nowMs = deps.now();
-    return {
-      request_id: event.requestId,
-      key_id: admission.item.id,
-      org_id: admission.item.org,
-      model: model.name,
-      route: route.path,
-      stream: request.stream === true,
-      prompt_tokens: promptTokens,
-      completion_tokens: completionTokens,
-      source,
-      outcome,
-      finish_reason: tally.finishReason ?? null,
-      admitted_at: admission.entry[0],
-      time_to_first_token_ms: tally.firstTokenAtMs === undefined ? null : tally.firstTokenAtMs - event.receivedAtMs,
-      duration_ms: nowMs - event.receivedAtMs,
-      cost_nanos: costNanos(price, { promptTokens, completionTokens }),
-      price_version: price.version,
-      endpoint: target.endpoint,
-      ...(request.user && { user: request.user.toWellFormed() }),
-      ...(request.metadata && { metadata: request.metadata }),
-    };
-  };
-
   const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
     clearTimeout(deadline);
-    const settled = usageEvent(outcome);
+    // Of an answer that broke off, what was delivered is charged.
+    if (outcome !== 'completed' && request.stream) await seen.ended();
+    const settled = seen.usageEvent(outcome);
     const { metadata: _, user: __, ...said } = settled;
     const line = {
       ...said,
@@ -137,13 +94,8 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
 
   return {
     event,
-    target,
+    seen,
     signal,
-    see: (chunks) => chunks.forEach(tally.take),
-    usage: () => {
-      const { promptTokens, completionTokens } = tally.count();
-      return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
-    },
     land,
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse';
-import { createDatabase, tableName } from '../../shared/database/client.ts';
+import { createDatabase } from '../../shared/database/client.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import type { Reply } from '../../shared/http/reply.ts';
@@ -10,6 +11,7 @@ import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { serve } from './pipeline.ts';
@@ -19,10 +21,12 @@ const now = Date.now;
 
 const dependencies = {
   host: { scope: 'serverless' as const },
-  inventory: createInventory(createModelStore(database, tableName('MODELS_TABLE')), SERVERLESS_POOL, now),
-  keys: { store: createLimiterStore(database, tableName('KEYS_TABLE')), cache: createLimiterCache(), now },
-  usage: createUsageStore(database, tableName('USAGE_TABLE')),
+  inventory: createInventory(createModelStore(database, environmentVariable('MODELS_TABLE')), SERVERLESS_POOL, now),
+  keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE')), cache: createLimiterCache(), now },
+  usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   invoke: createInvoke(),
+  tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
+  cacheSaltSecret: environmentVariable('CACHE_SALT_SECRET'),
   now,
 };
 
@@ -39,4 +43,4 @@ const untilClosed = async ({ response }: { response?: Reply<string | Readable> }
 export const handler = middy({ executionMode: executionModeStreamifyResponse, timeoutEarlyInMillis: 0, requestEnd: untilClosed })
   .use(identify())
   .use(errorReplies())
-  .handler(serve(chatCompletions, dependencies));
+  .handler(serve(chatCompletions({ structuredOutputs: environmentVariable('STRUCTURED_OUTPUTS') === 'true' }), dependencies));

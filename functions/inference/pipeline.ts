@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { cacheSalt } from '../../shared/chat/cache-salt.ts';
 import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
 import { errorToTell } from '../../shared/http/error-replies.ts';
 import { ApiError, toWire } from '../../shared/http/errors.ts';
@@ -15,10 +16,15 @@ import type { UsageStore } from '../../shared/metering/usage-store.ts';
 import { ModelNotPriced } from '../../shared/models/errors.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
+import { orderTargets } from '../../shared/models/order-targets.ts';
 import { type Price, priceAt } from '../../shared/prices/price.ts';
 import { reservedTokens } from '../../shared/tokens/estimate.ts';
+import { fitWindow, wantedTokens } from '../../shared/tokens/fit-window.ts';
+import { promptBytes } from '../../shared/tokens/prompt-bytes.ts';
+import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../shared/upstream/invoke.ts';
+import { invokeAny } from '../../shared/upstream/invoke-any.ts';
 import { type Flight, takeOff } from './flight.ts';
 import type { InferenceRequest, InferenceRoute } from './route.ts';
 
@@ -27,7 +33,10 @@ export interface Dependencies {
   inventory: Inventory;
   keys: Keys;
   usage: UsageStore;
+  tokenizer: Tokenizer;
   invoke: Invoke;
+  /** Of the salt that keeps one organization's prompts out of another's cache. */
+  cacheSaltSecret: string;
   now: () => number;
 }
 
@@ -46,24 +55,44 @@ export const serve =
     // 1. Parse. The answers come in the order 401, 403, 400, 404, 429.
     const key = presentedKey(event, deps.host);
     const { request, model, price } = await parse(route, deps, key, event);
-    const maxTokens = Math.min(route.maxTokens(request) ?? model.default_output_tokens, model.max_output_tokens);
-    const promptBytes = route.promptBytes(request);
+    const window = route.window(request);
+    const choices = route.choices(request);
+    const prompt = route.toPrompt(request, model);
+    const bytes = promptBytes(prompt);
 
     // 2. Admit. From here on the request is in flight, and will have exactly one usage event.
     const { requestId } = event;
-    const tokens = reservedTokens({ promptBytes, maxTokens, choices: 1 });
+    const tokens = reservedTokens({ promptBytes: bytes, maxTokens: wantedTokens(window.maxTokens, model), choices });
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens });
-    const headers = { ...admission.headers, ...ignoredHeader(route.fields, request) };
+    const headers = { ...admission.headers, ...ignoredHeader(route.ignored(request, model)) };
     const remainingMs = clock.getRemainingTimeInMillis();
-    const flight = takeOff({ event, route, request, model, price, admission, promptBytes, headers, remainingMs }, deps);
+    const flight = takeOff({ event, route, request, model, price, admission, prompt, promptBytes: bytes, headers, remainingMs }, deps);
 
-    // 3. Invoke.
-    const question = route.toUpstream(request, { model: flight.target.container_model ?? '', maxTokens, requestId });
-    const answer = deps.invoke({ target: flight.target, body: JSON.stringify(question), signal: flight.signal });
+    // 3. Fit it into the model's window.
+    const fitted = await landing(flight, fitWindow(deps.tokenizer, model, { prompt, promptBytes: bytes, request: window }));
+    flight.seen.fitted(fitted);
+
+    // 4. Invoke.
+    const salt = cacheSalt(deps.cacheSaltSecret, admission.item.org, request.prompt_cache_isolation_key);
+    const question = { prompt: fitted.prompt, maxTokens: fitted.maxTokens, requestId, cacheSalt: salt };
+    const answer = invokeAny(deps.invoke, {
+      targets: orderTargets(model, requestId),
+      bodyFor: ({ container_model = '' }) =>
+        JSON.stringify(route.toUpstream(request, model, { ...question, containerModel: container_model })),
+      choices,
+      signal: flight.signal,
+      onTarget: flight.seen.asked,
+      onHead: flight.seen.taken,
+    });
     const first = answer.next();
-    const facts = { id: route.replyId(requestId), created: Math.floor(event.receivedAtMs / 1_000), model: model.name };
+    const facts = {
+      id: route.replyId(requestId),
+      created: Math.floor(event.receivedAtMs / 1_000),
+      model: model.name,
+      ...(request.perf_metrics_in_response && { perf: flight.seen.perf }),
+    };
 
-    // 4. Pump, 5. settle.
+    // 5. Pump, 6. settle.
     if (request.stream) {
       await firstWord(first, flight);
       const events = streamed(route.toStream(request, facts), answer, first, flight);
@@ -103,6 +132,7 @@ const parse = async <Request extends InferenceRequest>(
     const model = await deps.inventory.find(request.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
+    route.checkSupport(request, model);
     return { request, model, price };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -120,11 +150,18 @@ const modelOf = (body: unknown): string | undefined =>
 const MAX_IGNORED_NAMES = 32;
 
 /** Names the properties that were accepted and have no effect; a name that cannot stand in a header is encoded. */
-const ignoredHeader = (fields: ReadonlySet<string>, request: InferenceRequest): Record<string, string> => {
-  const ignored = Object.entries(request).flatMap(([name, value]) =>
-    fields.has(name) || value === null ? [] : [encodeURIComponent(name.toWellFormed()).slice(0, 64)],
-  );
-  return ignored.length > 0 ? { 'x-sluice-ignored': ignored.slice(0, MAX_IGNORED_NAMES).join(', ') } : {};
+const ignoredHeader = (names: readonly string[]): Record<string, string> => {
+  const told = names.slice(0, MAX_IGNORED_NAMES).map((name) => encodeURIComponent(name.toWellFormed()).slice(0, 64));
+  return told.length > 0 ? { 'x-sluice-ignored': told.join(', ') } : {};
+};
+
+/** What is done for an admitted request before its model is asked; a failure settles it. */
+const landing = async <Result>(flight: Flight, work: Promise<Result>): Promise<Result> => {
+  try {
+    return await work;
+  } catch (error) {
+    throw await flight.fail(error);
+  }
 };
 
 /** Waits for the model's first word, so that a failure before it is still a status of its own. */
@@ -148,11 +185,12 @@ async function* streamed(
 ): AsyncGenerator<string> {
   try {
     for (let batch = await first; !batch.done; batch = await answer.next()) {
-      flight.see(batch.value);
+      flight.seen.see(batch.value);
       const events = reply.take(batch.value);
       if (events) yield events;
     }
-    const usage = reply.usage(flight.usage());
+    await flight.seen.ended();
+    const usage = reply.usage(flight.seen.usage());
     if (usage) yield usage;
     await flight.land('completed');
     yield reply.end();
@@ -171,12 +209,13 @@ const gathered = async (
 ): Promise<Record<string, unknown>> => {
   try {
     for (let batch = await first; !batch.done; batch = await answer.next()) {
-      flight.see(batch.value);
+      flight.seen.see(batch.value);
       reply.take(batch.value);
     }
+    await flight.seen.ended();
   } catch (error) {
     throw await flight.fail(error);
   }
   await flight.land('completed');
-  return reply.whole(flight.usage());
+  return reply.whole(flight.seen.usage());
 };

@@ -1,13 +1,14 @@
 import type { Context } from 'aws-lambda';
-import { createDatabase, tableName } from '../../shared/database/client.ts';
+import { createDatabase } from '../../shared/database/client.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
 import { type SweepReport, sweep } from '../../shared/metering/sweep.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
 
 const database = createDatabase();
-const limiters = createLimiterStore(database, tableName('KEYS_TABLE'));
-const usage = createUsageStore(database, tableName('USAGE_TABLE'));
+const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
+const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 
 /** Without it every request in flight would be taken for dead. */
 const maxFlightMs = Number(process.env.MAX_FLIGHT_MS);

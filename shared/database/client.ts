@@ -35,10 +35,3 @@ export const createDatabase = (place: Pick<DynamoDBClientConfig, 'endpoint' | 'r
 /** Whether a conditional write was refused by its condition. */
 export const isConditionFailed = (error: unknown): error is ConditionalCheckFailedException =>
   error instanceof ConditionalCheckFailedException;
-
-/** A table's name from the environment; its absence is a mistake of the deployment. */
-export const tableName = (variable: string): string => {
-  const name = process.env[variable];
-  if (!name) throw new Error(`The environment variable ${variable} is missing.`);
-  return name;
-};

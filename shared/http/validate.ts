@@ -7,13 +7,32 @@ const pathOf = (path: readonly PropertyKey[]): string =>
     '',
   );
 
+const isAbsent = (value: unknown, path: readonly PropertyKey[]): boolean =>
+  path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value) === undefined;
+
+/** The names that JSON has for what zod calls otherwise. */
+const inWordsOfJson = (text: string): string =>
+  text
+    .replace(/^Invalid (?:input|option): /, '')
+    .replace(/\bexpected int\b(, received number)?/, 'expected an integer')
+    .replace(/\bexpected record\b/, 'expected object');
+
+const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
+  if (issue.code === 'unrecognized_keys') return `no such key is allowed in it: ${issue.keys.join(', ').slice(0, 200)}`;
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  const reason = inWordsOfJson(issue.message);
+  return issue.code === 'invalid_type' && isAbsent(value, issue.path)
+    ? `it is required; ${reason.replace(/, received undefined$/, '')}`
+    : reason;
+};
+
 /** A value as the schema has it, or a 400 that names the first field at fault and says what was expected there. */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  const [issue] = result.error.issues;
   const param = pathOf(issue?.path ?? []);
-  const reason = (issue?.message ?? 'not as documented').replace(/^Invalid (?:input|option): /, '');
+  const reason = issue ? reasonOf(issue, value) : 'not as documented';
   const message = param ? `Invalid value for '${param}': ${reason}.` : `Invalid request body: ${reason}.`;
   throw new InvalidRequest({ message, param: param || null });
 };

@@ -2,6 +2,9 @@
 export interface UpstreamChunk {
   choices?: UpstreamChoice[] | null;
   usage?: UpstreamUsage | null;
+  prompt_token_ids?: number[] | null;
+  /** A runtime's own measurements. */
+  metrics?: Record<string, unknown> | null;
 }
 
 export interface UpstreamChoice {
@@ -10,6 +13,10 @@ export interface UpstreamChoice {
   /** In place of `delta` where a runtime does not stream. */
   message?: UpstreamDelta | null;
   finish_reason?: string | null;
+  /** The stop string, or the id of the token, that ended the answer. */
+  stop_reason?: string | number | null;
+  logprobs?: { content?: unknown[] | null } | null;
+  token_ids?: number[] | null;
 }
 
 export interface UpstreamDelta {
@@ -17,11 +24,18 @@ export interface UpstreamDelta {
   content?: string | null;
   reasoning?: string | null;
   reasoning_content?: string | null;
-  tool_calls?: { function?: { arguments?: string | null } | null }[] | null;
+  tool_calls?: UpstreamToolCall[] | null;
+}
+
+export interface UpstreamToolCall {
+  index?: number | null;
+  id?: string | null;
+  function?: { name?: string | null; arguments?: string | null } | null;
 }
 
 export interface UpstreamUsage {
   prompt_tokens?: number;
   completion_tokens?: number | null;
   prompt_tokens_details?: Record<string, unknown> | null;
+  completion_tokens_details?: Record<string, unknown> | null;
 }

@@ -19,6 +19,10 @@ export class UpstreamFailed extends ApiError {
   }
 }
 
+/** Properties that only a runtime can judge wholly, as its words name them. */
+const JUDGED =
+  /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
+
 /** The container refused the request itself: 400 with its words. */
 export class RefusedByModel extends ApiError {
   constructor(message: string) {
@@ -28,7 +32,7 @@ export class RefusedByModel extends ApiError {
       type: 'invalid_request_error',
       code: isTooLong ? 'context_length_exceeded' : 'invalid_value',
       message,
-      param: isTooLong ? 'messages' : null,
+      param: isTooLong ? 'messages' : (JUDGED.exec(message)?.[0] ?? null),
     });
   }
 }

@@ -16,7 +16,11 @@ export interface Invocation {
   target: Target;
   /** The JSON that the container is asked. */
   body: string;
+  /** How many answers must come to their end. */
+  choices: number;
   signal: AbortController;
+  /** Called when the container has taken the request: the head of its answer is here. */
+  onHead?: () => void;
 }
 
 /** Starts an invocation and gives the chunks of its answer, a batch for each payload part. Throws only errors that may be told. */
@@ -47,7 +51,7 @@ export const createInvoke = (): Invoke => {
     return client;
   };
 
-  return async function* ({ target, body, signal }) {
+  return async function* ({ target, body, choices, signal, onHead }) {
     let isRead = false;
     try {
       const command = new InvokeEndpointWithResponseStreamCommand({
@@ -61,7 +65,8 @@ export const createInvoke = (): Invoke => {
         if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
         return send();
       });
-      const reader = createStreamReader();
+      onHead?.();
+      const reader = createStreamReader(choices);
       let drain: NodeJS.Timeout | undefined;
       try {
         for await (const part of Body ?? []) {

@@ -5,13 +5,18 @@ import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from './chunk.ts';
 const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-/** Everything that a choice's delta makes the model write: text, reasoning and the arguments of calls. */
-const writtenBytes = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): number => {
-  const texts = [content, reasoning ?? reasoning_content, ...(tool_calls ?? []).map((call) => call.function?.arguments)];
-  return texts.reduce<number>((bytes, text) => bytes + (typeof text === 'string' ? Buffer.byteLength(text) : 0), 0);
+/** Everything that a choice's delta makes the model write: text, reasoning, and the names and arguments of calls. */
+const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): string => {
+  const texts = [reasoning ?? reasoning_content, content];
+  for (const call of tool_calls ?? []) texts.push(call.function?.name, call.function?.arguments);
+  let written = '';
+  for (const text of texts) if (typeof text === 'string') written += text;
+  return written;
 };
 
 const MAX_REASON_CHARACTERS = 40;
+/** A text longer than this is estimated rather than counted. */
+const MAX_KEPT_CHARACTERS = 1_000_000;
 
 export interface TokenCount {
   promptTokens: number;
@@ -19,31 +24,55 @@ export interface TokenCount {
   source: 'runtime' | 'estimated';
 }
 
-/** Watches an answer go by and counts what will be billed. */
-export const createTally = (promptBytes: number, now: () => number) => {
+/**
+ * Watches an answer go by and counts what will be billed.
+ * @param keepsText whether what was written is kept, so that a tokenizer can count it where the runtime does not say
+ */
+export const createTally = (promptBytes: number, keepsText: boolean, now: () => number) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
+  let promptTokens = estimateTokens(promptBytes);
+  let completionTokens: number | undefined;
   let outputBytes = 0;
   let firstTokenAtMs: number | undefined;
   let finishReason: string | undefined;
+  const texts = new Map<number, string>();
+  let keptCharacters = 0;
+
+  const keep = (choice: number, written: string): void => {
+    keptCharacters += written.length;
+    if (keptCharacters > MAX_KEPT_CHARACTERS) texts.clear();
+    else texts.set(choice, (texts.get(choice) ?? '') + written);
+  };
+
   return {
     take: (chunk: UpstreamChunk): void => {
       const prompt_tokens = countOf(chunk.usage?.prompt_tokens);
       const completion_tokens = countOf(chunk.usage?.completion_tokens);
       if (chunk.usage && prompt_tokens !== undefined && completion_tokens !== undefined)
         usage = { ...chunk.usage, prompt_tokens, completion_tokens };
-      for (const { delta, finish_reason } of chunk.choices ?? []) {
-        const bytes = delta ? writtenBytes(delta) : 0;
-        outputBytes += bytes;
-        if (bytes > 0) firstTokenAtMs ??= now();
+      for (const { index, delta, finish_reason } of chunk.choices ?? []) {
+        const written = delta ? writtenText(delta) : '';
+        if (written) {
+          outputBytes += Buffer.byteLength(written);
+          firstTokenAtMs ??= now();
+          if (keepsText) keep(index ?? 0, written);
+        }
         if (typeof finish_reason === 'string') finishReason = finish_reason.toWellFormed().slice(0, MAX_REASON_CHARACTERS);
       }
     },
-    /** The runtime's own count where it gave one; else an estimate from bytes; nothing at all if nothing was delivered. */
+    /** The runtime's own count where it gave one; else ours, by tokenizer or from bytes; nothing at all if nothing was delivered. */
     count: (): TokenCount => {
       if (usage) return { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens, source: 'runtime' };
       if (outputBytes === 0) return { promptTokens: 0, completionTokens: 0, source: 'estimated' };
-      return { promptTokens: estimateTokens(promptBytes), completionTokens: estimateTokens(outputBytes), source: 'estimated' };
+      return { promptTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
     },
+    /** What a tokenizer counted, in place of the estimates. */
+    counted: (counts: { promptTokens?: number | undefined; completionTokens?: number | undefined }): void => {
+      promptTokens = counts.promptTokens ?? promptTokens;
+      completionTokens = counts.completionTokens ?? completionTokens;
+    },
+    /** What each choice wrote, where the runtime has not counted it and it was kept whole. */
+    uncounted: (): string[] => (usage || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
     get usage(): UpstreamUsage | undefined {
       return usage;
     },

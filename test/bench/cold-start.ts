@@ -113,7 +113,12 @@ const sizeRows = (name: string, fn: LambdaFunction): Row[] => {
 };
 
 const probe = async ({ run }: Stack, fn: LambdaFunction, { event, status, label }: Cold): Promise<Times> => {
-  const env = functionVariables(fn, { dynamodbUrl: run.dynamodb_endpoint, sagemakerUrl: run.sagemaker_url });
+  const env = functionVariables(fn, {
+    dynamodbUrl: run.dynamodb_endpoint,
+    sagemakerUrl: run.sagemaker_url,
+    s3Url: run.s3_endpoint,
+    lambdaUrl: run.lambda_endpoint,
+  });
   const streaming = fn.shortName === 'inference';
   const { stderr } = await promisify(execFile)(process.execPath, [PROBE, JSON.stringify({ bundle: bundleFile(fn), event, streaming })], {
     env,

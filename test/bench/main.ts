@@ -7,12 +7,14 @@ import { measureColdStarts } from './cold-start.ts';
 import { measureDatabase } from './database.ts';
 import { measureFirstToken } from './first-token.ts';
 import { applyLoad } from './load.ts';
+import { measureLongStream } from './long-stream.ts';
 import { type Options, type Phase, readOptions, USAGE } from './options.ts';
 import { residentMiB } from './processes.ts';
 import { shortBody } from './prompts.ts';
 import { type Findings, toReport } from './report.ts';
 import { measureRequests } from './requests.ts';
 import { type Stack, startStack } from './stack.ts';
+import { measureTokenizer } from './tokenizer.ts';
 
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const WARM_UP_CONCURRENCY = 16;
@@ -61,6 +63,8 @@ const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assem
   await phase('first-token', () => measureFirstToken(stack, secondsPerPhase));
   await phase('chunks', () => measureChunks(stack, secondsPerPhase));
   findings.push(memory(stack));
+  await phase('long-stream', () => measureLongStream(stack));
+  await phase('tokenizer', () => measureTokenizer(stack, assemblyDir));
   await phase('cold-start', () => measureColdStarts(stack, assemblyDir));
   await phase('database', () => measureDatabase(stack));
   return findings;

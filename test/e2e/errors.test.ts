@@ -82,7 +82,7 @@ describe('a request that cannot be read is a 400 that says why', () => {
   test('unknown properties are accepted and named in a header', async () => {
     const response = await chat({ wombat: 1, top_p: 0.5, 'ü\r\n': true, n: null });
     expect(response.status).toBe(200);
-    expect(response.headers.get('x-sluice-ignored')).toBe('wombat, top_p, %C3%BC%0D%0A');
+    expect(response.headers.get('x-sluice-ignored')).toBe('wombat, %C3%BC%0D%0A');
   });
 });
 

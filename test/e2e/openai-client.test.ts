@@ -46,7 +46,7 @@ describe('the official OpenAI client', () => {
     for await (const chunk of stream) chunks.push(chunk);
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(whole.choices[0]?.message.content);
     expect(new Set(chunks.map(({ id, created, model }) => `${id} ${created} ${model}`)).size).toBe(1);
-    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '', refusal: null });
     expect(chunks.filter((chunk) => chunk.choices[0]?.finish_reason)).toHaveLength(1);
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe(whole.choices[0]?.finish_reason);
     expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true);
@@ -112,7 +112,8 @@ describe('the official OpenAI client', () => {
 
   test('lists the models', async () => {
     const { data } = await client.models.list();
-    expect(data).toEqual([expect.objectContaining({ id: 'sluice-tiny', object: 'model', context_length: 8_192 })]);
+    const listed = { object: 'model', context_length: 8_192 };
+    expect(data).toEqual(['sluice-tiny', 'sluice-tiny-reasoning'].map((id) => expect.objectContaining({ id, ...listed })));
   });
 });
 
@@ -163,7 +164,7 @@ describe('the error classes of the official client', () => {
     expect(error).toMatchObject({ param: 'temperature', type: 'invalid_request_error' });
   });
 
-  test('BadRequestError with the words of the container for a prompt that is too long', async () => {
+  test('BadRequestError for a prompt that is too long', async () => {
     const error = await failure(client.chat.completions.create({ ...ask, messages: [{ role: 'user', content: 'river '.repeat(9_000) }] }));
     expect(error).toBeInstanceOf(OpenAI.BadRequestError);
     expect(error).toMatchObject({ code: 'context_length_exceeded', message: expect.stringContaining('8192') });

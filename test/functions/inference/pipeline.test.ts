@@ -1,36 +1,18 @@
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { chatCompletions } from '../../../functions/inference/chat-completions.ts';
-import { type Dependencies, serve } from '../../../functions/inference/pipeline.ts';
-import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import type { Reply } from '../../../shared/http/reply.ts';
-import { newId } from '../../../shared/ids/id.ts';
-import { createKey } from '../../../shared/keys/create-key.ts';
 import type { UsageEvent } from '../../../shared/metering/event.ts';
-import { createInventory } from '../../../shared/models/inventory.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
-import { makeCaller, wide } from '../../support/callers.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import { answers, END, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../support/pipeline.ts';
 
-let database: TestDatabase;
+let pipeline: TestPipeline;
 beforeAll(async () => {
-  database = await startTestDatabase();
-  const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }];
-  const sizes = { context_length: 1_000, max_output_tokens: 100, default_output_tokens: 50 };
-  await database.models.put(SERVERLESS_POOL, {
-    name: 'm',
-    status: 'published',
-    created: 0,
-    ...sizes,
-    targets: [{ endpoint: 'e' }],
-    prices,
-  });
+  pipeline = await startTestPipeline();
 });
 afterAll(async () => {
-  await database.close();
+  await pipeline.close();
 });
 let logged: ReturnType<typeof jest.spyOn>;
 beforeEach(() => {
@@ -40,52 +22,9 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const text = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
-const END: UpstreamChunk[] = [
-  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-  { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2 } },
-];
-
-/** The pipeline over real tables and an upstream of the test's own. */
-const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}) => {
-  const { secret, key_id } = await createKey(database.limiters, wide);
-  const deps: Dependencies = {
-    host: { scope: 'serverless' },
-    inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
-    keys: makeCaller(database.limiters, Date.now),
-    usage: database.usage,
-    invoke,
-    now: Date.now,
-    ...change,
-  };
-  const call = (body: Record<string, unknown>, remainingMs = 600_000): Promise<Reply<string | Readable>> => {
-    const event = {
-      headers: { Authorization: `Bearer ${secret}` },
-      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
-      requestContext: {},
-    };
-    return serve(chatCompletions, deps)({ ...event, requestId: newId('request'), receivedAtMs: Date.now() } as unknown as ApiEvent, {
-      getRemainingTimeInMillis: () => remainingMs,
-    });
-  };
-  const events = async (): Promise<UsageEvent[]> => Array.fromAsync(database.usage.listByBucket(key_id, Date.now()));
-  const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
-  return { call, events, inFlight };
-};
-
-const read = async (reply: Reply<string | Readable>): Promise<string> =>
-  Buffer.concat(await (reply.body as Readable).map((chunk) => Buffer.from(chunk as string)).toArray()).toString();
-
-/** An upstream that says this much and then nothing more, until it is stopped. */
-const silentAfter = (...batches: UpstreamChunk[][]): Invoke =>
-  async function* ({ signal }: Invocation) {
-    yield* batches;
-    await new Promise((_, reject) => signal.signal.addEventListener('abort', () => reject(new Error('aborted'))));
-  };
-
 describe('the time of a function', () => {
   test('ends with a settlement: a stream is told, and billed for what was delivered', async () => {
-    const { call, events, inFlight } = await setUp(silentAfter(text('Hello there')));
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
     const body = await read(await call({ stream: true }, 20_050));
     expect(body).toContain('Hello there');
     expect(body).toMatch(/"code":"upstream_timeout".*\n\n$/);
@@ -94,7 +33,7 @@ describe('the time of a function', () => {
   });
 
   test('ends a reply in one piece with a 503 that says to stream', async () => {
-    const { call, events } = await setUp(silentAfter());
+    const { call, events } = await pipeline.setUp(silentAfter());
     await expect(call({}, 20_050)).rejects.toMatchObject({
       status: 503,
       code: 'upstream_timeout',
@@ -109,7 +48,7 @@ test('a caller that does not read is settled at the deadline all the same, and i
     while (!signal.signal.aborted) yield text('x'.repeat(1_000));
     throw new Error('aborted');
   };
-  const { call, events, inFlight } = await setUp(endless);
+  const { call, events, inFlight } = await pipeline.setUp(endless);
   const body = (await call({ stream: true }, 20_100)).body as Readable;
   body.once('readable', () => undefined);
   await untilClosed(body);
@@ -125,25 +64,20 @@ describe('what a caller names for itself', () => {
     ['a deep object', JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)],
     ['half a character', { a: '\udfff' }],
   ])('%s in metadata does not keep the request from being billed', async (_, metadata) => {
-    const { call, events } = await setUp(answers);
+    const { call, events } = await pipeline.setUp(answers);
     expect((await call({ metadata, user: 'x\ud800' })).statusCode).toBe(200);
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: 11n, metadata, user: 'x\ufffd' })]);
   });
 });
 
-const answers: Invoke = async function* () {
-  yield text('Hello');
-  yield END;
-};
-
 test('a model without a price in force is not given away', async () => {
-  const model = (await database.models.list(SERVERLESS_POOL)).get('m') as Model;
-  await database.models.put(SERVERLESS_POOL, {
+  const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+  await pipeline.database.models.put(SERVERLESS_POOL, {
     ...model,
     name: 'later',
     prices: [{ version: 'p2', effective_at: Date.now() + 1e9, prompt_nanos: 1, completion_nanos: 1 }],
   });
-  const { call, events } = await setUp(answers);
+  const { call, events } = await pipeline.setUp(answers);
   await expect(call({ model: 'later' })).rejects.toMatchObject({
     status: 503,
     code: 'model_not_ready',
@@ -154,7 +88,7 @@ test('a model without a price in force is not given away', async () => {
 
 test('a runtime that says what we cannot read fails the request, is stopped, and costs what was delivered', async () => {
   let stopped = false;
-  const { call, events, inFlight } = await setUp(async function* ({ signal }) {
+  const { call, events, inFlight } = await pipeline.setUp(async function* ({ signal }) {
     signal.signal.addEventListener('abort', () => {
       stopped = true;
     });
@@ -170,7 +104,7 @@ test('a runtime that says what we cannot read fails the request, is stopped, and
 
 describe('a caller that is known to have left', () => {
   test('stops the model, and is billed for what was delivered until then', async () => {
-    const { call, events, inFlight } = await setUp(silentAfter(text('Hello there')));
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
     const body = (await call({ stream: true })).body as Readable;
     for await (const chunk of body) if (String(chunk).includes('Hello')) break;
     await untilClosed(body);
@@ -179,7 +113,7 @@ describe('a caller that is known to have left', () => {
   });
 
   test('before its first byte costs nothing and leaves nothing in flight', async () => {
-    const { call, events, inFlight } = await setUp(silentAfter(text('Hello')));
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello')));
     const body = (await call({ stream: true })).body as Readable;
     await untilClosed(body.destroy());
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', cost_nanos: 0n })]);
@@ -192,7 +126,7 @@ const untilClosed = (stream: Readable): Promise<void> =>
 
 describe('settlement', () => {
   test('is durable before [DONE] leaves', async () => {
-    const { call, events, inFlight } = await setUp(answers);
+    const { call, events, inFlight } = await pipeline.setUp(answers);
     const reply = await call({ stream: true });
     let seen = '';
     for await (const chunk of reply.body as Readable) {
@@ -212,8 +146,8 @@ describe('settlement', () => {
       tries++;
       throw new Error('DynamoDB is down');
     };
-    const down = { ...database.usage, putIfAbsent };
-    const { call, events, inFlight } = await setUp(answers, { usage: down });
+    const down = { ...pipeline.database.usage, putIfAbsent };
+    const { call, events, inFlight } = await pipeline.setUp(answers, { usage: down });
     const reply = await call({});
     expect(reply.statusCode).toBe(200);
     expect(JSON.parse(reply.body as string)).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
@@ -226,11 +160,11 @@ describe('settlement', () => {
   test('that fails for a moment is tried again', async () => {
     let failures = 1;
     const shaky = {
-      ...database.usage,
+      ...pipeline.database.usage,
       putIfAbsent: async (event: UsageEvent) =>
-        failures-- > 0 ? Promise.reject(new Error('a moment')) : database.usage.putIfAbsent(event),
+        failures-- > 0 ? Promise.reject(new Error('a moment')) : pipeline.database.usage.putIfAbsent(event),
     };
-    const { call, events, inFlight } = await setUp(answers, { usage: shaky });
+    const { call, events, inFlight } = await pipeline.setUp(answers, { usage: shaky });
     await call({});
     expect(await events()).toHaveLength(1);
     expect(await inFlight()).toBe(0);
@@ -240,7 +174,7 @@ describe('settlement', () => {
 describe('what goes upstream', () => {
   test('is bounded: the caller’s max_tokens, else the model’s default, never more than its maximum', async () => {
     const asked: number[] = [];
-    const { call } = await setUp(async function* ({ body }) {
+    const { call } = await pipeline.setUp(async function* ({ body }) {
       asked.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
       yield END;
     });

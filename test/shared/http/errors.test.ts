@@ -42,7 +42,7 @@ describe('validation', () => {
     expect(refused({ messages: [] })).toMatchObject({
       status: 400,
       param: 'model',
-      message: "Invalid value for 'model': expected string, received undefined.",
+      message: "Invalid value for 'model': it is required; expected string.",
     });
     expect(refused({ model: 'm', messages: [{ role: 'user' }, { role: 'robot' }] })).toMatchObject({ param: 'messages[1].role' });
     expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected object') });

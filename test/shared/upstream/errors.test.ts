@@ -37,7 +37,7 @@ describe('what an upstream does', () => {
     });
     expect(
       toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage: '{"detail":"top_p is out of range"}' })),
-    ).toMatchObject({ status: 400, message: 'top_p is out of range' });
+    ).toMatchObject({ status: 400, param: 'top_p', message: 'top_p is out of range' });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: 'plain words' }))).toMatchObject({
       status: 400,
       message: 'plain words',

@@ -15,11 +15,11 @@ const chunks = [
 ];
 const sse = `${chunks.map((data) => `data: ${JSON.stringify(data)}\n\n`).join('')}data: [DONE]\n\n`;
 
-const read = (parts: Uint8Array[]): UpstreamChunk[] => {
-  const reader = createStreamReader();
+const read = (parts: Uint8Array[], choices = 1): UpstreamChunk[] => {
+  const reader = createStreamReader(choices);
   return [...parts.flatMap((part) => reader.push(part)), ...reader.end()];
 };
-const readText = (text: string): UpstreamChunk[] => read([Buffer.from(text)]);
+const readText = (text: string, choices = 1): UpstreamChunk[] => read([Buffer.from(text)], choices);
 
 describe('a stream from a runtime', () => {
   test('reads the same however it is cut, also inside a character', () => {
@@ -68,9 +68,51 @@ describe('a stream from a runtime', () => {
     ['never says that it has finished', `data: ${JSON.stringify(chunk('a'))}\n\ndata: [DONE]\n\n`],
     ['was broken off by its runtime', `data: ${JSON.stringify(chunk('a', 'abort'))}\n\ndata: [DONE]\n\n`],
     ['holds what is not JSON', 'data: {nonsense\n\ndata: [DONE]\n\n'],
+    ['says that its event is an error', 'event: error\ndata: {"message":"boom"}\n\ndata: [DONE]\n\n'],
+    ['has an error in a field of its own', 'error: {"code":500,"message":"boom"}\n\n'],
+    ['holds JSON that is no object', 'data: 5\n\ndata: [DONE]\n\n'],
     ['holds an error and then the terminator', 'data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n'],
   ])('that %s is a failure of the upstream', (_, text) => {
     expect(() => readText(text)).toThrow(expect.objectContaining({ status: 503, code: 'upstream_error' }));
+  });
+
+  test('of several answers is complete when each of them is', () => {
+    const end = (index: number) => `data: ${JSON.stringify({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })}\n\n`;
+    expect(readText(`${end(0)}${end(1)}data: [DONE]\n\n`, 2)).toHaveLength(2);
+    expect(() => readText(`${end(0)}${end(0)}data: [DONE]\n\n`, 2)).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
+
+  test('of any content, in any of its forms, reads the same however it is cut', () => {
+    const anyChunk = fc.record({
+      choices: fc.array(fc.record({ index: fc.nat(1), delta: fc.record({ content: fc.string({ unit: 'grapheme' }) }) }), { maxLength: 3 }),
+      unknown: fc.json(),
+    });
+    const end = { choices: [0, 1].map((index) => ({ index, delta: {}, finish_reason: 'stop' })) };
+    const form = fc.record({ newline: fc.constantFrom('\n', '\r\n'), asLines: fc.boolean(), comments: fc.boolean() });
+    fc.assert(
+      fc.property(
+        fc.array(anyChunk, { maxLength: 8 }),
+        form,
+        fc.array(fc.nat(), { maxLength: 30 }),
+        (sent, { newline, asLines, comments }, cuts) => {
+          const events = [...sent, end].map((data) => (asLines ? JSON.stringify(data) : `data: ${JSON.stringify(data)}${newline}`));
+          const text = [...events, ...(asLines ? [] : [`data: [DONE]${newline}`])]
+            .flatMap((event) => (comments ? [`: here${newline}`, event] : [event]))
+            .map((event) => event + newline)
+            .join('');
+          const bytes = Buffer.from(text);
+          const at = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
+          const parts = at.slice(1).map((to, i) => bytes.subarray(at[i], to));
+          expect(read(parts, 2)).toEqual(JSON.parse(JSON.stringify([...sent, end])));
+        },
+      ),
+    );
+  });
+
+  test('takes an event of megabytes in small parts', () => {
+    const big = Buffer.from(`data: ${JSON.stringify(chunk('x'.repeat(3_000_000), 'stop'))}\n\ndata: [DONE]\n\n`);
+    const parts = Array.from({ length: Math.ceil(big.length / 65_536) }, (_, i) => big.subarray(i * 65_536, (i + 1) * 65_536));
+    expect(read(parts)).toEqual([chunk('x'.repeat(3_000_000), 'stop')]);
   });
 
   test('with a line that never ends is given up', () => {

@@ -3,7 +3,7 @@ import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { createTally } from '../../../shared/upstream/tally.ts';
 
 const count = (...chunks: unknown[]) => {
-  const tally = createTally(40, () => 1_000);
+  const tally = createTally(40, false, () => 1_000);
   for (const chunk of chunks) tally.take(chunk as UpstreamChunk);
   return tally.count();
 };
@@ -38,6 +38,30 @@ describe('what will be billed', () => {
       { tool_calls: [{ function: { arguments: '{"a":"b"}' } }] },
     ])
       expect(count(delta(fields))).toEqual({ promptTokens: 10, completionTokens: 3, source: 'estimated' });
+  });
+
+  test('is what a tokenizer counts of the texts that were kept, where the runtime does not say', () => {
+    const tally = createTally(40, true, () => 1_000);
+    for (const [index, content] of [
+      [0, 'Hello '],
+      [1, 'Good'],
+      [0, 'you'],
+    ] as const)
+      tally.take({ choices: [{ index, delta: { content } }] });
+    tally.take({ choices: [{ index: 1, delta: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] });
+    expect(tally.uncounted()).toEqual(['Hello you', 'Goodf{}']);
+    tally.counted({ promptTokens: 11, completionTokens: 5 });
+    expect(tally.count()).toEqual({ promptTokens: 11, completionTokens: 5, source: 'estimated' });
+    tally.take({ usage: { prompt_tokens: 12, completion_tokens: 6 } });
+    expect(tally.uncounted()).toEqual([]);
+    expect(tally.count()).toEqual({ promptTokens: 12, completionTokens: 6, source: 'runtime' });
+  });
+
+  test('is an estimate where more was written than is kept', () => {
+    const tally = createTally(40, true, () => 1_000);
+    for (let i = 0; i < 3; i++) tally.take({ choices: [{ index: 0, delta: { content: 'x'.repeat(400_000) } }] });
+    expect(tally.uncounted()).toEqual([]);
+    expect(tally.count()).toMatchObject({ completionTokens: 300_000, source: 'estimated' });
   });
 
   test('is nothing when nothing was written', () => {

@@ -1,0 +1,69 @@
+import { InvalidRequest } from '../http/errors.ts';
+import type { Model } from '../models/model.ts';
+import type { ChatPrompt } from './prompt.ts';
+import { promptTokenBound } from './prompt-bytes.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+/** What a request asks of the model's window. */
+export interface WindowRequest {
+  /** The most tokens that the caller asks for, if it says. */
+  maxTokens: number | undefined;
+  /** `truncate` lowers max_tokens to what is left; `error` refuses instead. */
+  whenExceeded: 'truncate' | 'error';
+  /** The caller's `prompt_truncate_len`: older messages go until the prompt is no longer than this. */
+  maxPromptTokens: number | undefined;
+}
+
+/** A prompt that has its place in the window, and the tokens that are left for the answer, as far as they were asked for. */
+export interface Fitted {
+  prompt: ChatPrompt;
+  maxTokens: number;
+  /** Exact where the prompt was counted. */
+  promptTokens?: number;
+}
+
+/** Prompt and answer do not fit the window, or the prompt not its own bound. */
+export class ContextLengthExceeded extends InvalidRequest {
+  constructor(facts: { promptTokens: number; maxTokens: number; windowTokens: number; maxPromptTokens?: number | undefined }) {
+    const { promptTokens, maxTokens, windowTokens, maxPromptTokens } = facts;
+    const asked = `This model's maximum context length is ${windowTokens} tokens. You asked for ${promptTokens + maxTokens}: ${promptTokens} in the messages, ${maxTokens} in the completion.`;
+    const message =
+      maxPromptTokens === undefined
+        ? `${asked} Shorten the messages or lower max_tokens.`
+        : `${asked} prompt_truncate_len is ${maxPromptTokens}, but the system messages and the last user message alone have ${promptTokens} tokens. Shorten them or raise prompt_truncate_len.`;
+    super({ code: 'context_length_exceeded', param: maxPromptTokens === undefined ? 'messages' : 'prompt_truncate_len', message });
+  }
+}
+
+/** The most tokens that an answer may have, before the prompt is known: the caller's word or the model's default, within the model's own bound. */
+export const wantedTokens = (maxTokens: number | undefined, model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>): number =>
+  Math.min(maxTokens ?? model.default_output_tokens, model.max_output_tokens);
+
+/**
+ * Makes a request fit its model's window. The tokenizer is asked only where the prompt's bytes do not already prove that everything fits;
+ * a model without one is left to refuse what is too long itself.
+ * @throws ContextLengthExceeded when it cannot be made to fit, or must not be
+ */
+export const fitWindow = async (
+  tokenizer: Pick<Tokenizer, 'fit'>,
+  model: Model,
+  { prompt, promptBytes, request }: { prompt: ChatPrompt; promptBytes: number; request: WindowRequest },
+): Promise<Fitted> => {
+  const wanted = wantedTokens(request.maxTokens, model);
+  // Who wants an error wants it for what was asked, not for what the model would have made of it; our own default is no wish.
+  const held = request.whenExceeded === 'error' ? (request.maxTokens ?? 1) : wanted;
+  const { maxPromptTokens } = request;
+  const { tokenizer: files, context_length: windowTokens } = model;
+  const bound = promptTokenBound(prompt, promptBytes);
+  const isShort = maxPromptTokens === undefined || bound <= maxPromptTokens;
+  if (!files || (isShort && bound + Math.max(held, wanted) <= windowTokens)) return { prompt, maxTokens: wanted };
+
+  const { prompt_tokens: promptTokens, kept } = await tokenizer.fit({ files, prompt, max_prompt_tokens: isShort ? null : maxPromptTokens });
+  const exceeded = (facts: { maxTokens: number; maxPromptTokens?: number | undefined }): ContextLengthExceeded =>
+    new ContextLengthExceeded({ promptTokens, windowTokens, ...facts });
+  if (!isShort && promptTokens > maxPromptTokens) throw exceeded({ maxTokens: held, maxPromptTokens });
+  const room = windowTokens - promptTokens;
+  if (room < 1 || (request.whenExceeded === 'error' && held > room)) throw exceeded({ maxTokens: held });
+  const messages = kept ? kept.flatMap((index) => prompt.messages[index] ?? []) : prompt.messages;
+  return { prompt: { ...prompt, messages }, maxTokens: Math.min(wanted, room), promptTokens };
+};

@@ -1,0 +1,26 @@
+import type { ChatPrompt } from './prompt.ts';
+
+/** What the chat template adds to a message, in tokens at most: its role, and what begins and ends it. */
+const MESSAGE_OVERHEAD = 16;
+/** What a chat template says of its own accord, in tokens at most. */
+const TEMPLATE_OVERHEAD = 1_024;
+/** Templates print tools with indentation, or as declarations of their own. */
+const TOOLS_FACTOR = 2;
+
+const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(JSON.stringify(tools)) : 0);
+
+/** A prompt's size in bytes, from which its tokens are estimated before anything is asked of the model. */
+export const promptBytes = (prompt: ChatPrompt): number =>
+  prompt.messages.reduce(
+    (bytes, { content, reasoning, tool_calls }) =>
+      bytes +
+      Buffer.byteLength(content ?? '') +
+      (reasoning ? Buffer.byteLength(reasoning) : 0) +
+      (tool_calls ? Buffer.byteLength(JSON.stringify(tool_calls)) : 0) +
+      MESSAGE_OVERHEAD,
+    toolBytes(prompt),
+  );
+
+/** More tokens than the rendered prompt has: a token is at least one byte of it. What is within this bound needs no tokenizer. */
+export const promptTokenBound = (prompt: ChatPrompt, bytes: number): number =>
+  bytes + (TOOLS_FACTOR - 1) * toolBytes(prompt) + TEMPLATE_OVERHEAD;

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Target } from '../../../shared/models/model.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import { RefusedByModel, UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+import { invokeAny } from '../../../shared/upstream/invoke-any.ts';
+
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const one: Target = { endpoint: 'one', weight: 1 };
+const two: Target = { endpoint: 'two', weight: 1, container_model: 'inner' };
+const said = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
+
+/** Upstreams by endpoint; what was asked of them. */
+const setUp = (
+  upstreams: Record<string, (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>>,
+  targets: [Target, ...Target[]] = [one, two],
+) => {
+  const asked: string[] = [];
+  const signal = new AbortController();
+  const invoke: Invoke = (invocation) => (upstreams[invocation.target.endpoint] as Invoke)(invocation);
+  const answer = invokeAny(invoke, {
+    targets,
+    bodyFor: ({ container_model = '' }) => container_model,
+    choices: 1,
+    signal,
+    onTarget: ({ endpoint }) => asked.push(endpoint),
+  });
+  return { asked, answer, signal };
+};
+const failing = (error: Error, ...batches: UpstreamChunk[][]) =>
+  async function* ({ signal }: Invocation) {
+    yield* batches;
+    signal.abort();
+    throw error;
+  };
+const answering = async function* ({ body }: Invocation) {
+  yield said(body);
+};
+
+describe('a model with several targets', () => {
+  test.each(['upstream_error', 'no_capacity', 'model_not_ready'] as const)(
+    'is asked at the next one when the first fails with %s before its first word',
+    async (code) => {
+      const { asked, answer, signal } = setUp({ one: failing(new UpstreamFailed(code, 'x')), two: answering });
+      expect(await Array.fromAsync(answer)).toEqual([said('inner')]);
+      expect(asked).toEqual(['one', 'two']);
+      expect(signal.signal.aborted).toBe(false);
+    },
+  );
+
+  test.each([
+    ['it took too long', new UpstreamFailed('upstream_timeout', 'x')],
+    ['the request itself was refused', new RefusedByModel('No.')],
+    ['the fault is ours', new TypeError('x')],
+  ])('is not asked again when %s', async (_, error) => {
+    const { asked, answer } = setUp({ one: failing(error), two: answering });
+    await expect(Array.fromAsync(answer)).rejects.toBe(error);
+    expect(asked).toEqual(['one']);
+  });
+
+  test('is not asked again once it has begun to answer', async () => {
+    const error = new UpstreamFailed('upstream_error', 'x');
+    const { asked, answer } = setUp({ one: failing(error, said('a')), two: answering });
+    expect((await answer.next()).value).toEqual(said('a'));
+    await expect(answer.next()).rejects.toBe(error);
+    expect(asked).toEqual(['one']);
+  });
+
+  test('is asked twice at most', async () => {
+    const error = new UpstreamFailed('upstream_error', 'second');
+    const { asked, answer } = setUp(
+      { one: failing(new UpstreamFailed('upstream_error', 'first')), two: failing(error), three: answering },
+      [one, two, { endpoint: 'three', weight: 1 }],
+    );
+    await expect(Array.fromAsync(answer)).rejects.toBe(error);
+    expect(asked).toEqual(['one', 'two']);
+  });
+
+  test('is stopped, whichever target is at work, and not asked elsewhere then', async () => {
+    const silent = async function* ({ signal }: Invocation): AsyncGenerator<UpstreamChunk[]> {
+      await new Promise((_, reject) =>
+        signal.signal.addEventListener('abort', () => reject(new UpstreamFailed('upstream_error', 'aborted'))),
+      );
+    };
+    const { asked, answer, signal } = setUp({ one: silent, two: answering });
+    const next = answer.next();
+    signal.abort();
+    await expect(next).rejects.toMatchObject({ detail: 'aborted' });
+    expect(asked).toEqual(['one']);
+  });
+});

@@ -1,0 +1,103 @@
+import type { Readable } from 'node:stream';
+import { chatCompletions } from '../../functions/inference/chat-completions.ts';
+import { type Dependencies, serve } from '../../functions/inference/pipeline.ts';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import type { Reply } from '../../shared/http/reply.ts';
+import { newId } from '../../shared/ids/id.ts';
+import { createKey } from '../../shared/keys/create-key.ts';
+import type { UsageEvent } from '../../shared/metering/event.ts';
+import { createInventory } from '../../shared/models/inventory.ts';
+import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
+import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
+import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
+import { makeCaller, wide } from './callers.ts';
+import { startTestDatabase, type TestDatabase } from './database.ts';
+
+/** Two models: `m`, plain, and `counted`, with a tokenizer and two targets. */
+const publishModels = async (database: TestDatabase): Promise<void> => {
+  const common = {
+    status: 'published' as const,
+    created: 0,
+    max_output_tokens: 100,
+    default_output_tokens: 50,
+    prices: [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }],
+  };
+  await database.models.put(SERVERLESS_POOL, { ...common, name: 'm', context_length: 1_000, targets: [{ endpoint: 'e' }] });
+  await database.models.put(SERVERLESS_POOL, {
+    ...common,
+    name: 'counted',
+    context_length: 3_000,
+    tokenizer: { tokenizer: 'k' },
+    targets: [{ endpoint: 'e' }, { endpoint: 'f' }],
+  });
+};
+
+/** A tokenizer that must not be asked. */
+export const noTokenizer: Tokenizer = {
+  fit: async () => Promise.reject(new Error('No tokenizer was expected to be asked.')),
+  count: async () => Promise.reject(new Error('No tokenizer was expected to be asked.')),
+};
+
+/** The pipeline over real tables, for upstreams of a test's own. */
+export const startTestPipeline = async () => {
+  const database = await startTestDatabase();
+  await publishModels(database);
+
+  /** A key of its own, and calls with it. */
+  const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}) => {
+    const { secret, key_id } = await createKey(database.limiters, wide);
+    const deps: Dependencies = {
+      host: { scope: 'serverless' },
+      inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
+      keys: makeCaller(database.limiters, Date.now),
+      usage: database.usage,
+      tokenizer: noTokenizer,
+      invoke,
+      cacheSaltSecret: 'secret',
+      now: Date.now,
+      ...change,
+    };
+    const respond = serve(chatCompletions({ structuredOutputs: false }), deps);
+    const call = (body: Record<string, unknown>, remainingMs = 600_000): Promise<Reply<string | Readable>> => {
+      const event = {
+        headers: { Authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+        requestContext: {},
+        requestId: newId('request'),
+        receivedAtMs: Date.now(),
+      } as unknown as ApiEvent;
+      return respond(event, { getRemainingTimeInMillis: () => remainingMs });
+    };
+    const events = async (): Promise<UsageEvent[]> => Array.fromAsync(database.usage.listByBucket(key_id, Date.now()));
+    const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
+    return { call, events, inFlight };
+  };
+  return { database, setUp, close: database.close };
+};
+
+export type TestPipeline = Awaited<ReturnType<typeof startTestPipeline>>;
+
+/** A streamed reply to its end. */
+export const read = async (reply: Reply<string | Readable>): Promise<string> =>
+  Buffer.concat(await (reply.body as Readable).map((chunk) => Buffer.from(chunk as string)).toArray()).toString();
+
+export const text = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
+
+/** How an answer ends: seven tokens of prompt, two of completion. */
+export const END: UpstreamChunk[] = [
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2 } },
+];
+
+export const answers: Invoke = async function* () {
+  yield text('Hello');
+  yield END;
+};
+
+/** An upstream that says this much and then nothing more, until it is stopped. */
+export const silentAfter = (...batches: UpstreamChunk[][]): Invoke =>
+  async function* ({ signal }: Invocation) {
+    yield* batches;
+    await new Promise((_, reject) => signal.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  };
