@@ -1,0 +1,89 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chatCompletions } from '../../../functions/inference/chat-completions.ts';
+import { cacheSalt } from '../../../shared/chat/cache-salt.ts';
+import { validate } from '../../../shared/http/validate.ts';
+import { Model } from '../../../shared/models/model.ts';
+import { wantedTokens } from '../../../shared/tokens/fit-window.ts';
+import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { createStreamReader } from '../../../shared/upstream/read-stream.ts';
+import { createPost } from './post.ts';
+import { CallersReply, type Reply } from './reply.ts';
+
+/** A container that is measured, and in which words it is asked. */
+export interface Container {
+  url: string;
+  /** Where it takes requests; without it, `/invocations` and then `/v1/chat/completions` are tried. */
+  path?: string | undefined;
+  dialect: Model['dialect'];
+  /** The names that it knows its models by, '' = its own; one that thinks may be another than the one for everything else. */
+  models: { plain: string; thinking: string };
+  timeoutMs: number;
+}
+
+/** Properties of a caller's request. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Sends one request of a caller and gives the reply that it would get. Throws the error that it would get, or ContainerGone. */
+export type Ask = (body: Body, kind: keyof Container['models']) => Promise<Reply>;
+
+const route = chatCompletions({ structuredOutputs: true });
+
+const modelOf = (dialect: Model['dialect']): Model =>
+  Model.parse({
+    name: 'conformance',
+    status: 'published',
+    created: 0,
+    dialect,
+    capabilities: { thinking_budget: true },
+    context_length: 8_192,
+    max_output_tokens: 4_096,
+    default_output_tokens: 64,
+    targets: [{ endpoint: 'conformance' }],
+    prices: [{ version: '1', effective_at: 0, prompt_nanos: 0, completion_nanos: 0 }],
+  });
+
+/** Asks a container as the function `inference` does: the same schema, mapper, reader and reply. */
+export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
+  const model = modelOf(dialect);
+  const post = createPost(address);
+  // A salt of an earlier run may still be in the container's cache.
+  const secret = randomBytes(16).toString('hex');
+
+  return async (body, kind) => {
+    const request = validate(route.schema, { model: model.name, ...body });
+    route.checkSupport(request, model);
+    const sent = route.toUpstream(request, model, {
+      containerModel: models[kind],
+      prompt: route.toPrompt(request, model),
+      maxTokens: wantedTokens(route.window(request).maxTokens, model),
+      requestId: `req_${randomUUID()}`,
+      cacheSalt: cacheSalt(secret, 'org_conformance', request.prompt_cache_isolation_key),
+    });
+    const reply = route.toWhole(request, { id: 'chatcmpl-conformance', created: 0, model: model.name });
+    const reader = createStreamReader(route.choices(request));
+    let usage: UpstreamUsage | undefined;
+    let count = 0;
+    const take = (chunks: UpstreamChunk[]): void => {
+      reply.take(chunks);
+      usage = chunks.findLast((chunk) => chunk.usage)?.usage ?? usage;
+      count += chunks.filter(isAnswer).length;
+    };
+    for await (const part of post(sent)) take(reader.push(part));
+    take(reader.end());
+    // Without usage a chunk counts as a token, as it is with most containers.
+    const whole = reply.whole(usage ?? { completion_tokens: count });
+    return { ...parsed(whole), sent, chunks: count, hasUsage: usage !== undefined };
+  };
+};
+
+const isAnswer = ({ choices }: UpstreamChunk): boolean =>
+  (choices ?? []).some(({ delta }) => delta?.content || delta?.reasoning || delta?.reasoning_content || delta?.tool_calls?.length);
+
+/** A container may put anything into what is passed on whole, such as logprobs. */
+const parsed = (whole: Record<string, unknown>) => {
+  const { data, error } = CallersReply.safeParse(whole);
+  if (data) return data;
+  const [issue] = error.issues;
+  throw new UpstreamFailed('upstream_error', `The reply is not as documented at ${issue?.path.join('.')}: ${issue?.message}`);
+};

@@ -1,0 +1,97 @@
+import { type Check, reply } from '../check.ts';
+import type { Reply, TokenLogprob } from '../reply.ts';
+import { accepted, fails, type Verdict, works } from '../verdict.ts';
+
+const TOP = 3;
+/** Logarithms are rounded differently from one place to another. */
+const ROUNDING = 1e-3;
+/** A token id that every vocabulary has, for containers that do not tell theirs. */
+const ANY_TOKEN = 1;
+/** Few enough for the answer to be cut off: whether the token that ends it is told differs. */
+const SHORT = { max_tokens: 8 };
+const TOLD_TOKENS = { ...SHORT, return_token_ids: true };
+
+/** What is wrong with the logarithms of probabilities of a greedy answer. */
+const logprobFault = (logprobs: readonly TokenLogprob[], top: number): string | undefined => {
+  for (const { logprob, top_logprobs } of logprobs) {
+    const likely = top_logprobs ?? [];
+    if (logprob > 0 || likely.some((other) => other.logprob > 0)) return 'the logarithm of a probability is above 0';
+    if (likely.length < top) return `${likely.length} likely tokens where ${top} were asked for`;
+    if (likely.some((other) => other.logprob > logprob + ROUNDING)) return 'temperature 0 took a token that is not the likeliest';
+  }
+  return undefined;
+};
+
+const tellsLogprobs =
+  (top: number) =>
+  (replies: readonly Reply[]): Verdict => {
+    const { logprobs, completionTokens } = reply(replies, 0);
+    if (logprobs.length !== completionTokens) return fails(`${logprobs.length} logprobs for ${completionTokens} tokens`);
+    const fault = logprobFault(logprobs, top);
+    return fault ? fails(fault) : works;
+  };
+
+/** The second token of the likeliest answer: the first may be one that opens the thoughts. */
+const wantedToken = (tokenIds: readonly number[]): number => tokenIds[1] ?? ANY_TOKEN;
+
+const saysOnly = (replies: readonly Reply[], { tokenIds }: { tokenIds: readonly number[] }): Verdict => {
+  const said = reply(replies, 0).tokenIds;
+  if (tokenIds.length === 0 || said.length === 0) return accepted;
+  return said.every((id) => id === wantedToken(tokenIds)) ? works : fails('other tokens came than the one that may');
+};
+
+/** What is told of tokens, and which of them may come. */
+export const tokenChecks: readonly Check[] = [
+  { field: 'logprobs', bodies: () => [{ ...SHORT, logprobs: true }], judge: tellsLogprobs(0) },
+  { field: 'top_logprobs', bodies: () => [{ ...SHORT, logprobs: true, top_logprobs: TOP }], judge: tellsLogprobs(TOP) },
+  {
+    field: 'return_token_ids',
+    bodies: () => [TOLD_TOKENS],
+    judge: (replies) => {
+      const { tokenIds, completionTokens, promptTokenIds, promptTokens, hasUsage } = reply(replies, 0);
+      if (!hasUsage) return accepted;
+      if (tokenIds.length !== completionTokens) return fails(`${tokenIds.length} token ids for ${completionTokens} tokens`);
+      return promptTokenIds.length === promptTokens ? works : fails(`${promptTokenIds.length} token ids for a prompt of ${promptTokens}`);
+    },
+  },
+  {
+    field: 'logit_bias',
+    variant: '100',
+    bodies: ({ tokenIds }) => [{ ...TOLD_TOKENS, logit_bias: { [wantedToken(tokenIds)]: 100 } }],
+    judge: saysOnly,
+  },
+  {
+    field: 'logit_bias',
+    variant: '-100',
+    bodies: ({ tokenIds }) => [{ ...TOLD_TOKENS, logit_bias: { [wantedToken(tokenIds)]: -100 } }],
+    judge: (replies, { tokenIds }) => {
+      const said = reply(replies, 0).tokenIds;
+      if (tokenIds.length === 0 || said.length === 0) return accepted;
+      return said.includes(wantedToken(tokenIds)) ? fails('the token came all the same') : works;
+    },
+  },
+  {
+    field: 'allowed_token_ids',
+    bodies: ({ tokenIds }) => [{ ...TOLD_TOKENS, allowed_token_ids: [wantedToken(tokenIds)] }],
+    judge: saysOnly,
+  },
+  {
+    field: 'bad_words',
+    bodies: ({ word }) => [{ bad_words: [word ?? 'river'] }],
+    judge: (replies, { word }) => {
+      if (!word) return accepted;
+      return new RegExp(`\\b${word}\\b`, 'u').test(reply(replies, 0).text) ? fails('the word came all the same') : works;
+    },
+  },
+  {
+    // The first token of a prompt is a special one in most templates.
+    field: 'skip_special_tokens',
+    bodies: ({ promptTokenIds }) =>
+      [true, false].map((skip_special_tokens) => ({
+        max_tokens: 4,
+        logit_bias: { [promptTokenIds[0] ?? ANY_TOKEN]: 100 },
+        skip_special_tokens,
+      })),
+    judge: (replies) => (reply(replies, 0).text.length < reply(replies, 1).text.length ? works : accepted),
+  },
+];

@@ -1,0 +1,84 @@
+import { chatFields } from '../../../shared/chat/request.ts';
+import { type Row, rows, treatmentOf } from './measure.ts';
+import { type Findings, summaryOf } from './report.ts';
+import { accepted } from './values.ts';
+import { textOf } from './verdict.ts';
+
+const INTRODUCTION = `# The fields of a chat completion
+
+What \`POST /v1/chat/completions\` makes of each property of its body, and what was measured when a model container got it. This page is
+generated: \`npm run conformance -- --markdown docs/fields.md\` starts our own container, asks it about every field, and writes what it saw.
+
+## How a field reaches the model
+
+The \`dialect\` of a model names the words in which its container is asked. \`vllm\` is vLLM behind \`/invocations\`, and what else speaks as
+it does. \`sluice\` is our own container: the same words, and a few samplers and echoes more. For each field a dialect says one of these:
+
+- \`passed\`: sent to the container under its own name, with the same meaning.
+- \`renamed\`: sent in the container's words, under the name that is given.
+- \`ours\`: Sluice does it itself, or puts it together with others into what the container is sent.
+- \`ignored\`: the container has nothing like it. It is accepted, has no effect, and is named in the reply header \`x-sluice-ignored\`.
+- \`refused\`: a 400 when it is switched on, because an answer without it would be a wrong one.
+
+Any field but \`model\` and \`messages\` may be null, which is the same as leaving it out: null never reaches a container. What a model's row says
+that it cannot do (\`capabilities\`: tools, JSON objects, logprobs) is a 400; a bound on thinking that it cannot keep is ignored and named. Properties that
+are not listed here are accepted, dropped, and named in \`x-sluice-ignored\`.
+
+## Ask your own container
+
+\`\`\`sh
+npm run conformance -- --container http://host:8000
+\`\`\`
+
+asks a running vLLM, llama.cpp or anything else that takes chat completions, at \`/invocations\` or else at \`/v1/chat/completions\`, and prints the same
+findings. It sends about a hundred short requests, one after the other, each as Sluice would have sent it. Worth knowing are \`--model NAME\` (llama.cpp and Ollama may
+need it), \`--dialect sluice\`, \`--timeout-ms N\`, \`--markdown FILE\`. It exits with 0 when nothing fails, with 2 when something does, with 1 when the
+container could not be asked.
+
+- \`works\`: the effect was seen. \`max_tokens: 5\` ended after 5 tokens; \`top_k: 1\` gave the likeliest answer at any temperature.
+- \`accepted\`: the container took it, and the effect cannot be proven from outside, or not with this model.
+- \`fails\`: the container took it, and did something else.
+- \`refused by the container\`: a 400, with the container's words. At \`/invocations\` vLLM keeps its reasons to itself ("Cannot find suitable handler for
+  request"); \`--path /v1/chat/completions\` makes it tell them.
+- \`done by Sluice\`, \`ignored\`, \`400\`: there was nothing to ask the container.
+`;
+
+/** The page docs/fields.md for the findings of our own container. Ends with a newline. */
+export const toDocument = (all: readonly Findings[]): string =>
+  `${INTRODUCTION}
+## The documented fields
+
+${tableOf(isDocumented, all)}
+
+## Beyond them
+
+vLLM's own, which many clients send.
+
+${tableOf((row) => !isDocumented(row), all)}
+`;
+
+/** The tables alone, for a container that is not ours. Ends with a newline. */
+export const toTables = (all: readonly Findings[]): string => `${tableOf(() => true, all)}\n\n${all.map(summaryOf).join('\n')}\n`;
+
+const documented = new Set<string>(chatFields);
+const isDocumented = ({ field }: Row): boolean => documented.has(field);
+
+const tableOf = (isShown: (row: Row) => boolean, all: readonly Findings[]): string => {
+  const head = ['Field', 'Accepted values', ...all.flatMap(({ dialect }) => [`\`${dialect}\``, 'measured'])];
+  const lines = rows.flatMap((row, index) => (isShown(row) ? [cellsOf(row, index, all)] : []));
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+};
+
+/** A field's values and treatment stand in its first row. */
+const cellsOf = ({ field, label }: Row, index: number, all: readonly Findings[]): string[] => {
+  const isFirst = rows[index - 1]?.field !== field;
+  const variant = label.slice(field.length);
+  const measured = all.flatMap(({ dialect, verdicts }) => {
+    const { how, to } = treatmentOf(field, dialect);
+    const verdict = verdicts[index];
+    return [isFirst ? `${how}${to ? ` to \`${to}\`` : ''}` : '', verdict ? textOf(verdict) : ''];
+  });
+  return [`\`${field}\`${variant}`, isFirst ? accepted[field].text : '', ...measured].map(inCell);
+};
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|');

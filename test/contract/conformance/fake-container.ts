@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { textFrom } from './run-program.ts';
+
+/** Answers a request whose body has been read. */
+export type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void | Promise<void>;
+
+/** A server that answers as it is told, at a URL of its own. */
+export const startFakeContainer = async (answer: Answer): Promise<{ url: string; close: () => Promise<void> }> => {
+  const server = createServer((request, response) => void textFrom(request).then((body) => answer(response, body, request)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+};
+
+/** An answer of `words` words, whatever was asked for. */
+export const say = (response: ServerResponse, words: number): void => {
+  const chunk = (choice: object, more: object = {}) =>
+    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, ...choice }], ...more })}\n\n`);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let word = 0; word < words; word++) chunk({ delta: { content: `word${word} ` } });
+  chunk({ finish_reason: 'stop' }, { usage: { prompt_tokens: 9, completion_tokens: words } });
+  response.end('data: [DONE]\n\n');
+};

@@ -1,0 +1,71 @@
+import { toUpstreamError, UpstreamFailed } from '../../../shared/upstream/errors.ts';
+
+/** There is no container to ask: nothing more can be found out. */
+export class ContainerGone extends Error {}
+
+/** Where containers take chat completions, in the order in which they are tried. */
+const PATHS = ['/invocations', '/v1/chat/completions'];
+const NO_SUCH_PATH = new Set([404, 405]);
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/** A container that has let so many requests run out of time will not answer the others either. */
+const MAX_TIMEOUTS = 3;
+
+interface Address {
+  url: string;
+  path?: string | undefined;
+  timeoutMs: number;
+}
+
+/**
+ * Posts bodies to a container and gives the bytes of its answers as they come, each within the given time.
+ * Throws what the same failure is to a caller of ours (shared/upstream/errors.ts), and ContainerGone.
+ */
+export const createPost = ({ url, path, timeoutMs }: Address) => {
+  const paths = path === undefined ? PATHS : [path];
+  let found: string | undefined;
+  let timeouts = 0;
+
+  const send = async (body: string, signal: AbortSignal): Promise<Response> => {
+    const tried = found === undefined ? paths : [found];
+    for (const [index, candidate] of tried.entries()) {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(new URL(candidate, url), { method: 'POST', headers, body, signal });
+      if (index === tried.length - 1 || !NO_SUCH_PATH.has(response.status)) {
+        found = candidate;
+        return response;
+      }
+      await response.body?.cancel();
+    }
+    throw new Error('a container has at least one path');
+  };
+
+  const toThrow = (error: unknown): unknown => {
+    const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } };
+    if (name === 'TimeoutError') {
+      timeouts += 1;
+      const detail = `no answer within ${timeoutMs} ms`;
+      return timeouts >= MAX_TIMEOUTS ? new ContainerGone(`${url}: ${detail}`) : new UpstreamFailed('upstream_timeout', detail);
+    }
+    if (UNREACHABLE.has(cause?.code ?? '')) return new ContainerGone(`${url}: there is no container (${cause?.code})`);
+    return cause ? new UpstreamFailed('upstream_error', `the connection broke (${cause.message})`) : error;
+  };
+
+  return async function* (body: object): AsyncGenerator<Uint8Array> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await send(JSON.stringify(body), signal);
+      if (!response.ok) throw await refusal(response);
+      yield* response.body ?? [];
+    } catch (error) {
+      throw toThrow(error);
+    }
+  };
+};
+
+/** What a status other than 200 is to a caller, with the container's own words. */
+const refusal = async (response: Response): Promise<Error> => {
+  const { status } = response;
+  const thrown = { name: 'ModelError', OriginalMessage: await response.text() };
+  const words = toUpstreamError({ ...thrown, OriginalStatusCode: 400 }).message;
+  return toUpstreamError({ ...thrown, OriginalStatusCode: status, message: `HTTP ${status}: ${words}` });
+};

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+
+const Call = z.object({ name: z.string(), arguments: z.string() });
+export type Call = z.infer<typeof Call>;
+
+const Likely = z.object({ token: z.string(), logprob: z.number() });
+const TokenLogprob = Likely.extend({ top_logprobs: z.array(Likely).nullish() });
+export type TokenLogprob = z.infer<typeof TokenLogprob>;
+
+const Choice = z
+  .object({
+    index: z.int(),
+    message: z.object({
+      content: z.string().nullable(),
+      reasoning: z.string().nullable(),
+      tool_calls: z.array(z.object({ function: Call })).nullable(),
+      function_call: Call.nullable(),
+    }),
+    finish_reason: z.string().nullable(),
+    stop_reason: z.string().nullable(),
+    logprobs: z.object({ content: z.array(TokenLogprob) }).nullable(),
+    token_ids: z.array(z.int()).nullable(),
+  })
+  .transform(({ index, message: { content, reasoning, tool_calls, function_call }, finish_reason, stop_reason, logprobs, token_ids }) => ({
+    index,
+    content: content ?? '',
+    reasoning: reasoning ?? '',
+    /** All that the model wrote: a model that thinks may have had no tokens left for its answer. */
+    text: (reasoning ?? '') + (content ?? ''),
+    calls: (tool_calls ?? []).map((call) => call.function),
+    functionCall: function_call,
+    finishReason: finish_reason,
+    stopReason: stop_reason,
+    logprobs: logprobs?.content ?? [],
+    tokenIds: token_ids ?? [],
+  }));
+export type Choice = z.output<typeof Choice>;
+
+/** What a judge reads of the reply that our caller would get. */
+export const CallersReply = z
+  .object({
+    choices: z.tuple([Choice], Choice),
+    usage: z.object({
+      prompt_tokens: z.int(),
+      completion_tokens: z.int(),
+      prompt_tokens_details: z.object({ cached_tokens: z.int().nullish() }).nullable(),
+    }),
+    prompt_token_ids: z.array(z.int()).nullable(),
+  })
+  .transform(({ choices, usage, prompt_token_ids }) => ({
+    choices,
+    ...choices[0],
+    promptTokens: usage.prompt_tokens,
+    completionTokens: usage.completion_tokens,
+    /** Of the prompt, found in the cache; null where the container does not say. */
+    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? null,
+    promptTokenIds: prompt_token_ids ?? [],
+  }));
+
+export type Reply = z.output<typeof CallersReply> & {
+  /** The body that the container was sent. */
+  sent: Readonly<Record<string, unknown>>;
+  /** Chunks of the stream that held something of the answer. */
+  chunks: number;
+  /** Whether the container counted; the prompt's tokens are 0 where it did not. */
+  hasUsage: boolean;
+};

@@ -1,0 +1,33 @@
+/** What was found out about a field. The first three, and what the container refuses, were observed. */
+export type Verdict =
+  | { result: 'works' | 'accepted' | 'done by Sluice' | 'ignored' | '400' | 'not sent' }
+  | { result: 'fails' | 'refused'; words: string };
+
+const MAX_WORDS_CHARACTERS = 100;
+
+/** The effect was seen. */
+export const works: Verdict = { result: 'works' };
+/** The container took it; its effect cannot be proven from outside. */
+export const accepted: Verdict = { result: 'accepted' };
+export const fails = (words: string): Verdict => ({ result: 'fails', words: brief(words) });
+/** A 400 of the container's. */
+export const refused = (words: string): Verdict => ({ result: 'refused', words: brief(words) });
+
+const brief = (words: string): string => {
+  const line = words.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_WORDS_CHARACTERS ? `${line.slice(0, MAX_WORDS_CHARACTERS - 1)}…` : line;
+};
+
+/** A verdict as the tables show it. */
+export const textOf = (verdict: Verdict): string => {
+  switch (verdict.result) {
+    case 'fails':
+      return `fails: ${verdict.words}`;
+    case 'refused':
+      return `refused by the container: ${verdict.words}`;
+    case 'ignored':
+      return 'ignored, named in x-sluice-ignored';
+    default:
+      return verdict.result;
+  }
+};

@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Container, createAsk } from './ask.ts';
+import { repeats } from './checks/sampling.ts';
+import { type Answer, say, startFakeContainer } from './fake-container.ts';
+import { measure, type Row, rows, treatmentOf } from './measure.ts';
+import { OWN_MODELS, startOwnContainer } from './own-container.ts';
+import { ContainerGone } from './post.ts';
+import { run } from './run-program.ts';
+import { textOf } from './verdict.ts';
+
+let server: Awaited<ReturnType<typeof startFakeContainer>> | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+const serve = async (answer: Answer): Promise<string> => {
+  server = await startFakeContainer(answer);
+  return server.url;
+};
+
+describe('a container that passes over a field', () => {
+  /** Values that ask for what a container does anyway: passing them over is honouring them. */
+  const DEFAULTS = new Set(['response_format: text', 'tool_choice: auto']);
+  /** What a row becomes where it is in the container's body neither under its own name nor under that of its dialect's table. */
+  const SENT_AS: Record<string, string[]> = {
+    'top_p: 0': ['top_k'],
+    reasoning_effort: ['reasoning_effort', 'thinking_token_budget'],
+    thinking: ['chat_template_kwargs', 'thinking_token_budget'],
+  };
+  const isSent = ({ field }: Row): boolean => field === 'max_tokens' || /passed|renamed/.test(treatmentOf(field, 'sluice').how);
+  const sent = rows.filter((row) => isSent(row) && !DEFAULTS.has(row.label));
+  let own: Awaited<ReturnType<typeof startOwnContainer>>;
+  beforeAll(async () => {
+    own = await startOwnContainer();
+  });
+  afterAll(() => own.close());
+
+  test.each(sent.map((row) => [row.label, row] as const))('is not said to honour %s', async (label, row) => {
+    const names = SENT_AS[label] ?? SENT_AS[row.field] ?? [treatmentOf(row.field, 'sluice').to ?? row.field];
+    const url = await serve(async (response, text) => {
+      const body = JSON.parse(text);
+      for (const name of names) delete body[name];
+      const answer = await fetch(`${own.url}/invocations`, { method: 'POST', body: JSON.stringify(body) });
+      response.writeHead(answer.status).end(await answer.text());
+    });
+    const ask = createAsk({ url, dialect: 'sluice', models: OWN_MODELS, timeoutMs: 5_000 });
+    const [verdict] = await measure(ask, 'sluice', undefined, [row]);
+    expect(verdict?.result).toMatch(/fails|accepted/);
+  });
+});
+
+describe('a container that is broken', () => {
+  const verdictsOf = async (url: string, more: Partial<Container> = {}): Promise<Map<string, string>> => {
+    const models = { plain: '', thinking: '' };
+    const verdicts = await measure(createAsk({ url, dialect: 'vllm', models, timeoutMs: 5_000, ...more }), 'vllm');
+    return new Map(rows.map(({ label }, index) => [label, verdicts[index] ? textOf(verdicts[index]) : '']));
+  };
+
+  test('with 500 for everything fails at every field that it was asked about, and at no other', async () => {
+    const verdicts = await verdictsOf(await serve((response) => void response.writeHead(500).end('{"error":{"message":"out of memory"}}')));
+    expect(verdicts.get('max_tokens')).toBe('fails: HTTP 500: out of memory');
+    expect(verdicts.get('user')).toBe('done by Sluice');
+    expect(verdicts.get('typical_p')).toBe('ignored, named in x-sluice-ignored');
+    expect(verdicts.get('raw_output')).toBe('400');
+    const asked = [...verdicts.values()].filter((text) => text === 'works' || text.startsWith('accepted'));
+    expect(asked).toEqual([]);
+  });
+
+  test('that answers something else than a stream fails', async () => {
+    const verdicts = await verdictsOf(await serve((response) => void response.end('<html>Welcome</html>')));
+    expect(verdicts.get('temperature')).toBe('fails: The stream ended before it was complete.');
+  });
+
+  test('that does not heed max_tokens, n or stop fails there, while it works elsewhere', async () => {
+    const verdicts = await verdictsOf(await serve((response) => say(response, 30)));
+    expect(verdicts.get('max_tokens')).toBe('fails: 30 tokens where at most 5 were asked for');
+    expect(verdicts.get('max_completion_tokens')).toBe('fails: 30 tokens where at most 5 were asked for');
+    expect(verdicts.get('n')).toMatch(/^fails: /);
+    expect(verdicts.get('temperature')).toBe('fails: changes nothing');
+    expect(verdicts.get('seed')).toBe('fails: every seed gives the same answer');
+    expect(verdicts.get('tool_choice: required')).toBe('fails: no call was made');
+    expect(verdicts.get('stream')).toBe('works');
+    expect(verdicts.get('messages')).toBe('works');
+  });
+
+  test('that refuses a field is quoted', async () => {
+    const words = '{"object":"error","message":"top_k is not for this model","code":400}';
+    const verdicts = await verdictsOf(await serve((response) => void response.writeHead(400).end(words)));
+    expect(verdicts.get('top_k')).toBe('refused by the container: top_k is not for this model');
+  });
+
+  test('is asked at /v1/chat/completions where it has no /invocations', async () => {
+    const paths = new Set<string | undefined>();
+    const url = await serve((response, _, request) => {
+      paths.add(request.url);
+      if (request.url === '/v1/chat/completions') say(response, 3);
+      else response.writeHead(404).end();
+    });
+    expect((await verdictsOf(url)).get('messages')).toBe('works');
+    expect([...paths]).toEqual(['/invocations', '/v1/chat/completions']);
+  });
+
+  test('that says nothing at all is given up soon', async () => {
+    const silent = await serve(() => {});
+    await expect(verdictsOf(silent, { timeoutMs: 50 })).rejects.toThrow(ContainerGone);
+  });
+
+  test('that is not there is told in one sentence, with exit code 1', async () => {
+    const url = await serve(() => {});
+    await server?.close();
+    server = undefined;
+    const { code, errors } = await run('--container', url);
+    expect(errors).toBe(`${url}: there is no container (ECONNREFUSED)\n`);
+    expect(code).toBe(1);
+  });
+
+  test('with a failing field is exit code 2', async () => {
+    const { code, output } = await run('--container', await serve((response) => say(response, 30)), '--path', '/any');
+    expect(output).toMatch(/^max_tokens +fails: 30 tokens/m);
+    expect(code).toBe(2);
+  });
+});
+
+test('repeats are the share of words that were said before', () => {
+  expect(repeats('The river, the river and the sea')).toBeCloseTo(3 / 7);
+  expect(repeats('…')).toBe(0);
+});
