@@ -1,12 +1,10 @@
 import type { Readable } from 'node:stream';
 import { cacheSalt } from '../../shared/chat/cache-salt.ts';
 import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
-import { errorToTell } from '../../shared/http/error-replies.ts';
-import { ApiError, toWire } from '../../shared/http/errors.ts';
+import { ApiError } from '../../shared/http/errors.ts';
 import { readJsonBody } from '../../shared/http/json-body.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { replyStream } from '../../shared/http/reply-stream.ts';
-import { sseEvent } from '../../shared/http/sse.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { admit, authenticate, checkModel, headersOf, type Keys } from '../../shared/keys/admit.ts';
 import { checkHost, type Host } from '../../shared/keys/authenticate.ts';
@@ -22,10 +20,10 @@ import { reservedTokens } from '../../shared/tokens/estimate.ts';
 import { fitWindow, wantedTokens } from '../../shared/tokens/fit-window.ts';
 import { promptBytes } from '../../shared/tokens/prompt-bytes.ts';
 import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
-import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../shared/upstream/invoke.ts';
 import { invokeAny } from '../../shared/upstream/invoke-any.ts';
 import { type Flight, takeOff } from './flight.ts';
+import { firstWord, gathered, streamed } from './pump.ts';
 import type { InferenceRequest, InferenceRoute } from './route.ts';
 
 export interface Dependencies {
@@ -45,9 +43,6 @@ interface Clock {
   getRemainingTimeInMillis: () => number;
 }
 
-/** The status waits for the model's first word, so that its errors keep theirs, but no longer than this. */
-const FIRST_WORD_MS = 60_000;
-
 /** The way of one inference request, top to bottom. A route gives it a schema and two mappers. */
 export const serve =
   <Request extends InferenceRequest>(route: InferenceRoute<Request>, deps: Dependencies) =>
@@ -59,32 +54,35 @@ export const serve =
     const choices = route.choices(request);
     const prompt = route.toPrompt(request, model);
     const bytes = promptBytes(prompt);
+    const ignored = ignoredHeader(route.ignored(request, model));
 
     // 2. Admit. From here on the request is in flight, and will have exactly one usage event.
     const { requestId } = event;
     const tokens = reservedTokens({ promptBytes: bytes, maxTokens: wantedTokens(window.maxTokens, model), choices });
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens });
-    const headers = { ...admission.headers, ...ignoredHeader(route.ignored(request, model)) };
+    const headers = { ...admission.headers, ...ignored };
     const remainingMs = clock.getRemainingTimeInMillis();
     const flight = takeOff({ event, route, request, model, price, admission, prompt, promptBytes: bytes, headers, remainingMs }, deps);
 
-    // 3. Fit it into the model's window.
-    const fitted = await landing(flight, fitWindow(deps.tokenizer, model, { prompt, promptBytes: bytes, request: window }));
-    flight.seen.fitted(fitted);
+    const answer = await landing(flight, async () => {
+      // 3. Fit it into the model's window.
+      const fitted = await fitWindow(deps.tokenizer, model, { prompt, promptBytes: bytes, request: window });
+      flight.seen.fitted(fitted);
 
-    // 4. Invoke.
-    const salt = cacheSalt(deps.cacheSaltSecret, admission.item.org, request.prompt_cache_isolation_key);
-    const question = { prompt: fitted.prompt, maxTokens: fitted.maxTokens, requestId, cacheSalt: salt };
-    const answer = invokeAny(deps.invoke, {
-      targets: orderTargets(model, requestId),
-      bodyFor: ({ container_model = '' }) =>
-        JSON.stringify(route.toUpstream(request, model, { ...question, containerModel: container_model })),
-      choices,
-      signal: flight.signal,
-      onTarget: flight.seen.asked,
-      onHead: flight.seen.taken,
+      // 4. Invoke.
+      const salt = cacheSalt(deps.cacheSaltSecret, admission.item.org, request.prompt_cache_isolation_key);
+      const question = { prompt: fitted.prompt, maxTokens: fitted.maxTokens, requestId, cacheSalt: salt };
+      return invokeAny(deps.invoke, {
+        targets: orderTargets(model, requestId),
+        bodyFor: ({ container_model: containerModel = '' }) =>
+          JSON.stringify(route.toUpstream(request, model, { ...question, containerModel })),
+        choices,
+        signal: flight.signal,
+        onTarget: flight.seen.asked,
+        onHead: flight.seen.taken,
+      });
     });
-    const first = answer.next();
+    const pumped = { first: answer.next(), rest: answer };
     const facts = {
       id: route.replyId(requestId),
       created: Math.floor(event.receivedAtMs / 1_000),
@@ -94,14 +92,14 @@ export const serve =
 
     // 5. Pump, 6. settle.
     if (request.stream) {
-      await firstWord(first, flight);
-      const events = streamed(route.toStream(request, facts), answer, first, flight);
+      await firstWord(pumped, flight);
+      const events = streamed(route.toStream(request, facts), pumped, flight);
       // A caller that is known to have left is settled for what was generated until then.
       const body = replyStream(events, flight.clientClosed, () => flight.land('client_closed'));
       flight.onUnread(() => body.destroy());
       return { statusCode: 200, headers: { ...commonHeaders(requestId, 'text/event-stream; charset=utf-8'), ...headers }, body };
     }
-    const whole = await gathered(route.toWhole(request, facts), answer, first, flight);
+    const whole = await gathered(route.toWhole(request, facts), pumped, flight);
     return jsonReply(requestId, 200, whole, headers);
   };
 
@@ -155,67 +153,11 @@ const ignoredHeader = (names: readonly string[]): Record<string, string> => {
   return told.length > 0 ? { 'x-sluice-ignored': told.join(', ') } : {};
 };
 
-/** What is done for an admitted request before its model is asked; a failure settles it. */
-const landing = async <Result>(flight: Flight, work: Promise<Result>): Promise<Result> => {
+/** What is done for an admitted request before its model answers; a failure settles it. */
+const landing = async <Result>(flight: Flight, work: () => Promise<Result>): Promise<Result> => {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     throw await flight.fail(error);
   }
-};
-
-/** Waits for the model's first word, so that a failure before it is still a status of its own. */
-const firstWord = async (first: Promise<IteratorResult<UpstreamChunk[]>>, flight: Flight): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    await Promise.race([first, new Promise((resolve) => (timer = setTimeout(resolve, FIRST_WORD_MS)))]);
-  } catch (error) {
-    throw await flight.fail(error);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-/** The answer as server-sent events. `[DONE]` leaves after the request is settled; a failure is an error event, then the end. */
-async function* streamed(
-  reply: ReturnType<InferenceRoute<InferenceRequest>['toStream']>,
-  answer: AsyncGenerator<UpstreamChunk[]>,
-  first: Promise<IteratorResult<UpstreamChunk[]>>,
-  flight: Flight,
-): AsyncGenerator<string> {
-  try {
-    for (let batch = await first; !batch.done; batch = await answer.next()) {
-      flight.seen.see(batch.value);
-      const events = reply.take(batch.value);
-      if (events) yield events;
-    }
-    await flight.seen.ended();
-    const usage = reply.usage(flight.seen.usage());
-    if (usage) yield usage;
-    await flight.land('completed');
-    yield reply.end();
-  } catch (error) {
-    const told = errorToTell(await flight.fail(error), flight.event);
-    yield sseEvent(toWire(told, flight.event.requestId));
-  }
-}
-
-/** The answer as one object; it leaves after the request is settled. */
-const gathered = async (
-  reply: ReturnType<InferenceRoute<InferenceRequest>['toWhole']>,
-  answer: AsyncGenerator<UpstreamChunk[]>,
-  first: Promise<IteratorResult<UpstreamChunk[]>>,
-  flight: Flight,
-): Promise<Record<string, unknown>> => {
-  try {
-    for (let batch = await first; !batch.done; batch = await answer.next()) {
-      flight.seen.see(batch.value);
-      reply.take(batch.value);
-    }
-    await flight.seen.ended();
-  } catch (error) {
-    throw await flight.fail(error);
-  }
-  await flight.land('completed');
-  return reply.whole(flight.seen.usage());
 };
