@@ -29,6 +29,8 @@ export interface Flight {
   event: ApiEvent;
   seen: Observation;
   signal: AbortController;
+  /** The answer is complete: whatever the clock says now, it has been given. */
+  answered: () => Promise<void>;
   /** Settles once; a second call does nothing. */
   land: (outcome: Outcome) => Promise<void>;
   /** Settles a failure and gives the error to tell. */
@@ -46,6 +48,7 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
   const signal = new AbortController();
   let stopped: 'timed_out' | 'client_closed' | undefined;
   let landing: Promise<void> | undefined;
+  let isAnswered = false;
 
   const stop = (reason: typeof stopped): void => {
     stopped ??= reason;
@@ -53,8 +56,10 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
   };
   // The deadline settles by itself: under back-pressure nobody asks the stream for the end that it has.
   const expire = async (): Promise<void> => {
-    stop('timed_out');
-    await land('timed_out');
+    if (!isAnswered) {
+      stop('timed_out');
+      await land('timed_out');
+    }
     const unread = setTimeout(() => closeReply(), UNREAD_MS);
     unread.unref();
   };
@@ -96,6 +101,10 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     event,
     seen,
     signal,
+    answered: () => {
+      isAnswered = true;
+      return seen.ended();
+    },
     land,
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));

@@ -93,10 +93,12 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
 
     /** `perf_metrics_in_response`: milliseconds, and tokens of the answer a second. */
     perf: (): Record<string, unknown> => {
+      const { completionTokens } = tally.count();
       const writingMs = between(tally.firstTokenAtMs, answeredAtMs ?? now());
       return {
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
-        tokens_per_second: writingMs ? Math.round((tally.count().completionTokens * 10_000) / writingMs) / 10 : null,
+        // Between the first token and the last: one token alone has no speed.
+        tokens_per_second: writingMs && completionTokens > 1 ? Math.round(((completionTokens - 1) * 10_000) / writingMs) / 10 : null,
         gateway_time_ms: between(event.receivedAtMs, askedAtMs),
         queue_time_ms: between(askedAtMs, takenAtMs),
       };

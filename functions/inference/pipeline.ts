@@ -68,6 +68,7 @@ export const serve =
       // 3. Fit it into the model's window.
       const fitted = await fitWindow(deps.tokenizer, model, { prompt, promptBytes: bytes, request: window });
       flight.seen.fitted(fitted);
+      flight.signal.signal.throwIfAborted();
 
       // 4. Invoke.
       const salt = cacheSalt(deps.cacheSaltSecret, admission.item.org, request.prompt_cache_isolation_key);
@@ -145,12 +146,21 @@ const parse = async <Request extends InferenceRequest>(
 const modelOf = (body: unknown): string | undefined =>
   typeof body === 'object' && body !== null && 'model' in body && typeof body.model === 'string' ? body.model : undefined;
 
-const MAX_IGNORED_NAMES = 32;
+const MAX_IGNORED_CHARACTERS = 2_000;
 
-/** Names the properties that were accepted and have no effect; a name that cannot stand in a header is encoded. */
+/** Names the properties that were accepted and have no effect; a name that cannot stand in a header is encoded, and what has no room is counted. */
 const ignoredHeader = (names: readonly string[]): Record<string, string> => {
-  const told = names.slice(0, MAX_IGNORED_NAMES).map((name) => encodeURIComponent(name.toWellFormed()).slice(0, 64));
-  return told.length > 0 ? { 'x-sluice-ignored': told.join(', ') } : {};
+  if (names.length === 0) return {};
+  const told: string[] = [];
+  let characters = 0;
+  for (const name of names) {
+    const encoded = encodeURIComponent(name.toWellFormed()).slice(0, 64);
+    characters += encoded.length + 2;
+    if (characters > MAX_IGNORED_CHARACTERS) break;
+    told.push(encoded);
+  }
+  const more = names.length - told.length;
+  return { 'x-sluice-ignored': [...told, ...(more > 0 ? [`${more} more`] : [])].join(', ') };
 };
 
 /** What is done for an admitted request before its model answers; a failure settles it. */

@@ -38,11 +38,10 @@ export async function* streamed(
       const events = reply.take(batch.value);
       if (events) yield events;
     }
-    await flight.seen.ended();
+    await flight.answered();
     const usage = reply.usage(flight.seen.usage());
-    if (usage) yield usage;
     await flight.land('completed');
-    yield reply.end();
+    yield usage + reply.end();
   } catch (error) {
     const told = errorToTell(await flight.fail(error), flight.event);
     yield sseEvent(toWire(told, flight.event.requestId));
@@ -60,7 +59,7 @@ export const gathered = async (
       flight.seen.see(batch.value);
       reply.take(batch.value);
     }
-    await flight.seen.ended();
+    await flight.answered();
   } catch (error) {
     throw await flight.fail(error);
   }

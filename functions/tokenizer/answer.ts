@@ -2,16 +2,27 @@ import type { CountAnswer, FitAnswer, Refusal } from '../../shared/tokens/answer
 import { TemplateRefused } from '../../shared/tokens/errors.ts';
 import { countPrompt, fitPrompt } from '../../shared/tokens/fit-prompt.ts';
 import type { LoadedTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
+import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
 import type { CountQuestion, FitQuestion, TokenizerQuestion } from '../../shared/tokens/questions.ts';
 import type { Tokenizers } from './tokenizers.ts';
 
 const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer =>
   fitPrompt(tokenizer, prompt, max_prompt_tokens);
 
+/** An answer is counted also where the prompt, which the runtime has taken, cannot be rendered here. */
+const countIfTaken = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
+  try {
+    return countPrompt(tokenizer, prompt);
+  } catch (error) {
+    if (error instanceof TemplateRefused) return null;
+    throw error;
+  }
+};
+
 const answerCount = (tokenizer: LoadedTokenizer, { prompt, texts }: CountQuestion): CountAnswer => {
   const counter = tokenizer.createCounter();
   return {
-    prompt_tokens: prompt && countPrompt(tokenizer, prompt),
+    prompt_tokens: prompt && countIfTaken(tokenizer, prompt),
     text_tokens: texts.map((text) => counter.count(text) as number),
   };
 };

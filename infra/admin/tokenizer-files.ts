@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import * as z from 'zod';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { countPrompt } from '../../shared/tokens/fit-prompt.ts';
 import { loadTokenizer, type TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
@@ -21,6 +22,19 @@ export const checkTokenizer = (texts: TokenizerTexts): void => {
 /** The key of a file's content: another content is another object, so what a function has read stays true. */
 const keyOf = (content: string, name: string): string => `sha256/${createHash('sha256').update(content).digest('hex')}/${name}`;
 
+/** What is read of a tokenizer.json: Hugging Face's vocabularies are objects, or lists of pairs in Unigram models. */
+const Vocabulary = z.looseObject({
+  added_tokens: z.array(z.looseObject({ id: z.int() })).default([]),
+  model: z.looseObject({ vocab: z.union([z.array(z.unknown()).transform(({ length }) => length - 1), z.record(z.string(), z.int())]) }),
+});
+
+/** One more than the highest token id. */
+const vocabularySizeOf = (tokenizer: string): number => {
+  const { model, added_tokens } = Vocabulary.parse(JSON.parse(tokenizer));
+  const highest = typeof model.vocab === 'number' ? model.vocab : Object.values(model.vocab).reduce((most, id) => Math.max(most, id), -1);
+  return added_tokens.reduce((most, { id }) => Math.max(most, id), highest) + 1;
+};
+
 /** Uploads a model's files to the tokenizers' bucket and gives their keys. To do it again changes nothing. */
 export const uploadTokenizer = async (client: S3Client, bucket: string, texts: TokenizerTexts): Promise<TokenizerFiles> => {
   const upload = async (content: string, name: string): Promise<string> => {
@@ -30,6 +44,7 @@ export const uploadTokenizer = async (client: S3Client, bucket: string, texts: T
   };
   const { tokenizer, config, chatTemplate } = texts;
   return {
+    vocabulary_size: vocabularySizeOf(tokenizer),
     tokenizer: await upload(tokenizer, 'tokenizer.json'),
     ...(config !== undefined && { config: await upload(config, 'tokenizer_config.json') }),
     ...(chatTemplate !== undefined && { chat_template: await upload(chatTemplate, 'chat_template.jinja') }),

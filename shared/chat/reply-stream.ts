@@ -9,6 +9,7 @@ import {
   type ReplyForm,
   reasoningOf,
   stopReasonOf,
+  textOf,
   usageOf,
 } from './reply.ts';
 
@@ -29,8 +30,10 @@ const toCallDelta = ({ index, opened, arguments: text }: CallStep): string =>
 
 /** The deprecated form has room for the first call only. */
 const toFunctionDelta = (steps: readonly CallStep[]): string => {
-  const step = steps.find(({ index }) => index === 0);
-  return step ? JSON.stringify({ ...(step.opened && { name: step.opened.name }), arguments: step.arguments }) : '';
+  const own = steps.filter(({ index }) => index === 0);
+  const opened = own.find((step) => step.opened)?.opened;
+  const text = own.map((step) => step.arguments).join('');
+  return own.length > 0 ? JSON.stringify({ ...(opened && { name: opened.name }), arguments: text }) : '';
 };
 
 /**
@@ -59,8 +62,9 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
     const parts: string[] = [];
     const reasoning = reasoningOf(delta);
     if (reasoning) parts.push(`"reasoning":${JSON.stringify(reasoning)}`);
-    if (delta.content) parts.push(`"content":${JSON.stringify(delta.content)}`);
-    if (delta.tool_calls?.length) {
+    const content = textOf(delta.content);
+    if (content) parts.push(`"content":${JSON.stringify(content)}`);
+    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
       state.calls ??= createCallReader(callIdPrefix(facts, index));
       const steps = state.calls.take(delta.tool_calls);
       const call = form.isLegacy ? toFunctionDelta(steps) : steps.map(toCallDelta).join(',');
@@ -69,16 +73,16 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
     return parts.join(',');
   };
 
-  const finish = (choice: UpstreamChoice, index: number): string => {
+  const finish = (choice: UpstreamChoice, index: number, hasCalls: boolean): string => {
     const stopReason = stopReasonOf(choice);
-    const end = `{"index":${index},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(finishReasonOf(choice.finish_reason ?? '', form))}${stopReason === null ? '' : `,"stop_reason":${JSON.stringify(stopReason)}`}}`;
+    const end = `{"index":${index},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(finishReasonOf(choice.finish_reason ?? '', form, hasCalls))}${stopReason === null ? '' : `,"stop_reason":${JSON.stringify(stopReason)}`}}`;
     if (!facts.perf) return event(end);
     held.push(end);
     return '';
   };
 
   const takeChoice = (choice: UpstreamChoice): string => {
-    const index = choice.index ?? 0;
+    const index = Number(choice.index ?? 0);
     let events = choices.has(index) ? '' : begin(index);
     const state = choices.get(index) as ChoiceState;
     if (state.hasFinished) return events;
@@ -89,7 +93,7 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
       events += event(`{"index":${index},"delta":{${delta}},"logprobs":${logprobs},"finish_reason":null${ids}}`);
     if (choice.finish_reason) {
       state.hasFinished = true;
-      events += finish(choice, index);
+      events += finish(choice, index, (state.calls?.calls().length ?? 0) > 0);
     }
     return events;
   };

@@ -7,6 +7,7 @@ import {
   type ReplyForm,
   reasoningOf,
   stopReasonOf,
+  textOf,
   usageOf,
 } from './reply.ts';
 
@@ -25,13 +26,13 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
     take: (choice: UpstreamChoice): void => {
       if (finishReason !== null) return;
       const { delta } = choice;
-      if (delta?.content) content += delta.content;
+      content += textOf(delta?.content);
       if (delta) reasoning += reasoningOf(delta);
-      if (delta?.tool_calls) calls.take(delta.tool_calls);
+      if (Array.isArray(delta?.tool_calls)) calls.take(delta.tool_calls);
       if (choice.logprobs?.content) logprobs.push(...choice.logprobs.content);
       if (choice.token_ids) tokenIds.push(...choice.token_ids);
       if (!choice.finish_reason) return;
-      finishReason = finishReasonOf(choice.finish_reason, form);
+      finishReason = finishReasonOf(choice.finish_reason, form, calls.calls().length > 0);
       stopReason = stopReasonOf(choice);
     },
     whole: (): Record<string, unknown> => {
@@ -72,7 +73,7 @@ export const createChatCompletion = (facts: ReplyFacts, form: ReplyForm) => {
         if (chunk.prompt_token_ids) promptTokenIds = chunk.prompt_token_ids;
         if (chunk.metrics) metrics = chunk.metrics;
         for (const choice of chunk.choices ?? []) {
-          const index = choice.index ?? 0;
+          const index = Number(choice.index ?? 0);
           const gathered = choices.get(index) ?? createChoice(index, facts, form);
           choices.set(index, gathered);
           gathered.take(choice);

@@ -19,19 +19,22 @@ export interface ReplyForm {
   isLegacy: boolean;
 }
 
-const FINISH_REASONS = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
+const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
 
-/** A runtime's finish reason in OpenAI's words; one that OpenAI does not know is `stop`. */
-export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm): string => {
-  if (isLegacy && reason === 'tool_calls') return 'function_call';
+/** A runtime's finish reason in OpenAI's words; one that OpenAI does not know, or a call that was never made, is `stop`. */
+export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls: boolean): string => {
+  if (reason === 'tool_calls' || reason === 'function_call') return !hasCalls ? 'stop' : isLegacy ? 'function_call' : 'tool_calls';
   return FINISH_REASONS.has(reason) ? reason : 'stop';
 };
 
 /** The stop string, or the decimal id of the token, that ended an answer. */
 export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => (stop_reason == null ? null : String(stop_reason));
 
+/** Text, if it is text: runtimes have sent lists and objects in its place. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** vLLM's newer name, or its older one. */
-export const reasoningOf = ({ reasoning, reasoning_content }: UpstreamDelta): string => reasoning ?? reasoning_content ?? '';
+export const reasoningOf = ({ reasoning, reasoning_content }: UpstreamDelta): string => textOf(reasoning) || textOf(reasoning_content);
 
 /** The usage object of interface 2.3. */
 export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
@@ -53,6 +56,9 @@ export interface CallInProgress {
   arguments: string;
 }
 
+/** A call under the index that its runtime gave it, if any. */
+type KeyedCall = CallInProgress & { key: number | undefined };
+
 /** What a delta adds to a call: the call itself where it has just got its name, and the text of its arguments. */
 export interface CallStep {
   index: number;
@@ -61,33 +67,44 @@ export interface CallStep {
 }
 
 /**
- * Follows the calls of one choice. Runtimes repeat ids and names, leave them out, or send the name after the first arguments; out of it come
- * steps of which the first of a call has its id and name, and the others only arguments.
+ * Follows the calls of one choice. Runtimes repeat ids and names, leave ids and indexes out, send the name after the first arguments, or
+ * whole calls one after the other; out of it come steps of which the first of a call has its id and name, and the others only arguments.
  * @param idPrefix of ids where the runtime gives none
  */
 export const createCallReader = (idPrefix: string) => {
-  const calls = new Map<number, CallInProgress>();
+  /** Every call in the order of its first word. */
+  const calls: KeyedCall[] = [];
+
+  /** The call that a delta speaks of: another id with a name is another call, whatever the index. */
+  const callOf = ({ index, id, function: called }: UpstreamToolCall): KeyedCall | undefined => {
+    const key = index ?? undefined;
+    const candidate = key === undefined ? calls.at(-1) : calls.findLast((call) => call.key === key);
+    if (!candidate) return undefined;
+    const isAnother = id && candidate.id !== id && (called?.name || key === undefined) && candidate.name !== '';
+    return isAnother ? undefined : candidate;
+  };
+
+  const open = ({ index, id }: UpstreamToolCall): KeyedCall => {
+    const call = { key: index ?? undefined, id: id || `${idPrefix}${calls.length}`, name: '', arguments: '' };
+    calls.push(call);
+    return call;
+  };
+
   return {
     take: (deltas: readonly UpstreamToolCall[]): CallStep[] =>
-      deltas.flatMap((delta, position) => {
-        const index = delta.index ?? position;
-        const text = delta.function?.arguments ?? '';
-        const name = delta.function?.name ?? '';
-        const known = calls.get(index);
-        const call = known ?? { id: delta.id || `${idPrefix}${index}`, name: '', arguments: '' };
-        if (!known) calls.set(index, call);
+      deltas.flatMap((delta) => {
+        const call = callOf(delta) ?? open(delta);
+        const index = calls.indexOf(call);
+        const given = delta.function?.arguments;
+        const text = typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given);
         const wasOpen = call.name !== '';
-        if (!wasOpen) call.name = name;
+        if (!wasOpen) call.name = textOf(delta.function?.name);
         call.arguments += text;
         if (!wasOpen) return call.name ? [{ index, opened: call, arguments: call.arguments }] : [];
         return text ? [{ index, arguments: text }] : [];
       }),
     /** The calls that have a name, in their order. */
-    calls: (): CallInProgress[] =>
-      [...calls]
-        .sort(([a], [b]) => a - b)
-        .map(([, call]) => call)
-        .filter(({ name }) => name !== ''),
+    calls: (): CallInProgress[] => calls.filter(({ name }) => name !== ''),
   };
 };
 

@@ -1,7 +1,8 @@
-import { ApiError } from '../http/errors.ts';
+import { ApiError, InvalidRequest } from '../http/errors.ts';
 import type { Model } from '../models/model.ts';
+import { wantedTokens } from '../tokens/fit-window.ts';
 import { dialects } from '../upstream/dialects/index.ts';
-import { type ChatCompletionRequest, chatFields, hasTools } from './request.ts';
+import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from './request.ts';
 import { thinkingBudget } from './thinking.ts';
 import { isLegacy } from './tool.ts';
 
@@ -18,6 +19,39 @@ export class UnsupportedByModel extends ApiError {
   }
 }
 
+/** A wrong token id can bring a whole runtime down: what the vocabulary does not have never gets there. */
+const checkTokenIds = (request: ChatCompletionRequest, { tokenizer }: Model): void => {
+  const size = tokenizer?.vocabulary_size;
+  if (size === undefined) return;
+  const lists = {
+    logit_bias: Object.keys(request.logit_bias ?? {}).map(Number),
+    stop_token_ids: request.stop_token_ids ?? [],
+    allowed_token_ids: request.allowed_token_ids ?? [],
+  };
+  for (const [param, ids] of Object.entries(lists)) {
+    const wrong = ids.find((id) => id >= size);
+    if (wrong !== undefined)
+      throw new InvalidRequest({
+        param,
+        message: `Invalid value for '${param}': the model's token ids are 0 to ${size - 1}, got ${wrong}.`,
+      });
+  }
+};
+
+/** Log probabilities are many times the size of the text: more of them than this are not held beside each other. */
+const MAX_WHOLE_LOGPROBS = 100_000;
+
+const checkLogprobsSize = ({ stream, logprobs, top_logprobs, n, ...request }: ChatCompletionRequest, model: Model): void => {
+  if (stream || !logprobs) return;
+  const tokens = (n ?? 1) * wantedTokens(request.max_completion_tokens ?? request.max_tokens ?? undefined, model);
+  const count = tokens * ((top_logprobs ?? 0) + 1);
+  if (count > MAX_WHOLE_LOGPROBS)
+    throw new InvalidRequest({
+      param: 'logprobs',
+      message: `Up to ${count} log probabilities (n × max_tokens × (top_logprobs + 1)) are too many for a reply in one piece, which holds ${MAX_WHOLE_LOGPROBS}. Send stream: true, or ask for fewer.`,
+    });
+};
+
 /** 400 when the request switches on what its model cannot do. */
 export const checkSupport = (request: ChatCompletionRequest, model: Model): void => {
   const { fields } = dialects[model.dialect];
@@ -25,6 +59,8 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model): void
   const refuse = (field: string): never => {
     throw new UnsupportedByModel(field, model.name);
   };
+  checkTokenIds(request, model);
+  checkLogprobsSize(request, model);
   for (const name of chatFields) if (fields[name].how === 'refused' && request[name]) refuse(name);
   if (!tools && hasTools(request)) refuse(isLegacy(request) ? 'functions' : 'tools');
   if (!json_object && request.response_format && request.response_format.type !== 'text') refuse('response_format');
@@ -32,11 +68,19 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model): void
 };
 
 const known = new Set<string>(chatFields);
+/** What only a counted prompt can honour, and what says nothing without tools. */
+const NEEDS_COUNT = ['prompt_truncate_len', 'context_length_exceeded_behavior'] as const;
+const NEEDS_TOOLS = ['tool_choice', 'parallel_tool_calls', 'function_call'] as const;
+const TOKEN_IDS = new Set<ChatExtra>(['stop_token_ids', 'allowed_token_ids']);
+
+/** Whether a property beyond the interface goes to the model's runtime: token ids only where the vocabulary is known. */
+export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
+  !TOKEN_IDS.has(name) || tokenizer?.vocabulary_size !== undefined;
 
 /** The properties of a request that were accepted and have no effect on this model. */
 export const ignoredFields = (request: ChatCompletionRequest, model: Model): string[] => {
   const { fields, extras } = dialects[model.dialect];
-  const passedOn = new Set<string>(extras);
+  const passedOn = new Set<string>(extras.filter((name) => isPassed(name, model)));
   const ignored = Object.entries(request).flatMap(([name, value]) => {
     if (value == null) return [];
     if (known.has(name)) return fields[name as keyof typeof fields].how === 'ignored' ? [name] : [];
@@ -44,6 +88,7 @@ export const ignoredFields = (request: ChatCompletionRequest, model: Model): str
   });
   const budget = thinkingBudget(request);
   if (budget && !model.capabilities.thinking_budget) ignored.push(budget.field);
-  if (request.prompt_truncate_len != null && !model.tokenizer) ignored.push('prompt_truncate_len');
+  if (!model.tokenizer) ignored.push(...NEEDS_COUNT.filter((name) => request[name] != null));
+  if (!hasTools(request)) ignored.push(...NEEDS_TOOLS.filter((name) => request[name] != null));
   return ignored;
 };

@@ -1,5 +1,7 @@
+import { MAX_DEPTH, measureJson } from '../http/json-size.ts';
 import type { Model } from '../models/model.ts';
 import type { ChatPrompt, PromptMessage, PromptToolCall } from '../tokens/prompt.ts';
+import { callsOf, pairCalls } from './call-ids.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { ChatCompletionRequest } from './request.ts';
 import { toUpstreamThinking } from './thinking.ts';
@@ -13,7 +15,7 @@ const textOf = (content: Message['content']): string | null =>
 
 const isObject = (text: string): boolean => {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = measureJson(text).depth <= MAX_DEPTH && JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value);
   } catch {
     return false;
@@ -38,44 +40,32 @@ const ROLES: Record<Message['role'], PromptMessage['role']> = {
 
 /** The messages in a runtime's words: today's names, ids on every call and on what answers it, arguments as JSON objects. */
 const toMessages = (messages: readonly Message[], keepsReasoning: (index: number) => boolean): PromptMessage[] => {
-  let open: PromptToolCall[] = [];
+  const { callIds, resultIds } = pairCalls(messages);
   return messages.map((message, index) => {
     const { role, name } = message;
     const content = textOf(message.content);
     const named = name && role !== 'function' ? { name } : {};
-    if (role === 'tool' || role === 'function') {
-      const id = message.tool_call_id || open[0]?.id || '';
-      return { role: ROLES[role], content: content ?? '', tool_call_id: id, ...named };
-    }
+    const answered = resultIds.get(index);
+    if (answered !== undefined) return { role: 'tool', content: content ?? '', tool_call_id: answered, ...named };
     if (role !== 'assistant') return { role: ROLES[role], content: content ?? '', ...named };
-    open = toCalls(message, index, messages);
+    const calls = toCalls(message, callIds.get(index) ?? []);
     const reasoning = keepsReasoning(index) ? message.reasoning || message.reasoning_content : undefined;
     return {
       role,
-      content: open.length > 0 ? content || null : (content ?? ''),
+      content: calls.length > 0 ? content || null : (content ?? ''),
       ...named,
       ...(reasoning && { reasoning }),
-      ...(open.length > 0 && { tool_calls: open }),
+      ...(calls.length > 0 && { tool_calls: calls }),
     };
   });
 };
 
-/** An assistant's calls; one without an id gets the id that its result names, or one of its own. */
-const toCalls = ({ tool_calls, function_call }: Message, index: number, messages: readonly Message[]): PromptToolCall[] => {
-  const calls: readonly ToolCall[] = tool_calls?.length ? tool_calls : function_call ? [{ type: 'function', function: function_call }] : [];
-  if (calls.length === 0) return [];
-  const known = new Set(calls.map(({ id }) => id));
-  const unclaimed: string[] = [];
-  for (let next = index + 1; messages[next]?.role === 'tool'; next++) {
-    const id = messages[next]?.tool_call_id;
-    if (id && !known.has(id)) unclaimed.push(id);
-  }
-  return calls.map(({ id, function: called }, position) => ({
-    id: id || unclaimed.shift() || `call_${index}_${position}`,
+const toCalls = (message: Message, ids: readonly string[]): PromptToolCall[] =>
+  callsOf(message).map(({ function: called }, position) => ({
+    id: ids[position] ?? '',
     type: 'function',
     function: { name: called.name ?? '', arguments: argumentsOf(called.arguments) },
   }));
-};
 
 /** Which assistant turns keep their reasoning: all, none, or those after the last message of the user. */
 const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): ((index: number) => boolean) => {

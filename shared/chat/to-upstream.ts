@@ -1,7 +1,9 @@
 import type { Model } from '../models/model.ts';
+import { intoRange } from '../sampling/fields.ts';
 import type { ChatPrompt } from '../tokens/prompt.ts';
 import { dialects } from '../upstream/dialects/index.ts';
-import { type ChatCompletionRequest, chatFields, GREEDY_BELOW } from './request.ts';
+import { type ChatCompletionRequest, chatFields } from './request.ts';
+import { isPassed } from './support.ts';
 import { toUpstreamThinking } from './thinking.ts';
 import { toUpstreamTools } from './tool.ts';
 
@@ -15,26 +17,16 @@ export interface UpstreamFacts {
   cacheSalt: string;
 }
 
-/** The largest 64-bit seed that survives as a JSON number. */
-const MAX_SEED = 2 ** 63 - 1_024;
-
-/** Lists that say nothing when they are empty; runtimes refuse some of them so. */
-const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
-
-/** Where the documented range is wider than a runtime's. */
-const intoRange = (body: Record<string, unknown>): void => {
-  if (typeof body.temperature === 'number' && body.temperature < GREEDY_BELOW) body.temperature = 0;
-  if (body.top_p === 0) {
-    delete body.top_p;
-    body.top_k = 1;
-  }
-  // vLLM takes -1 for no seed at all.
-  if (typeof body.seed === 'number') body.seed = body.seed === -1 ? MAX_SEED : Math.max(-MAX_SEED, Math.min(MAX_SEED, body.seed));
-  for (const name of LISTS) if (Array.isArray(body[name]) && body[name].length === 0) delete body[name];
-};
-
 /** Properties that the generic way does not send: their value is put together from several of the caller's. */
-const COMPOSED = new Set(['tools', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort']);
+const COMPOSED = new Set(['tools', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort', 'response_format']);
+
+/** Without the keys that are null. */
+const toResponseFormat = ({ response_format: format }: ChatCompletionRequest): Record<string, unknown> => {
+  if (!format) return {};
+  if (format.type !== 'json_schema') return { response_format: format };
+  const schema = Object.fromEntries(Object.entries(format.json_schema).filter(([, value]) => value !== null));
+  return { response_format: { type: format.type, json_schema: schema } };
+};
 
 /**
  * The body for a runtime's chat endpoint, by the table of the model's dialect: no null, no key that is not meant to go there, always a
@@ -44,16 +36,14 @@ const COMPOSED = new Set(['tools', 'tool_choice', 'parallel_tool_calls', 'reason
 export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, facts: UpstreamFacts): Record<string, unknown> => {
   const { fields, extras } = dialects[model.dialect];
   const body: Record<string, unknown> = { model: facts.containerModel, messages: facts.prompt.messages, max_tokens: facts.maxTokens };
-  const minTokens = request.min_tokens;
   for (const name of chatFields) {
     const value = request[name];
     if (value != null && fields[name].how === 'passed' && !COMPOSED.has(name)) body[name] = value;
   }
-  for (const name of extras) if (request[name] != null) body[name] = request[name];
-  intoRange(body);
-  if (minTokens != null && minTokens > facts.maxTokens) body.min_tokens = facts.maxTokens;
+  for (const name of extras) if (request[name] != null && isPassed(name, model)) body[name] = request[name];
+  intoRange(body, facts.maxTokens);
   const { variables, ...thinking } = toUpstreamThinking(request, model);
-  return Object.assign(body, toUpstreamTools(request), thinking, {
+  return Object.assign(body, toResponseFormat(request), toUpstreamTools(request), thinking, {
     ...(variables && { chat_template_kwargs: variables }),
     cache_salt: facts.cacheSalt,
     stream: true,

@@ -52,11 +52,12 @@ export const functionsOf = ({ tools, functions }: ToolRequest): FunctionDefiniti
 type Choice = 'auto' | 'none' | 'required' | { name: string };
 
 const choiceOf = ({ tool_choice, function_call }: ToolRequest): Choice | undefined => {
-  const choice = tool_choice ?? function_call ?? undefined;
-  if (choice === undefined || typeof choice === 'string') return choice;
-  if (!('type' in choice)) return { name: String(choice.name) };
-  const named = choice.function as { name: string } | null | undefined;
-  return named ? { name: named.name } : 'required';
+  if (tool_choice != null) {
+    if (typeof tool_choice === 'string') return tool_choice;
+    return tool_choice.function ? { name: tool_choice.function.name } : 'required';
+  }
+  if (function_call == null || typeof function_call === 'string') return function_call ?? undefined;
+  return { name: function_call.name };
 };
 
 /** What contradicts itself in what is said of tools: the field and the reason. */

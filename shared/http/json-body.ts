@@ -1,8 +1,19 @@
 import { type ApiEvent, headerOf } from './api-event.ts';
 import { ApiError, InvalidRequest } from './errors.ts';
+import { MAX_DEPTH, measureJson } from './json-size.ts';
 
-/** Deeper JSON than this is refused: nothing we take needs it, and recursive readers downstream have small stacks. */
-const MAX_DEPTH = 64;
+/** Small values cost far more memory than text: more of them than this could not be held beside each other. */
+const MAX_VALUES = 250_000;
+/** An escape that may be half a character. Text never holds one by itself, because the body is UTF-8. */
+const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
+
+/** The same value with every half of a character replaced by U+FFFD: no tokenizer and no database can take one. */
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), wellFormed(inner)]));
+};
 
 class UnsupportedContentType extends ApiError {
   constructor(contentType: string) {
@@ -17,34 +28,21 @@ class UnsupportedContentType extends ApiError {
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
-const depthOf = (text: string): number => {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const character = text.charCodeAt(i);
-    if (inString) {
-      if (character === 0x5c) i++;
-      else if (character === 0x22) inString = false;
-    } else if (character === 0x22) inString = true;
-    else if (character === 0x7b || character === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (character === 0x7d || character === 0x5d) depth--;
-  }
-  return deepest;
-};
-
 /**
  * The request's body as JSON. A missing content type is accepted; another than JSON, an empty body, bytes that are not
- * UTF-8, text that is not JSON or that nests too deep are a 400.
+ * UTF-8, text that is not JSON, nests too deep or holds too many values are a 400. Halves of characters become U+FFFD.
  */
 export const readJsonBody = (event: ApiEvent): unknown => {
   const contentType = headerOf(event, 'content-type');
   if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
-  if (depthOf(text) > MAX_DEPTH) throw new InvalidRequest({ message: `The request body nests deeper than ${MAX_DEPTH} levels.` });
+  const { depth, values } = measureJson(text);
+  if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body nests deeper than ${MAX_DEPTH} levels.` });
+  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body holds more than ${MAX_VALUES} values.` });
   try {
-    return JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
   } catch (error) {
     throw new InvalidRequest({ message: `The request body is not valid JSON: ${shortReason(error)}.`, code: 'invalid_json' });
   }

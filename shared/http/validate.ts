@@ -1,6 +1,8 @@
 import type * as z from 'zod';
 import { InvalidRequest } from './errors.ts';
 
+const MAX_PARAM_CHARACTERS = 200;
+
 const pathOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part)),
@@ -21,7 +23,7 @@ const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
   if (issue.code === 'unrecognized_keys') return `no such key is allowed in it: ${issue.keys.join(', ').slice(0, 200)}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   const reason = inWordsOfJson(issue.message);
-  return issue.code === 'invalid_type' && isAbsent(value, issue.path)
+  return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)
     ? `it is required; ${reason.replace(/, received undefined$/, '')}`
     : reason;
 };
@@ -31,7 +33,7 @@ export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknow
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const param = pathOf(issue?.path ?? []);
+  const param = pathOf(issue?.path ?? []).slice(0, MAX_PARAM_CHARACTERS);
   const reason = issue ? reasonOf(issue, value) : 'not as documented';
   const message = param ? `Invalid value for '${param}': ${reason}.` : `Invalid request body: ${reason}.`;
   throw new InvalidRequest({ message, param: param || null });

@@ -1,10 +1,23 @@
-import { ServiceUnavailable } from '../http/errors.ts';
+import { ApiError, ServiceUnavailable } from '../http/errors.ts';
 
 /** A function of ours could not be reached, was too busy or failed, also after a second attempt: 503. The cause is for the log. */
 export class FunctionUnavailable extends ServiceUnavailable {
   constructor(cause: unknown) {
     super();
     this.cause = cause;
+  }
+}
+
+/** A caller's request has become larger than one function can hand to another; no repetition helps. */
+export class PayloadTooLarge extends ApiError {
+  constructor() {
+    super({
+      status: 413,
+      type: 'invalid_request_error',
+      code: 'request_too_large',
+      message:
+        'The messages are too large to be counted: together, with tools and the arguments of calls, they may have about 6 MB. Shorten them.',
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { FunctionError, FunctionUnavailable } from './errors.ts';
+import { FunctionError, FunctionUnavailable, PayloadTooLarge } from './errors.ts';
 import { Sha256 } from './sha256.ts';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
@@ -12,6 +12,8 @@ const CONNECTION_TIMEOUT_MS = 2_000;
 const TOTAL_TIMEOUT_MS = 20_000;
 const MAX_ATTEMPTS = 2;
 const BACKOFF_MS = 100;
+/** Lambda's own limit for a synchronous invocation. */
+const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 const MAX_SOCKETS = 256;
 const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_STATUS = 500;
@@ -50,7 +52,8 @@ const readError = (body: string): { errorType?: string; errorMessage?: string } 
  * @param functionName a name or an ARN
  * @param payload what the function gets as its event, up to 6 MB of JSON
  * @returns the function's result
- * @throws FunctionUnavailable whatever went wrong; its cause is a FunctionError where the function itself threw
+ * @throws PayloadTooLarge (413) for more than 6 MB
+ * @throws FunctionUnavailable whatever else went wrong; its cause is a FunctionError where the function itself threw
  */
 export type InvokeFunction = (functionName: string, payload: unknown) => Promise<unknown>;
 
@@ -93,6 +96,7 @@ export const createInvokeFunction = (): InvokeFunction => {
 
   return async (functionName, payload) => {
     const body = JSON.stringify(payload);
+    if (Buffer.byteLength(body) > MAX_PAYLOAD_BYTES) throw new PayloadTooLarge();
     const timeIsOver = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
     try {
       for (let attempt = 1; ; attempt++) {

@@ -32,6 +32,8 @@ export const TokenizerFiles = z.strictObject({
   /** tokenizer_config.json: the special tokens that a template names, and the chat template where it has no file of its own. */
   config: FileKey.optional(),
   chat_template: FileKey.optional(),
+  /** How many token ids it has. Without it no caller's token id can be known to be one, and a wrong one can bring a runtime down. */
+  vocabulary_size: z.int().min(1).optional(),
 });
 export type TokenizerFiles = z.infer<typeof TokenizerFiles>;
 

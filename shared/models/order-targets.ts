@@ -1,13 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Model, Target } from './model.ts';
 
-/** FNV-1a over UTF-16 code units (http://www.isthe.com/chongo/tech/comp/fnv), mixed once more because its high bits follow short keys too closely. */
-const hashOf = (text: string): number => {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-};
+/** Evenly spread in (0, 1). */
+const shareOf = (text: string): number => (createHash('sha256').update(text).digest().readUIntBE(0, 6) + 0.5) / 2 ** 48;
 
 const nameOf = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
 
@@ -17,7 +12,7 @@ const nameOf = ({ endpoint, component = '', region = '' }: Target): string => `$
  */
 export const orderTargets = ({ targets }: Pick<Model, 'targets'>, key: string): Model['targets'] => {
   if (targets.length === 1) return targets;
-  const score = (target: Target): number => -target.weight / Math.log((hashOf(`${key}/${nameOf(target)}`) + 0.5) / 2 ** 32);
+  const score = (target: Target): number => -target.weight / Math.log(shareOf(`${key}/${nameOf(target)}`));
   return targets
     .map((target) => ({ target, score: score(target) }))
     .sort((a, b) => b.score - a.score)

@@ -5,11 +5,17 @@ import type { ChatPrompt, PromptMessage, PromptToolCall } from './prompt.ts';
 /** The texts of special tokens that templates name, such as `bos_token`. */
 export type SpecialTokens = Record<string, string>;
 
-/** Renders a prompt as a runtime does before it encodes it. Throws TemplateRefused when the template does not take it. */
+/** Renders a prompt as a runtime does before it encodes it. Throws TemplateRefused when the template does not take it; any other error is the template's own. */
 export type RenderPrompt = (prompt: ChatPrompt) => string;
 
 // The renderer declares these itself and fails when they are declared again.
-const BUILT_IN = new Set(['true', 'false', 'none', 'True', 'False', 'None', 'range', 'namespace', 'raise_exception', 'strftime_now']);
+const RESERVED = new Set(['true', 'false', 'none', 'True', 'False', 'None', 'range', 'namespace', 'raise_exception', 'strftime_now']);
+
+// The renderer's own raise_exception throws what its other faults throw too: a refusal must be told from a broken template.
+const REFUSE = 'refuse_prompt';
+const refuse = (words: unknown): never => {
+  throw new TemplateRefused(String(words));
+};
 
 /** Templates print arguments as JSON or go through them, so a runtime parses them; text that is no JSON stays what it is. */
 const parseArguments = (text: string): unknown => {
@@ -39,20 +45,17 @@ const toTemplateMessage = ({ content, reasoning, tool_calls, ...others }: Prompt
  * @throws Error when it cannot be read
  */
 export const createRenderPrompt = (source: string, specialTokens: SpecialTokens): RenderPrompt => {
-  const template = new Template(source);
+  const template = new Template(source.replaceAll(/\braise_exception\b/g, REFUSE));
   return ({ messages, tools, variables = {} }) => {
-    const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !BUILT_IN.has(name)));
-    try {
-      return template.render({
-        ...specialTokens,
-        ...own,
-        messages: messages.map(toTemplateMessage),
-        tools: tools ?? null,
-        documents: null,
-        add_generation_prompt: true,
-      });
-    } catch (error) {
-      throw new TemplateRefused(error instanceof Error ? error.message : String(error));
-    }
+    const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !RESERVED.has(name)));
+    return template.render({
+      ...specialTokens,
+      ...own,
+      [REFUSE]: refuse,
+      messages: messages.map(toTemplateMessage),
+      tools: tools ?? null,
+      documents: null,
+      add_generation_prompt: true,
+    });
   };
 };

@@ -24,13 +24,21 @@ export interface Fitted {
 
 /** Prompt and answer do not fit the window, or the prompt not its own bound. */
 export class ContextLengthExceeded extends InvalidRequest {
-  constructor(facts: { promptTokens: number; maxTokens: number; windowTokens: number; maxPromptTokens?: number | undefined }) {
+  /** @param facts `promptTokens` is absent where the answer alone asks for more than the window */
+  constructor(facts: { promptTokens?: number; maxTokens: number; windowTokens: number; maxPromptTokens?: number | undefined }) {
     const { promptTokens, maxTokens, windowTokens, maxPromptTokens } = facts;
-    const asked = `This model's maximum context length is ${windowTokens} tokens. You asked for ${promptTokens + maxTokens}: ${promptTokens} in the messages, ${maxTokens} in the completion.`;
+    const inMessages = promptTokens === undefined ? '' : `${promptTokens} tokens in the messages, `;
+    const sizes = `${inMessages}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
+    const remedy =
+      promptTokens === undefined
+        ? 'Lower max_tokens'
+        : promptTokens < windowTokens
+          ? 'Shorten the messages or lower max_tokens'
+          : 'Shorten the messages';
     const message =
       maxPromptTokens === undefined
-        ? `${asked} Shorten the messages or lower max_tokens.`
-        : `${asked} prompt_truncate_len is ${maxPromptTokens}, but the system messages and the last user message alone have ${promptTokens} tokens. Shorten them or raise prompt_truncate_len.`;
+        ? `This request does not fit the model: ${sizes}. ${remedy}.`
+        : `prompt_truncate_len is ${maxPromptTokens}, but what is never evicted (system messages, tools, the last user message, the newest message) is longer: ${sizes}. Shorten it or raise prompt_truncate_len.`;
     super({ code: 'context_length_exceeded', param: maxPromptTokens === undefined ? 'messages' : 'prompt_truncate_len', message });
   }
 }
@@ -54,6 +62,7 @@ export const fitWindow = async (
   const held = request.whenExceeded === 'error' ? (request.maxTokens ?? 1) : wanted;
   const { maxPromptTokens } = request;
   const { tokenizer: files, context_length: windowTokens } = model;
+  if (request.whenExceeded === 'error' && held >= windowTokens) throw new ContextLengthExceeded({ maxTokens: held, windowTokens });
   const bound = promptTokenBound(prompt, promptBytes);
   const isShort = maxPromptTokens === undefined || bound <= maxPromptTokens;
   if (!files || (isShort && bound + Math.max(held, wanted) <= windowTokens)) return { prompt, maxTokens: wanted };

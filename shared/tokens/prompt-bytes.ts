@@ -12,9 +12,11 @@ const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(
 /** A prompt's size in bytes, from which its tokens are estimated before anything is asked of the model. */
 export const promptBytes = (prompt: ChatPrompt): number =>
   prompt.messages.reduce(
-    (bytes, { content, reasoning, tool_calls }) =>
+    (bytes, { content, name, reasoning, tool_call_id, tool_calls }) =>
       bytes +
       Buffer.byteLength(content ?? '') +
+      (name ? Buffer.byteLength(name) : 0) +
+      (tool_call_id ? Buffer.byteLength(tool_call_id) : 0) +
       (reasoning ? Buffer.byteLength(reasoning) : 0) +
       (tool_calls ? Buffer.byteLength(JSON.stringify(tool_calls)) : 0) +
       MESSAGE_OVERHEAD,

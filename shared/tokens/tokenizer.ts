@@ -7,7 +7,7 @@ import type { CountQuestion, FitQuestion } from './questions.ts';
 
 /**
  * The function `tokenizer`, for functions that are too small and too quick to load a tokenizer themselves.
- * @throws PromptRefused (400) when the chat template does not take the messages, else FunctionUnavailable (503) whatever goes wrong
+ * @throws PromptRefused (400) when the chat template does not take the messages, PayloadTooLarge (413), else FunctionUnavailable (503) whatever goes wrong
  */
 export interface Tokenizer {
   /** The length of a prompt; with a bound, also which of its messages stay so that it is no longer than that, if that can be. */

@@ -4,7 +4,8 @@ export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity'
 
 const texts: Record<UpstreamCode, string> = {
   upstream_error: 'The model failed to answer. Nothing is wrong with the request; try it again.',
-  upstream_timeout: 'The model took too long to answer. Try again; for long answers use stream: true.',
+  upstream_timeout:
+    'The model took too long to answer. Lower max_tokens; an answer in one piece has 280 seconds, with stream: true it has 580.',
   no_capacity: 'The model has no free capacity at the moment. Try again shortly.',
   model_not_ready: 'The model is starting. Try again in a few moments.',
 };
@@ -16,6 +17,13 @@ export class UpstreamFailed extends ApiError {
   constructor(code: UpstreamCode, detail: string) {
     super({ status: 503, type: 'server_error', code, message: texts[code], headers: { 'retry-after': String(retryAfterSeconds[code]) } });
     this.detail = detail;
+  }
+}
+
+/** The connection broke while the container may have been at work: nobody else must be given the same work. */
+export class BrokenAtWork extends UpstreamFailed {
+  constructor(error: unknown) {
+    super('upstream_error', `The connection broke before any answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -40,8 +48,8 @@ export class RefusedByModel extends ApiError {
 /** The container could not read what we made of the request: our fault. */
 export class MistranslatedRequest extends Error {}
 
-/** vLLM answers every schema error with this; it means that we sent what we should have refused. */
-const NO_HANDLER = /Cannot find suitable handler for request/;
+/** vLLM's answer to every schema error, and the properties that only we set: we sent what we should have refused. */
+const OUR_WORDS = /Cannot find suitable handler for request|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
 /** Container statuses that speak of the request; what else is below 500 speaks of its load or of how it was set up. */
@@ -75,8 +83,9 @@ export const toUpstreamError = (error: unknown): Error => {
   const status = thrown.OriginalStatusCode;
   if (thrown.name === 'ModelError' && LOAD_STATUSES.has(status ?? 0)) return new UpstreamFailed('no_capacity', detail);
   if (thrown.name === 'ModelError' && REQUEST_STATUSES.has(status ?? 0)) {
-    const words = containerMessage(thrown.OriginalMessage ?? '');
-    return NO_HANDLER.test(words) ? new MistranslatedRequest(words) : new RefusedByModel(publicText(words));
+    const { text, isSchemaFault } = containerMessage(thrown.OriginalMessage ?? '');
+    if (isSchemaFault || OUR_WORDS.test(text)) return new MistranslatedRequest((thrown.OriginalMessage ?? '').slice(0, 1_000));
+    return new RefusedByModel(publicText(text));
   }
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
@@ -86,14 +95,15 @@ export const toUpstreamError = (error: unknown): Error => {
 };
 
 /** The message within a container's error body: OpenAI's, FastAPI's or plain text. */
-const containerMessage = (body: string): string => {
+const containerMessage = (body: string): { text: string; isSchemaFault: boolean } => {
   try {
     const parsed = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown };
     const nested = typeof parsed.error === 'object' ? parsed.error?.message : parsed.error;
     const message = nested ?? parsed.message ?? parsed.detail;
-    return typeof message === 'string' ? message : body;
+    // What is no text is a list of what the container's schema found: words for us, not for a caller.
+    return { text: typeof message === 'string' ? message : '', isSchemaFault: message !== undefined && typeof message !== 'string' };
   } catch {
-    return body;
+    return { text: body, isSchemaFault: false };
   }
 };
 
@@ -105,5 +115,9 @@ const INTERNAL =
 /** A container's words without account ids, ARNs, URLs, file paths; a traceback is not told at all. */
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
-  return text.replace(INTERNAL, '[…]').slice(0, MAX_TEXT);
+  // Cut first, because the search is quadratic in text that was made for it; but not through what must not be seen.
+  return text
+    .slice(0, 2 * MAX_TEXT)
+    .replace(INTERNAL, '[…]')
+    .slice(0, MAX_TEXT);
 };

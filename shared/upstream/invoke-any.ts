@@ -1,7 +1,7 @@
 import { logInfo } from '../logging/log.ts';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
-import { UpstreamFailed } from './errors.ts';
+import { BrokenAtWork, UpstreamFailed } from './errors.ts';
 import type { Invocation, Invoke } from './invoke.ts';
 
 /** An invocation of whichever of a model's targets answers. */
@@ -13,8 +13,9 @@ export interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
   onTarget: (target: Target) => void;
 }
 
-/** A model that took too long has worked on the request; every other failure of a target leaves it to another one. */
-const isWorthAnother = (error: unknown): boolean => error instanceof UpstreamFailed && error.code !== 'upstream_timeout';
+/** A target that is down or busy leaves the request to another one; one that took too long, or broke at work, may have worked on it. */
+const isWorthAnother = (error: unknown): boolean =>
+  error instanceof UpstreamFailed && error.code !== 'upstream_timeout' && !(error instanceof BrokenAtWork);
 
 /**
  * Invokes the first target, and once more the second one where the first fails before its first word: an answer that has begun cannot be begun
@@ -36,6 +37,7 @@ export const invokeAny = (
     const attempt = new AbortController();
     const { signal } = invocation.signal;
     const pass = (): void => attempt.abort();
+    if (signal.aborted) pass();
     signal.addEventListener('abort', pass, { once: true });
     const answer = start(first, attempt);
     let batch: IteratorResult<UpstreamChunk[]>;

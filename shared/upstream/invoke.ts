@@ -2,13 +2,15 @@ import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from 
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
-import { isBrokenConnection, toUpstreamError } from './errors.ts';
+import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
 import { createStreamReader } from './read-stream.ts';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
 /** Silence on the connection for longer than this means that the container is gone. */
 const SILENCE_TIMEOUT_MS = 300_000;
 const MAX_SOCKETS = 1_024;
+/** A kept connection that was closed under us breaks at once; one that breaks later may have brought the request to the container. */
+const STALE_CONNECTION_MS = 250;
 /** After its terminator a stream is read to its end, so that the connection can serve again, but for no longer than this. */
 const DRAIN_MS = 1_000;
 
@@ -28,7 +30,7 @@ export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>
 
 /**
  * The SageMaker runtime. ALWAYS the streaming call: the plain one dies at 60 s. Never retried by the SDK, because an
- * invocation is not idempotent; but sent once more when the connection broke before any answer, as a kept connection does
+ * invocation is not idempotent; but sent once more when the connection broke at once, as a kept connection does
  * that was closed while its environment was frozen. One client a region, made when first needed.
  */
 export const createInvoke = (): Invoke => {
@@ -61,8 +63,10 @@ export const createInvoke = (): Invoke => {
         Body: body,
       });
       const send = () => clientFor(target.region).send(command, { abortSignal: signal.signal });
+      const sentAtMs = performance.now();
       const { Body } = await send().catch((error: unknown) => {
         if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
+        if (performance.now() - sentAtMs > STALE_CONNECTION_MS) throw new BrokenAtWork(error);
         return send();
       });
       onHead?.();
@@ -73,6 +77,7 @@ export const createInvoke = (): Invoke => {
           if (!part.PayloadPart?.Bytes || drain) continue;
           const chunks = reader.push(part.PayloadPart.Bytes);
           if (chunks.length > 0) yield chunks;
+          if (reader.failure) throw reader.failure;
           if (reader.isDone) drain = setTimeout(() => signal.abort(), DRAIN_MS);
         }
       } catch (error) {
@@ -81,8 +86,9 @@ export const createInvoke = (): Invoke => {
         clearTimeout(drain);
       }
       const last = reader.end();
-      isRead = true;
       if (last.length > 0) yield last;
+      if (reader.failure) throw reader.failure;
+      isRead = true;
     } catch (error) {
       throw toUpstreamError(error);
     } finally {

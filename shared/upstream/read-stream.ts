@@ -7,23 +7,27 @@ const FAILED_REASONS = new Set(['abort', 'error']);
 const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
 const MAX_DETAIL_CHARACTERS = 500;
 
-const failure = (what: string, text: string): UpstreamFailed =>
-  new UpstreamFailed('upstream_error', `${what}: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`);
+const failed = (what: string, text = ''): UpstreamFailed =>
+  new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`);
 
 /**
  * Reads a runtime's stream: server-sent events or JSON lines, `\n` or `\r\n`, in parts that cut anywhere, also inside a
- * character. `push` takes a part and gives the chunks that it completed; an error, as an event or as a field of its own as llama.cpp
- * sends it, throws UpstreamFailed.
+ * character. An error, as an event or as a field of its own as llama.cpp sends it, is a failure: what came before it is given first,
+ * then it is thrown.
  * @param choices how many answers must come to their end for the stream to be complete
  */
 export const createStreamReader = (choices = 1) => {
   const decoder = new TextDecoder();
   const finished = new Set<number>();
-  let rest = '';
+  /** Of a line that has not ended: its pieces, joined only at its end, because a line may come in thousands of them. */
+  let pieces: string[] = [];
+  let pieceCharacters = 0;
   let data: string | undefined;
-  let isError = false;
+  let isErrorEvent = false;
   let isDone = false;
   let isJsonLines = false;
+  let hasUsage = false;
+  let failure: UpstreamFailed | undefined;
 
   const parse = (text: string): UpstreamChunk | undefined => {
     if (text === '[DONE]') {
@@ -34,12 +38,13 @@ export const createStreamReader = (choices = 1) => {
     try {
       chunk = JSON.parse(text) as UpstreamChunk & { error?: unknown };
     } catch {
-      throw new UpstreamFailed('upstream_error', 'The stream holds an event that is not JSON.');
+      throw failed('The stream holds an event that is not JSON.');
     }
-    if (typeof chunk !== 'object' || chunk === null) throw failure('The stream holds an event that is no object', text);
-    if (chunk.error) throw failure('The stream holds an error', JSON.stringify(chunk.error));
+    if (typeof chunk !== 'object' || chunk === null) throw failed('The stream holds an event that is no object', text);
+    if (chunk.error) throw failed('The stream holds an error', JSON.stringify(chunk.error));
+    if (chunk.usage) hasUsage = true;
     for (const choice of chunk.choices ?? []) {
-      if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failure('The runtime gave up', choice.finish_reason ?? '');
+      if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failed('The runtime gave up', choice.finish_reason ?? '');
       if (choice.finish_reason) finished.add(choice.index ?? 0);
       choice.delta ??= choice.message ?? null;
     }
@@ -48,48 +53,78 @@ export const createStreamReader = (choices = 1) => {
 
   const takeLine = (line: string, chunks: UpstreamChunk[]): void => {
     const take = (text: string): void => {
-      if (isError) throw failure('The stream holds an error', text);
-      const chunk = isDone ? undefined : parse(text);
+      if (isDone) return;
+      if (isErrorEvent) throw failed('The stream holds an error', text);
+      const chunk = parse(text);
       if (chunk) chunks.push(chunk);
     };
     if (line === '') {
-      if (data) take(data);
+      const text = data;
       data = undefined;
-      isError = false;
+      if (text) take(text);
+      isErrorEvent = false;
     } else if (line.startsWith('data:')) {
       const value = line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5);
       data = data === undefined ? value : `${data}\n${value}`;
     } else if (line.startsWith('{')) {
       isJsonLines = true;
       take(line);
-    } else if (line.startsWith('event:')) isError = line.slice(6).trim() === 'error';
-    else if (line.startsWith('error:') && !isDone) throw failure('The stream holds an error', line.slice(6).trim());
+    } else if (line.startsWith('event:')) isErrorEvent = line.slice(6).trim() === 'error';
+    else if (line.startsWith('error:') && !isDone) throw failed('The stream holds an error', line.slice(6).trim());
+  };
+
+  /** The lines that end in this text. */
+  const takeLines = (text: string, chunks: UpstreamChunk[]): void => {
+    let start = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      const last = text.slice(start, end);
+      const line = pieces.length > 0 ? pieces.join('') + last : last;
+      if (pieces.length > 0) pieces = [];
+      pieceCharacters = 0;
+      start = end + 1;
+      takeLine(line.endsWith('\r') ? line.slice(0, -1) : line, chunks);
+    }
+    if (start === text.length) return;
+    pieces.push(start === 0 ? text : text.slice(start));
+    pieceCharacters += text.length - start;
+    if (pieceCharacters + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream holds a line without end.');
+  };
+
+  /** Gives what was read before a failure; the failure is thrown by the next call. */
+  const reading = (read: (chunks: UpstreamChunk[]) => void): UpstreamChunk[] => {
+    if (failure) throw failure;
+    const chunks: UpstreamChunk[] = [];
+    try {
+      read(chunks);
+    } catch (error) {
+      failure = error as UpstreamFailed;
+      if (chunks.length === 0) throw error;
+    }
+    return chunks;
+  };
+
+  const checkComplete = (): void => {
+    const isComplete = finished.size >= choices && (isDone || isJsonLines || hasUsage);
+    if (!isComplete) throw failed(`The stream ended before it was complete: ${finished.size} of ${choices} choices had finished.`);
   };
 
   return {
     /** The chunks that this part completes, in order. */
-    push: (part: Uint8Array): UpstreamChunk[] => {
-      const chunks: UpstreamChunk[] = [];
-      const text = rest + decoder.decode(part, { stream: true });
-      let start = 0;
-      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-        takeLine(text.slice(start, text.charCodeAt(end - 1) === 0x0d ? end - 1 : end), chunks);
-        start = end + 1;
-      }
-      rest = text.slice(start);
-      if (rest.length + (data?.length ?? 0) > MAX_LINE_CHARACTERS)
-        throw new UpstreamFailed('upstream_error', 'The stream holds a line without end.');
-      return chunks;
-    },
+    push: (part: Uint8Array): UpstreamChunk[] => reading((chunks) => takeLines(decoder.decode(part, { stream: true }), chunks)),
 
-    /** The stream has ended: gives what a last unterminated line held. Throws when the stream did not say that it was complete. */
-    end: (): UpstreamChunk[] => {
-      const chunks: UpstreamChunk[] = [];
-      if (rest) takeLine(rest.trimEnd(), chunks);
-      takeLine('', chunks);
-      if (finished.size < choices || !(isDone || isJsonLines))
-        throw new UpstreamFailed('upstream_error', 'The stream ended before it was complete.');
-      return chunks;
+    /** The stream has ended: gives what a last unterminated line held. */
+    end: (): UpstreamChunk[] =>
+      reading((chunks) => {
+        const line = pieces.join('').trimEnd();
+        pieces = [];
+        if (line) takeLine(line, chunks);
+        takeLine('', chunks);
+        checkComplete();
+      }),
+
+    /** What has failed and was not thrown yet. */
+    get failure(): UpstreamFailed | undefined {
+      return failure;
     },
 
     /** Whether the terminator has been read. */

@@ -7,8 +7,8 @@ const countOf = (value: unknown): number | undefined =>
 
 /** Everything that a choice's delta makes the model write: text, reasoning, and the names and arguments of calls. */
 const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): string => {
-  const texts = [reasoning ?? reasoning_content, content];
-  for (const call of tool_calls ?? []) texts.push(call.function?.name, call.function?.arguments);
+  const texts = [reasoning || reasoning_content, content];
+  for (const call of Array.isArray(tool_calls) ? tool_calls : []) texts.push(call.function?.name, call.function?.arguments);
   let written = '';
   for (const text of texts) if (typeof text === 'string') written += text;
   return written;
@@ -30,6 +30,8 @@ export interface TokenCount {
  */
 export const createTally = (promptBytes: number, keepsText: boolean, now: () => number) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
+  /** What was written after a count is not in it. */
+  let isStale = false;
   let promptTokens = estimateTokens(promptBytes);
   let completionTokens: number | undefined;
   let outputBytes = 0;
@@ -44,25 +46,34 @@ export const createTally = (promptBytes: number, keepsText: boolean, now: () => 
     else texts.set(choice, (texts.get(choice) ?? '') + written);
   };
 
+  const takeUsage = (said: UpstreamUsage): void => {
+    const prompt_tokens = countOf(said.prompt_tokens);
+    const completion_tokens = countOf(said.completion_tokens);
+    if (prompt_tokens !== undefined) promptTokens = prompt_tokens;
+    if (prompt_tokens === undefined || completion_tokens === undefined) return;
+    usage = { ...said, prompt_tokens, completion_tokens };
+    isStale = false;
+  };
+  const finalUsage = () => (isStale ? undefined : usage);
+
   return {
     take: (chunk: UpstreamChunk): void => {
-      const prompt_tokens = countOf(chunk.usage?.prompt_tokens);
-      const completion_tokens = countOf(chunk.usage?.completion_tokens);
-      if (chunk.usage && prompt_tokens !== undefined && completion_tokens !== undefined)
-        usage = { ...chunk.usage, prompt_tokens, completion_tokens };
       for (const { index, delta, finish_reason } of chunk.choices ?? []) {
         const written = delta ? writtenText(delta) : '';
         if (written) {
           outputBytes += Buffer.byteLength(written);
+          isStale = true;
           firstTokenAtMs ??= now();
           if (keepsText) keep(index ?? 0, written);
         }
         if (typeof finish_reason === 'string') finishReason = finish_reason.toWellFormed().slice(0, MAX_REASON_CHARACTERS);
       }
+      if (chunk.usage) takeUsage(chunk.usage);
     },
     /** The runtime's own count where it gave one; else ours, by tokenizer or from bytes; nothing at all if nothing was delivered. */
     count: (): TokenCount => {
-      if (usage) return { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens, source: 'runtime' };
+      const counted = finalUsage();
+      if (counted) return { promptTokens: counted.prompt_tokens, completionTokens: counted.completion_tokens, source: 'runtime' };
       if (outputBytes === 0) return { promptTokens: 0, completionTokens: 0, source: 'estimated' };
       return { promptTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
     },
@@ -72,9 +83,9 @@ export const createTally = (promptBytes: number, keepsText: boolean, now: () => 
       completionTokens = counts.completionTokens ?? completionTokens;
     },
     /** What each choice wrote, where the runtime has not counted it and it was kept whole. */
-    uncounted: (): string[] => (usage || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
+    uncounted: (): string[] => (finalUsage() || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
     get usage(): UpstreamUsage | undefined {
-      return usage;
+      return finalUsage();
     },
     get firstTokenAtMs(): number | undefined {
       return firstTokenAtMs;
@@ -84,5 +95,3 @@ export const createTally = (promptBytes: number, keepsText: boolean, now: () => 
     },
   };
 };
-
-export type Tally = ReturnType<typeof createTally>;

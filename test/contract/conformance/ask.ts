@@ -39,6 +39,8 @@ const modelOf = (dialect: Model['dialect']): Model =>
     context_length: 8_192,
     max_output_tokens: 4_096,
     default_output_tokens: 64,
+    // The token ids that are asked for are ones that the container has given.
+    tokenizer: { tokenizer: 'none', vocabulary_size: 2 ** 31 },
     targets: [{ endpoint: 'conformance' }],
     prices: [{ version: '1', effective_at: 0, prompt_nanos: 0, completion_nanos: 0 }],
   });

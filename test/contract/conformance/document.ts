@@ -24,6 +24,23 @@ Any field but \`model\` and \`messages\` may be null, which is the same as leavi
 that it cannot do (\`capabilities\`: tools, JSON objects, logprobs) is a 400; a bound on thinking that it cannot keep is ignored and named. Properties that
 are not listed here are accepted, dropped, and named in \`x-sluice-ignored\`.
 
+## Rules between fields
+
+Each of these is a 400 that names the field:
+
+- \`stream_options\` without \`stream: true\`; \`top_logprobs\` without \`logprobs: true\`; \`n\` above 1 with a temperature of 0.
+- \`thinking\` together with \`reasoning_effort\`; \`functions\` together with \`tools\`.
+- \`tool_choice\` \`required\` or a named function without \`tools\`, or a name that is none of them. \`tools: []\` is the same as no tools; \`{"type": "function", "function": null}\` is \`required\`.
+- \`min_tokens\` above \`max_tokens\`. Of \`max_tokens\` and \`max_completion_tokens\` the latter counts.
+- A token id in \`logit_bias\`, \`stop_token_ids\` or \`allowed_token_ids\` that the model's vocabulary does not have. The latter two are ignored where the vocabulary is not known (a model without a tokenizer).
+- More than 100,000 log probabilities (\`n\` × \`max_tokens\` × (\`top_logprobs\` + 1)) in a reply of one piece.
+- A \`tool\` message that follows no assistant message with calls, or names none of its calls.
+
+\`prompt_truncate_len\` evicts the oldest messages first. System messages, the last user message and the newest message stay, the latter with the call that it
+answers. \`perf_metrics_in_response\` adds \`perf_metrics\` to the reply, or to the last finish chunk of a stream: \`time_to_first_token_ms\` (from arrival to the first text),
+\`tokens_per_second\` (of all choices together, after the first token), \`gateway_time_ms\` (from arrival until the model is asked), \`queue_time_ms\` (until its container takes the request), and
+what the container measured itself, if it tells.
+
 ## Ask your own container
 
 \`\`\`sh
@@ -34,6 +51,9 @@ asks a running vLLM, llama.cpp or anything else that takes chat completions, at 
 findings. It sends about a hundred short requests, one after the other, each as Sluice would have sent it. Worth knowing are \`--model NAME\` (llama.cpp and Ollama may
 need it), \`--dialect sluice\`, \`--timeout-ms N\`, \`--markdown FILE\`. It exits with 0 when nothing fails, with 2 when something does, with 1 when the
 container could not be asked.
+
+What was measured below was measured on our own small container, asked in the words of each dialect; the column \`vllm\` says what is sent to vLLM, not what a
+certain vLLM makes of it.
 
 - \`works\`: the effect was seen. \`max_tokens: 5\` ended after 5 tokens; \`top_k: 1\` gave the likeliest answer at any temperature.
 - \`accepted\`: the container took it, and the effect cannot be proven from outside, or not with this model.

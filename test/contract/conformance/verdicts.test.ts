@@ -69,7 +69,7 @@ describe('a container that is broken', () => {
 
   test('that answers something else than a stream fails', async () => {
     const verdicts = await verdictsOf(await serve((response) => void response.end('<html>Welcome</html>')));
-    expect(verdicts.get('temperature')).toBe('fails: The stream ended before it was complete.');
+    expect(verdicts.get('temperature')).toBe('fails: The stream ended before it was complete: 0 of 1 choices had finished.');
   });
 
   test('that does not heed max_tokens, n or stop fails there, while it works elsewhere', async () => {

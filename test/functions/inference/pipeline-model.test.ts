@@ -53,6 +53,40 @@ describe('the model’s window', () => {
   });
 });
 
+test('a request that is stopped while it is being measured asks no model', async () => {
+  let asked = 0;
+  const tokenizer: Tokenizer = {
+    ...noTokenizer,
+    fit: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 1, kept: null })),
+  };
+  const { call, events, inFlight } = await pipeline.setUp(
+    async function* () {
+      asked++;
+      yield END;
+    },
+    { tokenizer },
+  );
+  const body = { model: 'counted', messages: [{ role: 'user', content: 'x'.repeat(2_900) }] };
+  await expect(call(body, 20_020)).rejects.toMatchObject({ status: 503, code: 'upstream_timeout' });
+  expect(asked).toBe(0);
+  expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', cost_nanos: 0n })]);
+  expect(await inFlight()).toBe(0);
+});
+
+test('an answer that is complete is billed so, although the time runs out while it is counted', async () => {
+  const tokenizer: Tokenizer = {
+    ...noTokenizer,
+    count: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 8, text_tokens: [2] })),
+  };
+  const silent: Invoke = async function* () {
+    yield text('Hello there');
+    yield [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }];
+  };
+  const { call, events } = await pipeline.setUp(silent, { tokenizer });
+  expect((await call({ model: 'counted' }, 20_040)).statusCode).toBe(200);
+  expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', prompt_tokens: 8, completion_tokens: 2 })]);
+});
+
 describe('an answer that broke off', () => {
   const broken: Invoke = async function* () {
     yield text('Hello there');
@@ -126,6 +160,13 @@ test('what has no effect is named in a header', async () => {
   const { call } = await pipeline.setUp(answers);
   const { headers } = await call({ cache_salt: 'x', typical_p: 0.5, schräg: 1, temperature: null, user: 'u' });
   expect(headers['x-sluice-ignored']).toBe('typical_p, cache_salt, schr%C3%A4g');
+});
+
+test('more names than a header holds are counted there', async () => {
+  const { call } = await pipeline.setUp(answers);
+  const { headers } = await call(Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`property_${i}`, 1])));
+  expect(headers['x-sluice-ignored']).toMatch(/^property_0, .*, \d+ more$/);
+  expect(headers['x-sluice-ignored']?.length).toBeLessThan(2_100);
 });
 
 test('what the model cannot do is a 400 before anything is admitted', async () => {

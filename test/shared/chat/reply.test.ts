@@ -144,6 +144,38 @@ describe('calls', () => {
     expect(JSON.stringify(deltas(none))).toContain(ids[0]);
   });
 
+  test.each([
+    ['without indexes', undefined],
+    ['all with the index 0', 0],
+  ])('that come whole one after the other, %s, stay two', (_, index) => {
+    const chunks = [
+      called(index, { id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
+      called(index, { id: 'b', function: { name: 'g', arguments: { y: 2 } } }),
+      ended('tool_calls'),
+    ];
+    expect(whole(chunks).choices[0]?.message.tool_calls).toEqual([
+      { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+      { id: 'b', type: 'function', function: { name: 'g', arguments: '{"y":2}' } },
+    ]);
+    expect(JSON.stringify(deltas(chunks))).toContain('"index":1,"id":"b"');
+  });
+
+  test('that never get a name are none, and the answer has stopped', () => {
+    const chunks = [called(0, { function: { arguments: '{}' } }), ended('tool_calls')];
+    expect(whole(chunks).choices[0]).toMatchObject({ finish_reason: 'stop', message: { tool_calls: null } });
+    expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  test('in the deprecated form lose nothing of one delta that holds name and arguments apart', () => {
+    const apart = said({
+      tool_calls: [
+        { index: 0, function: { name: 'f' } },
+        { index: 0, function: { arguments: '{"x":1}' } },
+      ],
+    });
+    expect(deltas([apart], { isLegacy: true })[1]).toEqual({ function_call: { name: 'f', arguments: '{"x":1}' } });
+  });
+
   test('come in the deprecated form to those who asked in it', () => {
     expect(deltas(two, { isLegacy: true }).slice(1)).toEqual([
       { function_call: { name: 'f', arguments: '' } },
@@ -163,6 +195,13 @@ describe('what a runtime says besides text', () => {
     const chunks = [said({ [name]: 'Hm' }), said({ [name]: 'm.', content: 'Yes' }), ended()];
     expect(deltas(chunks).slice(1, 3)).toEqual([{ reasoning: 'Hm' }, { reasoning: 'm.', content: 'Yes' }]);
     expect(whole(chunks).choices[0]?.message).toMatchObject({ reasoning: 'Hmm.', content: 'Yes' });
+  });
+
+  test('an empty reasoning does not hide the one under the other name; what is no text is none', () => {
+    expect(deltas([said({ reasoning: '', reasoning_content: 'Hm' })])[1]).toEqual({ reasoning: 'Hm' });
+    const odd = said({ content: [{ type: 'text' }] as unknown as string, tool_calls: {} as never });
+    expect(deltas([odd])).toEqual([role]);
+    expect(whole([odd, ended()]).choices[0]?.message).toMatchObject({ content: '', tool_calls: null });
   });
 
   test('log probabilities have OpenAI’s two keys, and are gathered', () => {

@@ -50,6 +50,7 @@ describe('the order of messages', () => {
     ['a result after an assistant that called nothing', 'messages[1].role', [{ role: 'assistant', content: 'Hi' }, result('c')]],
     ['a result behind the next message of the user', 'messages[2].role', [asks('c'), hi, result('c')]],
     ['a result of another call', 'messages[1].tool_call_id', [asks('c'), result('d')]],
+    ['a second result of a call without an id', 'messages[2].tool_call_id', [asks(null), result('x'), result('y')]],
     ['a result that does not say of which of two calls', 'messages[1].tool_call_id', [asks('c', 'd'), result()]],
     ['a function result without a call', 'messages[1].role', [hi, { role: 'function', name: 'f', content: '5' }]],
   ])('%s is a 400', (_, param, messages) => {

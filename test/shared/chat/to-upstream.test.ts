@@ -87,7 +87,6 @@ describe('the body for a runtime', () => {
       return_token_ids: true,
       response_format: { type: 'json_object' },
       min_tokens: 1,
-      stop_token_ids: [1],
       bad_words: ['a'],
     };
     expect(upstream(sampling)).toEqual({ ...always, ...sampling });
@@ -127,6 +126,15 @@ describe('the body for a runtime', () => {
     expect(upstream({ thinking }, change)).toEqual({ ...always, chat_template_kwargs: { thinking: true }, thinking_token_budget: 32 });
     expect(ignoredFields(read({ thinking }), model())).toEqual(['thinking.budget_tokens']);
     expect(ignoredFields(read({ reasoning_effort: 64 }), model())).toEqual(['reasoning_effort']);
+  });
+
+  test('has no null within a response format, where structured outputs are on', () => {
+    const json_schema = { name: 'a', schema: { type: 'object' } };
+    const sent = upstream({ response_format: { type: 'json_schema', json_schema: { ...json_schema, description: null, strict: null } } });
+    expect(sent.response_format).toEqual({ type: 'json_schema', json_schema });
+    expect(
+      schema.safeParse({ model: 'm', messages: [hi], response_format: { type: 'json_schema', json_schema: { name: 'a' } } }).success,
+    ).toBe(false);
   });
 
   test('speaks of tools in today’s words, with the keys that are meant', () => {
@@ -199,6 +207,7 @@ describe('messages', () => {
     ['{"a":1}', '{"a":1}'],
     ['{"a":', '{"_raw":"{\\"a\\":"}'],
     ['5', '{"_raw":"5"}'],
+    [`{"a":${'['.repeat(70)}${']'.repeat(70)}}`, JSON.stringify({ _raw: `{"a":${'['.repeat(70)}${']'.repeat(70)}}` })],
     ['', '{}'],
     [null, '{}'],
     [{ a: 1 }, '{"a":1}'],
@@ -217,6 +226,27 @@ describe('messages', () => {
     ]) as [{ tool_calls: { id: string }[] }, { tool_call_id: string }];
     expect(sent[0].tool_calls.map(({ id }) => id)).toEqual(['x', 'call_0_1']);
     expect(sent[1].tool_call_id).toBe('x');
+  });
+
+  test('calls and results are paired across a system message, by name in the deprecated form, and with one id each', () => {
+    const call = { id: null, function: { name: 'f', arguments: '{}' } };
+    const ids = (list: object[]) =>
+      (messages(list) as { tool_calls?: { id: string }[]; tool_call_id?: string }[]).map(
+        ({ tool_calls, tool_call_id }) => tool_calls?.map(({ id }) => id) ?? tool_call_id,
+      );
+    const answer = { role: 'tool', tool_call_id: 'x', content: '1' };
+    expect(ids([{ role: 'assistant', tool_calls: [call] }, { role: 'system', content: 'a' }, answer])).toEqual([['x'], undefined, 'x']);
+    expect(ids([{ role: 'assistant', tool_calls: [call, call] }, answer, answer])).toEqual([['x', 'call_0_1'], 'x', 'x']);
+    const named = [
+      { id: 'a', function: { name: 'f' } },
+      { id: 'b', function: { name: 'g' } },
+    ];
+    expect(
+      ids([
+        { role: 'assistant', tool_calls: named },
+        { role: 'function', name: 'g', content: '1' },
+      ]),
+    ).toEqual([['a', 'b'], 'b']);
   });
 
   test('the deprecated form of a call becomes today’s', () => {
@@ -260,6 +290,35 @@ describe('what a model cannot do', () => {
     const off = { raw_output: false, echo: false, tools: [], response_format: { type: 'text' }, logprobs: false };
     const none = { capabilities: { tools: false, json_object: false, logprobs: false } };
     expect(() => checkSupport(read(off), model(none))).not.toThrow();
+  });
+
+  test('a token id that the vocabulary does not have is a 400, and never reaches a runtime whose vocabulary is unknown', () => {
+    const known = { tokenizer: { tokenizer: 'k', vocabulary_size: 100 } };
+    for (const [param, body] of Object.entries({
+      logit_bias: { logit_bias: { '99': 1, '100': 1 } },
+      stop_token_ids: { stop_token_ids: [2 ** 53 - 1] },
+      allowed_token_ids: { allowed_token_ids: [1, 100] },
+    }))
+      expect(() => checkSupport(read(body), model(known))).toThrow(expect.objectContaining({ status: 400, param }));
+    const ids = { stop_token_ids: [99], allowed_token_ids: [5] };
+    expect(() => checkSupport(read(ids), model(known))).not.toThrow();
+    expect(upstream(ids, known)).toEqual({ ...always, ...ids });
+    expect(upstream(ids)).toEqual(always);
+    expect(ignoredFields(read(ids), model())).toEqual(Object.keys(ids));
+  });
+
+  test('more log probabilities than a reply in one piece can hold are a 400 that says to stream', () => {
+    const many = { logprobs: true, top_logprobs: 20, n: 16, max_tokens: 2_048 };
+    const large = { max_output_tokens: 4_096 };
+    expect(() => checkSupport(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
+    expect(() => checkSupport(read({ ...many, stream: true }), model(large))).not.toThrow();
+    expect(() => checkSupport(read({ ...many, n: 2 }), model(large))).not.toThrow();
+  });
+
+  test('what says nothing without tools is named', () => {
+    const alone = { tool_choice: 'none', parallel_tool_calls: false };
+    expect(ignoredFields(read(alone), model())).toEqual(Object.keys(alone));
+    expect(ignoredFields(read({ ...alone, tools: [tool] }), model())).toEqual([]);
   });
 
   test('prompt_truncate_len is named on a model without a tokenizer', () => {

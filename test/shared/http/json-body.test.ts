@@ -23,9 +23,14 @@ describe('a request body', () => {
     ['form data', event('a=1', { 'content-type': 'application/x-www-form-urlencoded' }), /application\/json/],
     ['not JSON', event('{"a":'), /not valid JSON/],
     ['not UTF-8', base64(Uint8Array.of(0x7b, 0xff, 0x7d)), /UTF-8/],
+    ['made of too many small values', event(`[${'{},'.repeat(150_000)}1]`), /250000 values/],
     ['nested too deep', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
   ])('that is %s is a 400', (_, request, message) => {
     expect(() => readJsonBody(request)).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(message) }));
+  });
+
+  test('holds no half of a character, in values and in names', () => {
+    expect(readJsonBody(event('{"a\\ud83d":["b\\udc4b",{"c":"\\ud83d\\udc4b"}]}'))).toEqual({ 'a\ufffd': ['b\ufffd', { c: '👋' }] });
   });
 
   test('brackets within strings are not nesting', () => {

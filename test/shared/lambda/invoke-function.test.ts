@@ -29,6 +29,12 @@ describe('an invocation', () => {
     ]);
   });
 
+  test('of more than Lambda takes is a 413 that no repetition helps, and is not sent', async () => {
+    lambda.answers((response) => response.end('1'));
+    await expect(invoke('f', 'x'.repeat(6 * 1024 * 1024))).rejects.toMatchObject({ status: 413, code: 'request_too_large' });
+    expect(lambda.received).toEqual([]);
+  });
+
   test('takes an ARN in place of a name', async () => {
     lambda.answers((response) => response.end('1'));
     expect(await invoke('arn:aws:lambda:us-east-1:1:function:f', {})).toBe(1);

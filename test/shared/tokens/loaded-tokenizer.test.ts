@@ -60,6 +60,14 @@ test('a template that refuses the messages says why in its own words', () => {
   expect(refuse).toThrow('Roles must alternate.');
 });
 
+test('a template that is broken is no refusal of the messages', () => {
+  for (const source of ['{{ messages | weird }}', '{{ messages[0].nothing.at.all() }}']) {
+    const fail = (): string => render(source);
+    expect(fail).toThrow();
+    expect(fail).not.toThrow(TemplateRefused);
+  }
+});
+
 test.each([
   ['tokenizer.json that is no JSON', { tokenizer: '{' }, 'tokenizer.json is not JSON'],
   ['tokenizer.json that is no tokenizer', { tokenizer: '{"a":1}' }, 'tokenizer.json cannot be read'],

@@ -50,6 +50,17 @@ describe('what an upstream does', () => {
   });
 
   test.each([
+    ['names what only we set', '{"error":{"message":"cache_salt must be a string"}}'],
+    ['lists what its schema found', '{"detail":[{"loc":["body","x"],"msg":"bad"}]}'],
+  ])('a refusal that %s is our own fault', (_, OriginalMessage) => {
+    expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage }))).toBeInstanceOf(MistranslatedRequest);
+  });
+
+  test('words that were made to be slow to search are cut before', () => {
+    expect(publicText('a-'.repeat(1_000_000))).toHaveLength(1_000);
+  });
+
+  test.each([
     ['arn:aws:sagemaker:us-east-1:123456789012:endpoint/x failed', '[…] failed'],
     ['see https://us-east-1.console.aws.amazon.com/x?y=1 for more', 'see […] for more'],
     ['at ip-10-0-1-2.ec2.internal:8080', 'at […]'],

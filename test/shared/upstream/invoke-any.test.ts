@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Target } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import { RefusedByModel, UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { BrokenAtWork, RefusedByModel, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
 import { invokeAny } from '../../../shared/upstream/invoke-any.ts';
 
@@ -56,6 +56,7 @@ describe('a model with several targets', () => {
 
   test.each([
     ['it took too long', new UpstreamFailed('upstream_timeout', 'x')],
+    ['the connection broke at work', new BrokenAtWork(new Error('ECONNRESET'))],
     ['the request itself was refused', new RefusedByModel('No.')],
     ['the fault is ours', new TypeError('x')],
   ])('is not asked again when %s', async (_, error) => {
@@ -80,6 +81,20 @@ describe('a model with several targets', () => {
     );
     await expect(Array.fromAsync(answer)).rejects.toBe(error);
     expect(asked).toEqual(['one', 'two']);
+  });
+
+  test('is stopped from the start when it was stopped before', async () => {
+    const seen: boolean[] = [];
+    const { answer, signal } = setUp({
+      one: async function* ({ signal: own }) {
+        seen.push(own.signal.aborted);
+        yield said('a');
+      },
+      two: answering,
+    });
+    signal.abort();
+    await Array.fromAsync(answer);
+    expect(seen).toEqual([true]);
   });
 
   test('is stopped, whichever target is at work, and not asked elsewhere then', async () => {

@@ -17,7 +17,9 @@ const sse = `${chunks.map((data) => `data: ${JSON.stringify(data)}\n\n`).join(''
 
 const read = (parts: Uint8Array[], choices = 1): UpstreamChunk[] => {
   const reader = createStreamReader(choices);
-  return [...parts.flatMap((part) => reader.push(part)), ...reader.end()];
+  const chunks = [...parts.flatMap((part) => reader.push(part)), ...reader.end()];
+  if (reader.failure) throw reader.failure;
+  return chunks;
 };
 const readText = (text: string, choices = 1): UpstreamChunk[] => read([Buffer.from(text)], choices);
 
@@ -76,6 +78,19 @@ describe('a stream from a runtime', () => {
     expect(() => readText(text)).toThrow(expect.objectContaining({ status: 503, code: 'upstream_error' }));
   });
 
+  test('gives what came before a failure in the same part, and then fails', () => {
+    const reader = createStreamReader();
+    expect(reader.push(Buffer.from(`data: ${JSON.stringify(chunk('a'))}\n\ndata: {"error":"boom"}\n\n`))).toEqual([chunk('a')]);
+    expect(reader.failure).toMatchObject({ code: 'upstream_error' });
+    expect(() => reader.push(Buffer.from('data: [DONE]\n\n'))).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
+
+  test('is complete without its terminator when every answer has finished and was counted', () => {
+    const counted = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    const text = [chunk('a', 'stop'), counted].map((data) => `data: ${JSON.stringify(data)}\n\n`).join('');
+    expect(readText(text)).toHaveLength(2);
+  });
+
   test('of several answers is complete when each of them is', () => {
     const end = (index: number) => `data: ${JSON.stringify({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })}\n\n`;
     expect(readText(`${end(0)}${end(1)}data: [DONE]\n\n`, 2)).toHaveLength(2);
@@ -110,8 +125,9 @@ describe('a stream from a runtime', () => {
   });
 
   test('takes an event of megabytes in small parts', () => {
+    const size = 100;
     const big = Buffer.from(`data: ${JSON.stringify(chunk('x'.repeat(3_000_000), 'stop'))}\n\ndata: [DONE]\n\n`);
-    const parts = Array.from({ length: Math.ceil(big.length / 65_536) }, (_, i) => big.subarray(i * 65_536, (i + 1) * 65_536));
+    const parts = Array.from({ length: Math.ceil(big.length / size) }, (_, i) => big.subarray(i * size, (i + 1) * size));
     expect(read(parts)).toEqual([chunk('x'.repeat(3_000_000), 'stop')]);
   });
 

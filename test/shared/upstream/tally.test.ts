@@ -40,6 +40,18 @@ describe('what will be billed', () => {
       expect(count(delta(fields))).toEqual({ promptTokens: 10, completionTokens: 3, source: 'estimated' });
   });
 
+  test('does not take a count for the whole that was given before the text', () => {
+    const early = { choices: [], usage: { prompt_tokens: 9, completion_tokens: 0 } };
+    expect(count(early, delta({ content: 'x'.repeat(400) }))).toEqual({ promptTokens: 9, completionTokens: 100, source: 'estimated' });
+    expect(count(early, delta({ content: 'Hello' }), { usage: { prompt_tokens: 9, completion_tokens: 2 } })).toMatchObject({
+      completionTokens: 2,
+    });
+    expect(count({ ...delta({ content: 'Hello' }), usage: { prompt_tokens: 9, completion_tokens: 1 } })).toMatchObject({
+      source: 'runtime',
+    });
+    expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: null } })).toMatchObject({ promptTokens: 7 });
+  });
+
   test('is what a tokenizer counts of the texts that were kept, where the runtime does not say', () => {
     const tally = createTally(40, true, () => 1_000);
     for (const [index, content] of [

@@ -1,0 +1,84 @@
+import type { Message, ToolCall } from './message.ts';
+
+/** A message that stands where no chat template can render it. */
+export interface MessageFault {
+  path: (string | number)[];
+  message: string;
+}
+
+/** The calls that an assistant's turn makes, in today's form. */
+export const callsOf = ({ tool_calls, function_call }: Message): ToolCall[] =>
+  tool_calls?.length ? tool_calls : function_call ? [{ type: 'function', function: function_call }] : [];
+
+/** The calls of one turn while their results come in. */
+interface OpenCalls {
+  calls: ToolCall[];
+  /** null: a call without an id, until a result names it. */
+  ids: (string | null)[];
+}
+
+/** The call that a result answers, by its position. */
+const positionOf = ({ role, name, tool_call_id }: Message, { calls, ids }: OpenCalls): number => {
+  if (role === 'function')
+    return Math.max(
+      0,
+      calls.findIndex((call) => call.function.name === name),
+    );
+  if (!tool_call_id) return calls.length === 1 ? 0 : -1;
+  const known = ids.indexOf(tool_call_id);
+  return known >= 0 ? known : ids.indexOf(null);
+};
+
+const faultOf = ({ role, tool_call_id }: Message, index: number, { calls }: OpenCalls): MessageFault => {
+  const fault = (field: string, message: string): MessageFault => ({ path: ['messages', index, field], message });
+  if (calls.length === 0) return fault('role', `a '${role}' message must come after the assistant message whose call it answers`);
+  if (!tool_call_id)
+    return fault(
+      'tool_call_id',
+      `expected the id of the call that it answers: the assistant message before it makes ${calls.length} calls`,
+    );
+  return fault('tool_call_id', 'the assistant message before it makes no call of this id');
+};
+
+/** Which call each result answers, and the id that both have. */
+export interface PairedCalls {
+  /** The ids of each assistant turn's calls, by the index of its message. */
+  callIds: ReadonlyMap<number, readonly string[]>;
+  /** The id of the call that each result answers, by the index of its message. */
+  resultIds: ReadonlyMap<number, string>;
+  /** The first message that breaks the rules of order that chat templates rest on. */
+  fault: MessageFault | undefined;
+}
+
+/**
+ * Pairs calls with their results. A result follows the assistant turn that called for it, before the next turn, and names one of its calls. A
+ * call without an id takes the one that its result names, or one of ours; a result without an id answers the only call there is.
+ */
+export const pairCalls = (messages: readonly Message[]): PairedCalls => {
+  const turns = new Map<number, OpenCalls>();
+  const results = new Map<number, { turn: OpenCalls; position: number }>();
+  let turn: OpenCalls = { calls: [], ids: [] };
+  let fault: MessageFault | undefined;
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'assistant') {
+      const calls = callsOf(message);
+      turn = { calls, ids: calls.map(({ id }) => id || null) };
+      turns.set(index, turn);
+    } else if (message.role === 'user') turn = { calls: [], ids: [] };
+    else if (message.role === 'tool' || message.role === 'function') {
+      const position = turn.calls.length > 0 ? positionOf(message, turn) : -1;
+      if (position < 0) fault ??= faultOf(message, index, turn);
+      else {
+        turn.ids[position] ??= message.tool_call_id || null;
+        results.set(index, { turn, position });
+      }
+    }
+  }
+  const idsOf = (index: number, { ids }: OpenCalls): string[] => ids.map((id, position) => id ?? `call_${index}_${position}`);
+  const callIds = new Map([...turns].map(([index, open]) => [index, idsOf(index, open)]));
+  const indexOf = new Map([...turns].map(([index, open]) => [open, index]));
+  const resultIds = new Map(
+    [...results].map(([index, { turn: open, position }]) => [index, callIds.get(indexOf.get(open) ?? -1)?.[position] ?? '']),
+  );
+  return { callIds, resultIds, fault };
+};
