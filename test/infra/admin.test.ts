@@ -119,6 +119,7 @@ describe('npm run admin', () => {
       const { tokenizer: files } = (await published('counted')) as { tokenizer: TokenizerFiles };
       const key = (name: string) => expect.stringMatching(new RegExp(`^sha256/[0-9a-f]{64}/${name}$`));
       expect(files).toEqual({
+        vocabulary_size: 2_259,
         tokenizer: key('tokenizer.json'),
         config: key('tokenizer_config.json'),
         chat_template: key('chat_template.jinja'),
