@@ -1,19 +1,33 @@
+import path from 'node:path';
 import middy from '@middy/core';
 import { createDatabase } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
+import { createLimiterCache } from '../../shared/keys/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { health } from './health.ts';
-import { listModels } from './models.ts';
+import { retrieveKey } from './key.ts';
+import { listModels, retrieveModel } from './models.ts';
+import { createReference } from './reference.ts';
+import { deleteResponse, listInputItems, retrieveResponse } from './responses.ts';
 import { route } from './router.ts';
 import { version } from './version.ts';
 
+const now = Date.now;
 const database = createDatabase();
 const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
-const keys = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
+const inventory = createInventory(models, SERVERLESS_POOL, now);
+const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
+const keys = { store: limiters, cache: createLimiterCache(), now };
+const host = { scope: 'serverless' as const };
+const responses = { host, keys, store: createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now) };
+const reference = createReference(path.join(import.meta.dirname, 'reference'));
+
+const deployed = { version: process.env.SLUICE_VERSION ?? 'unknown', commit: process.env.SLUICE_COMMIT ?? 'unknown' };
 
 export const handler = middy({ timeoutEarlyInMillis: 0 })
   .use(identify())
@@ -21,8 +35,19 @@ export const handler = middy({ timeoutEarlyInMillis: 0 })
   .handler(
     route({
       '/v1/chat/completions': { POST: 'elsewhere' },
-      '/v1/models': { GET: listModels(createInventory(models, SERVERLESS_POOL, Date.now)) },
-      '/health': { GET: health({ inventory: () => models.list(SERVERLESS_POOL), keys: () => keys.sweptEpoch() }, Date.now) },
-      '/version': { GET: version({ version: process.env.SLUICE_VERSION ?? 'unknown', commit: process.env.SLUICE_COMMIT ?? 'unknown' }) },
+      '/v1/completions': { POST: 'elsewhere' },
+      '/v1/responses': { POST: 'elsewhere' },
+      '/v1/responses/{id}': { GET: retrieveResponse(responses), DELETE: deleteResponse(responses) },
+      '/v1/responses/{id}/input_items': { GET: listInputItems(responses) },
+      '/tokenize': { POST: 'elsewhere' },
+      '/detokenize': { POST: 'elsewhere' },
+      '/v1/models': { GET: listModels(inventory) },
+      '/v1/models/{model+}': { GET: retrieveModel(inventory) },
+      '/v1/key': { GET: retrieveKey(keys, host) },
+      '/health': { GET: health({ inventory: () => models.list(SERVERLESS_POOL), keys: () => limiters.sweptEpoch() }, now) },
+      '/version': { GET: version(deployed) },
+      '/openapi.json': { GET: reference.document },
+      '/docs': { GET: reference.page },
+      '/docs/{file}': { GET: reference.viewerFile },
     }),
   );

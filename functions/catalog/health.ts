@@ -1,6 +1,8 @@
 import { ApiError } from '../../shared/http/errors.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { logError } from '../../shared/logging/log.ts';
+import { availabilityOf, type Health } from '../../shared/models/health.ts';
+import type { Model } from '../../shared/models/model.ts';
 import type { Handle } from './router.ts';
 
 /** A dependency that takes longer than this is as good as down. */
@@ -18,17 +20,16 @@ class Unhealthy extends ApiError {
   }
 }
 
-const answers = async (name: string, probe: () => Promise<unknown>): Promise<boolean> => {
+const answerOf = async <Answer>(name: string, probe: () => Promise<Answer>): Promise<{ answer: Answer } | undefined> => {
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS} ms`)), PROBE_MS);
     });
-    await Promise.race([probe(), late]);
-    return true;
+    return { answer: await Promise.race([probe(), late]) };
   } catch (error) {
     logError('health_probe_failed', error, { probe: name });
-    return false;
+    return undefined;
   } finally {
     clearTimeout(timer);
   }
@@ -37,18 +38,24 @@ const answers = async (name: string, probe: () => Promise<unknown>): Promise<boo
 /** Nobody needs to know better than this, and anybody may ask: the probes run at most once in this time. */
 const REMEMBERED_MS = 2_000;
 
-/** GET /health: 200 when what every request needs answers in time, else 503 naming what does not. */
-export const health = (probes: Record<string, () => Promise<unknown>>, now: () => number): Handle => {
-  let last: { atMs: number; failed: Promise<string[]> } | undefined;
-  const probeAll = async (): Promise<string[]> => {
-    const names = Object.keys(probes);
-    const up = await Promise.all(names.map((name) => answers(name, probes[name] as () => Promise<unknown>)));
-    return names.filter((_, i) => !up[i]);
+/** What every request needs. */
+export interface Probes {
+  inventory: () => Promise<ReadonlyMap<string, Model>>;
+  keys: () => Promise<unknown>;
+}
+
+/** GET /health: 200 with each model's availability when what every request needs answers in time, else 503 naming what does not. */
+export const health = (probes: Probes, now: () => number): Handle => {
+  let last: { atMs: number; found: ReturnType<typeof probeAll> } | undefined;
+  const probeAll = async () => {
+    const [inventory, keys] = await Promise.all([answerOf('inventory', probes.inventory), answerOf('keys', probes.keys)]);
+    return { models: inventory?.answer, failed: [...(inventory ? [] : ['inventory']), ...(keys ? [] : ['keys'])] };
   };
   return async ({ requestId }): Promise<Reply> => {
-    if (!last || now() - last.atMs >= REMEMBERED_MS) last = { atMs: now(), failed: probeAll() };
-    const failed = await last.failed;
-    if (failed.length > 0) throw new Unhealthy(failed);
-    return jsonReply(requestId, 200, { status: 'ok' });
+    if (!last || now() - last.atMs >= REMEMBERED_MS) last = { atMs: now(), found: probeAll() };
+    const { models, failed } = await last.found;
+    if (!models || failed.length > 0) throw new Unhealthy(failed);
+    const body: Health = { status: 'ok', models: availabilityOf([...models.values()], now()) };
+    return jsonReply(requestId, 200, body);
   };
 };

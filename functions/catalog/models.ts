@@ -1,20 +1,27 @@
-import type { Reply } from '../../shared/http/reply.ts';
-import { jsonReply } from '../../shared/http/reply.ts';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
+import { type ModelEntry, type ModelList, modelEntryOf } from '../../shared/models/model-entry.ts';
+import { entityTag, unlessKnown } from './conditional.ts';
 import type { Handle } from './router.ts';
 
-/** GET /v1/models: the published models in OpenAI's shape, with the sizes that a client needs to fit a request. */
+const HEADERS = { 'cache-control': 'public, max-age=30' };
+
+const tagged = (event: ApiEvent, body: ModelEntry | ModelList): Reply => {
+  const reply = jsonReply(event.requestId, 200, body, HEADERS);
+  return unlessKnown(event, entityTag(reply.body), reply);
+};
+
+/** GET /v1/models: the published models in OpenAI's shape, with their sizes, prices and capabilities. */
 export const listModels =
   (inventory: Inventory): Handle =>
-  async ({ requestId }): Promise<Reply> => {
+  async (event) => {
     const models = await inventory.list();
-    const data = models.map(({ name, created, context_length, max_output_tokens }) => ({
-      id: name,
-      object: 'model',
-      created,
-      owned_by: 'sluice',
-      context_length,
-      max_output_tokens,
-    }));
-    return jsonReply(requestId, 200, { object: 'list', data }, { 'cache-control': 'public, max-age=30' });
+    return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) });
   };
+
+/** GET /v1/models/{model}: one of them, or 404. */
+export const retrieveModel =
+  (inventory: Inventory): Handle =>
+  async (event) =>
+    tagged(event, modelEntryOf(await inventory.find(event.pathParameters?.model ?? ''), event.receivedAtMs));

@@ -2,18 +2,22 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import { preflightReply, type Reply } from '../../shared/http/reply.ts';
 
+/** Answers a request. What a path's parameters stand for is in `event.pathParameters`, decoded. */
 export type Handle = (event: ApiEvent) => Promise<Reply>;
 
-/** The routes of a host by path and method. `elsewhere` marks what another function serves, so that its methods are known here. */
+/**
+ * The routes of a host by path and method. A path may hold parameters as API Gateway writes them: `{id}` is one segment, `{model+}` all that is
+ * left; of two paths that fit, the first counts. `elsewhere` marks what another function serves, so that its methods are known here.
+ */
 export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 
-class NotFound extends ApiError {
+export class NotFound extends ApiError {
   constructor(method: string, path: string) {
     super({
       status: 404,
       type: 'invalid_request_error',
       code: 'not_found',
-      message: `There is no ${method} ${path.slice(0, 200)} here. See the API reference for the paths of this host.`,
+      message: `There is no ${method} ${path.slice(0, 200)} here. GET /docs shows the paths of this host.`,
     });
   }
 }
@@ -24,23 +28,56 @@ class MethodNotAllowed extends ApiError {
       status: 405,
       type: 'invalid_request_error',
       code: 'method_not_allowed',
-      message: `${path} does not take ${method}. It takes ${allow.join(', ')}.`,
+      message: `${path.slice(0, 200)} does not take ${method}. It takes ${allow.join(', ')}.`,
       headers: { allow: allow.join(', ') },
     });
   }
 }
 
+/** API Gateway passes a path on as it was sent. What is no percent-encoding stands for itself. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** What the parameters of a route's path stand for in a request's; undefined when it does not fit. */
+const parametersOf = (routePath: string, path: string): Record<string, string> | undefined => {
+  const parts = routePath.split('/');
+  const segments = path.split('/');
+  const parameters: Record<string, string> = {};
+  for (const [i, part] of parts.entries()) {
+    const [, name, greedy] = /^\{(\w+)(\+?)\}$/.exec(part) ?? [];
+    const text = greedy ? segments.slice(i).join('/') : segments[i];
+    if (name === undefined ? text !== part : !text) return undefined;
+    if (name !== undefined && text) parameters[name] = decoded(text);
+    if (greedy) return parameters;
+  }
+  return segments.length === parts.length ? parameters : undefined;
+};
+
 /** Serves a host's light routes, and everything that is no route at all: HEAD, OPTIONS, 405 with `Allow`, 404. */
-export const route =
-  (routes: Routes): Handle =>
-  async (event) => {
+export const route = (routes: Routes): Handle => {
+  const find = (path: string) => {
+    for (const [routePath, methods] of Object.entries(routes)) {
+      const pathParameters = parametersOf(routePath, path);
+      if (pathParameters) return { methods, pathParameters };
+    }
+    return undefined;
+  };
+  return async (event) => {
     const path = event.path.length > 1 ? event.path.replace(/\/+$/, '') : event.path;
-    const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    if (!methods) throw new NotFound(event.httpMethod, event.path);
+    const found = find(path);
+    if (!found) throw new NotFound(event.httpMethod, event.path);
+    const { methods, pathParameters } = found;
     const allow = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'];
     if (event.httpMethod === 'OPTIONS') return preflightReply(event.requestId, allow);
     // The gateway sends no body with the answer to HEAD.
-    const handle = methods[event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod];
+    const method = event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod;
+    const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (typeof handle !== 'function') throw new MethodNotAllowed(event.httpMethod, path, allow);
-    return handle(event);
+    return handle({ ...event, pathParameters });
   };
+};

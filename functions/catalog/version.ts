@@ -1,8 +1,6 @@
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
+import { API_VERSION } from '../../shared/openapi/version.ts';
 import type { Handle } from './router.ts';
-
-/** The version of the serverless surface (interface 9). */
-const API_VERSION = '1.0.0';
 
 /** GET /version: what is deployed. */
 export const version =

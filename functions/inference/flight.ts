@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
-import { logError, logInfo } from '../../shared/logging/log.ts';
 import type { Outcome } from '../../shared/metering/event.ts';
-import { settle } from '../../shared/metering/settle.ts';
 import { UpstreamFailed } from '../../shared/upstream/errors.ts';
 import { type Observation, observe, type RequestFacts } from './observation.ts';
 import type { Dependencies } from './pipeline.ts';
+import { settleRequest } from './settle-request.ts';
 
 /** API Gateway cuts a connection that is silent for 5 minutes; a reply in one piece must come before. */
 const WHOLE_DEADLINE_MS = 280_000;
@@ -14,8 +12,6 @@ const WHOLE_DEADLINE_MS = 280_000;
 const RESERVE_MS = 20_000;
 /** A caller that does not read does not see the end; this long after the deadline its connection is closed. */
 const UNREAD_MS = 5_000;
-/** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
-const SETTLEMENT_WAITS_MS = [250, 2_000];
 
 interface FlightFacts extends RequestFacts {
   /** The headers of every reply to this request. */
@@ -71,25 +67,7 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     clearTimeout(deadline);
     // Of an answer that broke off, what was delivered is charged.
     if (outcome !== 'completed' && request.stream) await seen.ended();
-    const settled = seen.usageEvent(outcome);
-    const { metadata: _, user: __, ...said } = settled;
-    const line = {
-      ...said,
-      gateway_request_id: event.requestContext.requestId,
-      admission_round_trips: admission.roundTrips,
-      ...(error instanceof ApiError && { code: error.code, status: error.status }),
-      ...(error instanceof UpstreamFailed && { detail: error.detail }),
-    };
-    for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
-      try {
-        await settle({ usage: deps.usage, keys: deps.keys }, admission, settled);
-        return logInfo('request', line);
-      } catch (failure) {
-        // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
-        if (waitMs === undefined) return logError('settlement_failed', failure, line);
-        await delay(waitMs);
-      }
-    }
+    await settleRequest(deps, { event, admission, usageEvent: seen.usageEvent(outcome), error });
   };
 
   const land = (outcome: Outcome, error?: Error): Promise<void> => {

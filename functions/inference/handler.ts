@@ -11,10 +11,15 @@ import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
+import { byPath } from './by-path.ts';
 import { chatCompletions } from './chat-completions.ts';
+import { completions } from './completions.ts';
 import { serve } from './pipeline.ts';
+import { responses } from './responses.ts';
+import { detokenize, tokenize } from './tokenize.ts';
 
 const database = createDatabase();
 const now = Date.now;
@@ -30,6 +35,16 @@ const dependencies = {
   now,
 };
 
+const store = createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now);
+const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
+const routes = byPath({
+  '/v1/chat/completions': serve(chatCompletions({ structuredOutputs }), dependencies),
+  '/v1/completions': serve(completions, dependencies),
+  '/v1/responses': serve(responses({ structuredOutputs, store, now }), dependencies),
+  '/tokenize': tokenize(dependencies),
+  '/detokenize': detokenize(dependencies),
+});
+
 /** An invocation ends when its body is settled too, also where the caller left in the middle of it or before it began. */
 const untilClosed = async ({ response }: { response?: Reply<string | Readable> }): Promise<void> => {
   const body = response?.body;
@@ -43,4 +58,4 @@ const untilClosed = async ({ response }: { response?: Reply<string | Readable> }
 export const handler = middy({ executionMode: executionModeStreamifyResponse, timeoutEarlyInMillis: 0, requestEnd: untilClosed })
   .use(identify())
   .use(errorReplies())
-  .handler(serve(chatCompletions({ structuredOutputs: environmentVariable('STRUCTURED_OUTPUTS') === 'true' }), dependencies));
+  .handler(routes);

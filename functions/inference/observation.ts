@@ -6,7 +6,7 @@ import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
 import type { Model, Target } from '../../shared/models/model.ts';
 import { costNanos, type Price } from '../../shared/prices/price.ts';
 import type { Fitted } from '../../shared/tokens/fit-window.ts';
-import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
+import { isChatPrompt, type Prompt } from '../../shared/tokens/prompt.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../shared/upstream/chunk.ts';
 import { createTally, type TokenCount } from '../../shared/upstream/tally.ts';
 import type { Dependencies } from './pipeline.ts';
@@ -26,7 +26,7 @@ export interface RequestFacts {
   model: Model;
   price: Price;
   admission: Admission;
-  prompt: ChatPrompt;
+  prompt: Prompt;
   promptBytes: number;
 }
 
@@ -50,7 +50,7 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     if (!model.tokenizer || texts.length === 0) return;
     const late = new AbortController();
     try {
-      const counting = tokenizer.count({ files: model.tokenizer, prompt: isPromptCounted ? null : prompt, texts });
+      const counting = tokenizer.count({ files: model.tokenizer, prompt: isPromptCounted || !isChatPrompt(prompt) ? null : prompt, texts });
       const counts = await Promise.race([counting, delay(COUNT_MS, undefined, { signal: late.signal })]);
       if (!counts) return;
       const completionTokens = counts.text_tokens.reduce((sum, tokens) => sum + tokens, 0);
@@ -60,6 +60,13 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     } finally {
       late.abort();
     }
+  };
+
+  /** Where the runtime did not say, an echoed prompt has been counted with the answer. */
+  const count = (): TokenCount => {
+    const counted = tally.count();
+    if (!request.echo || counted.source === 'runtime') return counted;
+    return { ...counted, completionTokens: Math.max(0, counted.completionTokens - counted.promptTokens) };
   };
 
   return {
@@ -87,13 +94,13 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     },
 
     usage: (): UpstreamUsage => {
-      const { promptTokens, completionTokens } = tally.count();
+      const { promptTokens, completionTokens } = count();
       return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
     },
 
     /** `perf_metrics_in_response`: milliseconds, and tokens of the answer a second. */
     perf: (): Record<string, unknown> => {
-      const { completionTokens } = tally.count();
+      const { completionTokens } = count();
       const writingMs = between(tally.firstTokenAtMs, answeredAtMs ?? now());
       return {
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
@@ -105,7 +112,7 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     },
 
     usageEvent: (outcome: Outcome): UsageEvent => {
-      const { promptTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
+      const { promptTokens, completionTokens, source } = outcome === 'completed' || request.stream ? count() : NOTHING;
       return {
         request_id: event.requestId,
         key_id: admission.item.id,

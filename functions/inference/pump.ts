@@ -3,7 +3,7 @@ import { toWire } from '../../shared/http/errors.ts';
 import { sseEvent } from '../../shared/http/sse.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Flight } from './flight.ts';
-import type { InferenceRequest, InferenceRoute } from './route.ts';
+import type { StreamedReply, WholeReply } from './route.ts';
 
 /** The status waits for the model's first word, so that its errors keep theirs, but no longer than this. */
 const FIRST_WORD_MS = 60_000;
@@ -27,11 +27,7 @@ export const firstWord = async ({ first }: Answer, flight: Flight): Promise<void
 };
 
 /** The answer as server-sent events. `[DONE]` leaves after the request is settled; a failure is an error event, then the end. */
-export async function* streamed(
-  reply: ReturnType<InferenceRoute<InferenceRequest>['toStream']>,
-  { first, rest }: Answer,
-  flight: Flight,
-): AsyncGenerator<string> {
+export async function* streamed(reply: StreamedReply, { first, rest }: Answer, flight: Flight): AsyncGenerator<string> {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
       flight.seen.see(batch.value);
@@ -41,19 +37,17 @@ export async function* streamed(
     await flight.answered();
     const usage = reply.usage(flight.seen.usage());
     await flight.land('completed');
+    await reply.keep?.(flight.seen.usage());
     yield usage + reply.end();
   } catch (error) {
     const told = errorToTell(await flight.fail(error), flight.event);
-    yield sseEvent(toWire(told, flight.event.requestId));
+    const { requestId } = flight.event;
+    yield reply.fail?.(told, requestId) ?? sseEvent(toWire(told, requestId));
   }
 }
 
 /** The answer as one object; it leaves after the request is settled. */
-export const gathered = async (
-  reply: ReturnType<InferenceRoute<InferenceRequest>['toWhole']>,
-  { first, rest }: Answer,
-  flight: Flight,
-): Promise<Record<string, unknown>> => {
+export const gathered = async (reply: WholeReply, { first, rest }: Answer, flight: Flight): Promise<Record<string, unknown>> => {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
       flight.seen.see(batch.value);
@@ -64,5 +58,6 @@ export const gathered = async (
     throw await flight.fail(error);
   }
   await flight.land('completed');
+  await reply.keep?.(flight.seen.usage());
   return reply.whole(flight.seen.usage());
 };

@@ -4,6 +4,7 @@ import { countPrompt, fitPrompt } from '../../shared/tokens/fit-prompt.ts';
 import type { LoadedTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
 import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
 import type { CountQuestion, FitQuestion, TokenizerQuestion } from '../../shared/tokens/questions.ts';
+import { answerDetokenize, answerTokenize } from './tokenize.ts';
 import type { Tokenizers } from './tokenizers.ts';
 
 const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer =>
@@ -27,11 +28,24 @@ const answerCount = (tokenizer: LoadedTokenizer, { prompt, texts }: CountQuestio
   };
 };
 
+const answerOne = (tokenizer: LoadedTokenizer, question: TokenizerQuestion) => {
+  switch (question.operation) {
+    case 'fit':
+      return answerFit(tokenizer, question);
+    case 'count':
+      return answerCount(tokenizer, question);
+    case 'tokenize':
+      return answerTokenize(tokenizer, question);
+    case 'detokenize':
+      return answerDetokenize(tokenizer, question);
+  }
+};
+
 /** Answers one question; a chat template that refuses the prompt is an answer too. Throws when the tokenizer's files cannot be read. */
-export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<FitAnswer | CountAnswer | Refusal> => {
+export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<ReturnType<typeof answerOne> | Refusal> => {
   const tokenizer = await tokenizers(question.files);
   try {
-    return question.operation === 'fit' ? answerFit(tokenizer, question) : answerCount(tokenizer, question);
+    return answerOne(tokenizer, question);
   } catch (error) {
     if (error instanceof TemplateRefused) return { refused: error.message };
     throw error;

@@ -7,12 +7,17 @@ import { createTokenizers } from './tokenizers.ts';
 
 const tokenizers = createTokenizers(createReadObject(environmentVariable('TOKENIZERS_BUCKET')));
 
-/** Invoked by our other functions: counts prompts and texts, and shortens prompts. Logs lengths, never a text. */
+const tokensOf = (question: TokenizerQuestion, answered: Awaited<ReturnType<typeof answer>>): number | null => {
+  if (question.operation === 'detokenize') return question.tokens.length;
+  if ('tokens' in answered) return answered.tokens.length;
+  return 'prompt_tokens' in answered ? answered.prompt_tokens : null;
+};
+
+/** Invoked by our other functions: counts prompts and texts, shortens prompts, gives the tokens of texts and the texts of tokens. Logs lengths, never a text. */
 export const handler = async (event: unknown): ReturnType<typeof answer> => {
   const question = TokenizerQuestion.parse(event);
   const startMs = performance.now();
   const answered = await answer(tokenizers, question);
-  const promptTokens = 'prompt_tokens' in answered ? answered.prompt_tokens : null;
-  logInfo(question.operation, { prompt_tokens: promptTokens, duration_ms: Math.round(performance.now() - startMs) });
+  logInfo(question.operation, { prompt_tokens: tokensOf(question, answered), duration_ms: Math.round(performance.now() - startMs) });
   return answered;
 };

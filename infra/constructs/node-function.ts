@@ -22,11 +22,13 @@ export interface NodeFunctionProps {
   name: 'inference' | 'catalog' | 'metering' | 'tokenizer';
   memoryMb: number;
   timeout: Duration;
+  /** A program of infra/bundling that writes further files beside the bundle; it is given the bundle's folder and these flags. */
+  writes?: { program: string; flags: readonly string[] };
 }
 
 /** A function of ours: one folder, one esbuild bundle, one role with only what is granted, one log group. */
 export class NodeFunction extends NodejsFunction {
-  constructor(scope: Construct, id: string, { config, name, memoryMb, timeout }: NodeFunctionProps) {
+  constructor(scope: Construct, id: string, { config, name, memoryMb, timeout, writes }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -62,6 +64,14 @@ export class NodeFunction extends NodejsFunction {
         esbuildArgs: {
           '--alias:node:http': path.join(bundling, 'node-http.mjs'),
           '--alias:@aws-sdk/credential-provider-node': path.join(bundling, 'environment-credentials.mjs'),
+        },
+        commandHooks: {
+          beforeBundling: () => [],
+          beforeInstall: () => [],
+          afterBundling: (_source, folder) =>
+            writes
+              ? [[process.execPath, path.join(bundling, writes.program), folder, ...writes.flags].map((word) => `"${word}"`).join(' ')]
+              : [],
         },
       },
     });

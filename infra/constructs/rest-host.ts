@@ -92,6 +92,8 @@ export class RestHost extends Construct {
       }),
     );
     resource.addMethod('ANY', this.#fallback);
+    // What is below a path is found by its own greedy resource, not by one further up.
+    resource.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
     for (let parent = resource.parentResource; parent && parent !== this.api.root; parent = parent.parentResource) this.#fallBack(parent);
   }
 

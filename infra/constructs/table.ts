@@ -4,7 +4,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 
-type Action = 'GetItem' | 'PutItem' | 'UpdateItem' | 'Query';
+type Action = 'GetItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'Query';
 
 export interface TableProps {
   /** The environment variable that names the table to functions that may use it. */
@@ -13,6 +13,8 @@ export interface TableProps {
   sortKey?: string;
   /** An index of keys alone on this attribute, of the same name. */
   keysOnlyIndex?: { name: string; attribute: string };
+  /** The attribute that says when an item is done for, in seconds since the epoch; DynamoDB removes it some hours or days later. */
+  timeToLive?: string;
 }
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
@@ -28,6 +30,7 @@ export class Table extends Construct {
     this.table = new TableV2(this, 'Table', {
       partitionKey: text(props.partitionKey),
       ...(props.sortKey && { sortKey: text(props.sortKey) }),
+      ...(props.timeToLive && { timeToLiveAttribute: props.timeToLive }),
       billing: Billing.onDemand(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,

@@ -56,7 +56,7 @@ export function createModel(paragraphs: readonly string[], tokenizer: ContainerT
   for (const id of [startOfTurn, endOfText]) base[id] = NEVER_LOGIT;
 
   const readPrompt = (prompt: readonly number[]): PromptCache => {
-    const words = wordsOf(prompt.slice(0, -opening.length), startOfTurn, opening.at(-1)).filter((id) => id !== endOfTurn);
+    const words = wordsOf(prompt, startOfTurn, opening.at(-1)).filter((id) => id !== endOfTurn);
     const query = words.slice(-QUERY_TOKENS);
     const copied = createNgrams(vocabularySize);
     countSequence(copied, words.slice(-COPIED_PROMPT_TOKENS));

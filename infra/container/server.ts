@@ -1,11 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import * as z from 'zod';
+import { answer, type ServingContext } from './answering.ts';
 import { ChatRequest } from './chat/request.ts';
-import { answerChat, type ChatContext } from './chat/route.ts';
+import { replyToChat } from './chat/route.ts';
+import { CompletionRequest } from './completions/request.ts';
+import { replyToCompletion } from './completions/route.ts';
 import { ControlChange, createControl } from './control.ts';
-import { BadRequest, NotFound, TooLarge, toErrorBody } from './errors.ts';
+import { NotFound, TooLarge, toErrorBody } from './errors.ts';
 import type { LanguageModel } from './model.ts';
 import { sendBody } from './reply.ts';
+import { parseBody, readInvocation, readTokenizeRequest } from './requests/read-body.ts';
+import { DetokenizeRequest } from './tokenization/request.ts';
+import { detokenize, tokenize } from './tokenization/tokenize.ts';
 import type { ContainerTokenizer } from './tokenizer.ts';
 
 const MAX_BODY_BYTES = 32 * 2 ** 20;
@@ -28,8 +33,8 @@ export type ContainerOptions = {
 type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
 /**
- * The SageMaker container contract (`GET /ping`, `POST /invocations`) with vLLM's chat completions behind it, and `/control`,
- * the only way to make it slow or faulty. The server is not listening yet.
+ * The SageMaker container contract (`GET /ping`, `POST /invocations`) with vLLM's chat and plain completions behind it, vLLM's
+ * `/tokenize` and `/detokenize`, and `/control`, the only way to make it slow or faulty. The server is not listening yet.
  */
 export function createContainer(options: ContainerOptions): Server {
   const routes = createRoutes(options);
@@ -55,7 +60,8 @@ function createRoutes({
   const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
   const models = [{ name: modelName, reasons: false }];
   if (reasoningModelName !== undefined) models.push({ name: reasoningModelName, reasons: true });
-  const context: ChatContext = { model, tokenizer, control, limits: { models, windowTokens } };
+  const limits = { models, windowTokens };
+  const context: ServingContext = { model, tokenizer, control, limits };
   const created = Math.floor(Date.now() / 1_000);
   const about = { object: 'model', created, owned_by: 'sluice', parent: null, max_model_len: windowTokens };
   const cards = models.map(({ name }) => ({ id: name, root: name, ...about }));
@@ -63,13 +69,14 @@ function createRoutes({
   return new Map<string, Route>([
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
     ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
-    ['POST /invocations', (body, response) => answerChat(context, () => readInvocation(body), response)],
-    ['POST /v1/chat/completions', (body, response) => answerChat(context, () => parse(ChatRequest, body), response)],
+    ...completionRoutes(context),
+    ['POST /tokenize', (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits))],
+    ['POST /detokenize', (body, response) => sendBody(response, 200, detokenize(parseBody(DetokenizeRequest, body), tokenizer, limits))],
     ['GET /control', (_, response) => sendSettings(response)],
     [
       'PUT /control',
       (body, response) => {
-        control.change(parse(ControlChange, body));
+        control.change(parseBody(ControlChange, body));
         sendSettings(response);
       },
     ],
@@ -82,6 +89,26 @@ function createRoutes({
     ],
   ]);
 }
+
+const completionRoutes = (context: ServingContext): [string, Route][] => [
+  [
+    'POST /invocations',
+    (body, response) =>
+      answer(context.control, response, (exchange) => {
+        const { kind, request } = readInvocation(body);
+        return kind === 'chat' ? replyToChat(context, request, exchange) : replyToCompletion(context, request, exchange);
+      }),
+  ],
+  [
+    'POST /v1/chat/completions',
+    (body, response) => answer(context.control, response, (exchange) => replyToChat(context, parseBody(ChatRequest, body), exchange)),
+  ],
+  [
+    'POST /v1/completions',
+    (body, response) =>
+      answer(context.control, response, (exchange) => replyToCompletion(context, parseBody(CompletionRequest, body), exchange)),
+  ],
+];
 
 async function handle(routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://container');
@@ -100,31 +127,6 @@ async function readBody(request: IncomingMessage): Promise<string> {
   }
   if (bytes > MAX_BODY_BYTES) throw new TooLarge(MAX_BODY_BYTES);
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** vLLM tries each of its request schemas on an invocation, and does not say which field none of them liked. */
-function readInvocation(body: string): ChatRequest {
-  const read = ChatRequest.safeParse(readJson(body));
-  if (read.success) return read.data;
-  throw new BadRequest("Cannot find suitable handler for request. Expected one of: ['ChatCompletionRequest', 'CompletionRequest']");
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> {
-  const read = schema.safeParse(readJson(body));
-  if (!read.success) throw new BadRequest(explain(read.error));
-  return read.data;
-}
-
-/** What fields must not be together is told in its own words, without where it is. */
-const explain = (error: z.ZodError): string =>
-  error.issues.find(({ code, path }) => code === 'custom' && path.length === 0)?.message ?? z.prettifyError(error);
-
-function readJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    throw new BadRequest(`JSON decode error: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 function sendError(response: ServerResponse, error: unknown): void {

@@ -9,6 +9,7 @@ export class DataStack extends Stack {
   readonly keys: Table;
   readonly models: Table;
   readonly usage: Table;
+  readonly responses: Table;
   readonly tokenizers: Bucket;
 
   constructor(scope: Construct, id: string, props: StackProps) {
@@ -20,6 +21,7 @@ export class DataStack extends Stack {
     });
     this.models = new Table(this, 'Models', { variable: 'MODELS_TABLE', partitionKey: 'pool', sortKey: 'name' });
     this.usage = new Table(this, 'Usage', { variable: 'USAGE_TABLE', partitionKey: 'usage_bucket', sortKey: 'usage_event' });
+    this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });

@@ -71,6 +71,7 @@ export class OperationsStack extends Stack {
     const says = (message: string) => FilterPattern.stringValue('$.message', '=', message);
     const orphaned = count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = count('SettlementFailed', says('settlement_failed'), serverless.inference);
+    const notKept = count('ResponseNotKept', says('response_not_kept'), serverless.inference);
     const unhandled = count('UnhandledError', says('unhandled_error'), serverless.inference, serverless.catalog);
     const swept = count(
       'SweepCompleted',
@@ -82,6 +83,7 @@ export class OperationsStack extends Stack {
     this.#alarm('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
     this.#alarm('RequestsOrphaned', orphaned, 0);
     this.#alarm('SettlementsFailed', unsettled, 0);
+    this.#alarm('ResponsesNotKept', notKept, 0);
     this.#alarm('RequestsFailedByUs', unhandled, 0);
     this.#alarm('SweepFailed', serverless.metering.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarmWithout('SweepStalled', swept);

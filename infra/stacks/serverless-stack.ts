@@ -20,6 +20,9 @@ const SWEEP_EVERY = Duration.minutes(5);
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
 
+/** What `inference` answers on POST; everything else is the catalog's. */
+const INFERENCE_PATHS = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/tokenize', '/detokenize'];
+
 /** The serverless host: shared models, API keys. */
 export class ServerlessStack extends Stack {
   readonly host: RestHost;
@@ -34,6 +37,7 @@ export class ServerlessStack extends Stack {
     data.keys.grant(this.inference, 'GetItem', 'UpdateItem');
     data.models.grant(this.inference, 'Query');
     data.usage.grant(this.inference, 'PutItem', 'GetItem');
+    data.responses.grant(this.inference, 'GetItem', 'PutItem');
     grantInvokeEndpoints(this.inference, config);
     this.inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
     // A secret that nobody has to keep: the id ends in a random UUID, callers never see it, and no deployment changes it.
@@ -48,11 +52,18 @@ export class ServerlessStack extends Stack {
     data.tokenizers.grantRead(this.tokenizer);
     grantInvoke(this.inference, this.tokenizer, 'TOKENIZER_FUNCTION');
 
-    this.catalog = new NodeFunction(this, 'Catalog', { config, name: 'catalog', memoryMb: 256, timeout: Duration.seconds(15) });
+    this.catalog = new NodeFunction(this, 'Catalog', {
+      config,
+      name: 'catalog',
+      memoryMb: 256,
+      timeout: Duration.seconds(15),
+      writes: { program: 'write-reference.ts', flags: config.structuredOutputs ? ['--structured-outputs'] : [] },
+    });
     this.catalog.addEnvironment('SLUICE_VERSION', version);
     this.catalog.addEnvironment('SLUICE_COMMIT', config.commit);
     data.keys.grant(this.catalog, 'GetItem');
     data.models.grant(this.catalog, 'Query');
+    data.responses.grant(this.catalog, 'GetItem', 'DeleteItem');
 
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
     this.metering.addEnvironment('MAX_FLIGHT_MS', String(MAX_FLIGHT.toMilliseconds()));
@@ -65,7 +76,7 @@ export class ServerlessStack extends Stack {
     });
 
     this.host = new RestHost(this, 'Host', { config, name: 'serverless', fallback: this.catalog });
-    this.host.stream('/v1/chat/completions', this.inference);
+    for (const path of INFERENCE_PATHS) this.host.stream(path, this.inference);
     new CfnOutput(this, 'BaseUrl', { value: `${this.host.api.url}v1`, description: 'What an OpenAI client takes as its base URL.' });
     Validations.of(this).acknowledge({
       id: 'AwsSolutions::AwsSolutions-L1',

@@ -7,6 +7,9 @@ export interface ReplyFacts {
   created: number;
   /** The published name, whatever the runtime calls it. */
   model: string;
+  /** Of the request, and of the organization that asks. */
+  requestId: string;
+  organization: string;
   /** Measurements of the request, where the caller asked for them; asked for when the answer is complete. */
   perf?: () => Record<string, unknown>;
 }

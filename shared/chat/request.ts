@@ -8,7 +8,8 @@ const MAX_MESSAGES = 4_096;
 const MAX_METADATA_BYTES = 16 * 1024;
 /** Beyond this no draft text is worth reading. */
 const MAX_DRAFT_ITEMS = 131_072;
-const Metadata = z
+/** An object of the caller's own, kept on the usage event. */
+export const Metadata = z
   .record(z.string(), z.unknown())
   .refine(
     (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
@@ -64,6 +65,8 @@ const StructuredResponseFormat = z.discriminatedUnion(
   { error: "expected 'json_object', 'json_schema' or 'text'" },
 );
 
+export const StreamOptions = z.looseObject({ include_usage: Switch });
+
 /** The properties of interface 2.1, in its order. */
 const documented = {
   model: z.string().min(1).max(256),
@@ -83,7 +86,7 @@ const documented = {
   mirostat_target: samplingFields.mirostat_target,
   mirostat_lr: samplingFields.mirostat_lr,
   stream: Switch,
-  stream_options: z.looseObject({ include_usage: Switch }).nullish(),
+  stream_options: StreamOptions.nullish(),
   response_format: z.union([ResponseFormat, StructuredResponseFormat]).nullish(),
   tools: Tools.nullish(),
   tool_choice: ToolChoice.nullish(),

@@ -20,7 +20,10 @@ export class UnsupportedByModel extends ApiError {
 }
 
 /** A wrong token id can bring a whole runtime down: what the vocabulary does not have never gets there. */
-const checkTokenIds = (request: ChatCompletionRequest, { tokenizer }: Model): void => {
+export const checkTokenIds = (
+  request: Pick<ChatCompletionRequest, 'logit_bias' | 'stop_token_ids' | 'allowed_token_ids'>,
+  { tokenizer }: Model,
+): void => {
   const size = tokenizer?.vocabulary_size;
   if (size === undefined) return;
   const lists = {

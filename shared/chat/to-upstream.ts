@@ -1,6 +1,6 @@
 import type { Model } from '../models/model.ts';
 import { intoRange } from '../sampling/fields.ts';
-import type { ChatPrompt } from '../tokens/prompt.ts';
+import type { ChatPrompt, Prompt } from '../tokens/prompt.ts';
 import { dialects } from '../upstream/dialects/index.ts';
 import { type ChatCompletionRequest, chatFields } from './request.ts';
 import { isPassed } from './support.ts';
@@ -8,10 +8,10 @@ import { toUpstreamThinking } from './thinking.ts';
 import { toUpstreamTools } from './tool.ts';
 
 /** What the runtime is told beside the caller's own properties. */
-export interface UpstreamFacts {
+export interface UpstreamFacts<P extends Prompt = ChatPrompt> {
   /** The name that the container knows the model by; '' = its own. */
   containerModel: string;
-  prompt: ChatPrompt;
+  prompt: P;
   maxTokens: number;
   requestId: string;
   cacheSalt: string;

@@ -1,7 +1,17 @@
 import { randomBase62 } from './base62.ts';
 
 /** Every kind of id and its prefix, so that a pasted id tells what it is. */
-const prefixes = { key: 'key_', organization: 'org_', request: 'req_', chatCompletion: 'chatcmpl-' } as const;
+const prefixes = {
+  key: 'key_',
+  organization: 'org_',
+  request: 'req_',
+  chatCompletion: 'chatcmpl-',
+  completion: 'cmpl-',
+  response: 'resp_',
+  message: 'msg_',
+  functionCall: 'fc_',
+  reasoning: 'rs_',
+} as const;
 
 export type IdKind = keyof typeof prefixes;
 

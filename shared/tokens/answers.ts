@@ -1,4 +1,9 @@
 import * as z from 'zod';
+import { TokenIds } from './token-ids.ts';
+
+/** Lambda hands on up to 6 MB; this much is left when an answer is wrapped. */
+export const MAX_ANSWER_BYTES = 5_500_000;
+export const MAX_ANSWER_TOKENS = 500_000;
 
 const Tokens = z.int().min(0);
 
@@ -17,6 +22,24 @@ export const CountAnswer = z.object({
   text_tokens: z.array(Tokens),
 });
 export type CountAnswer = z.infer<typeof CountAnswer>;
+
+export const TokenizeAnswer = z.object({
+  tokens: TokenIds,
+  /** As the vocabulary has them; null where they were not asked for. */
+  token_strs: z.custom<string[]>(Array.isArray).nullable(),
+});
+export type TokenizeAnswer = z.infer<typeof TokenizeAnswer>;
+
+export const DetokenizeAnswer = z.object({ text: z.string() });
+export type DetokenizeAnswer = z.infer<typeof DetokenizeAnswer>;
+
+/** The place of the first token id that the vocabulary does not have. */
+export const UnknownId = z.object({ unknown_at: z.int().min(0) });
+export type UnknownId = z.infer<typeof UnknownId>;
+
+/** There is an answer, and it has more tokens or bytes than one function can hand to another. */
+export const TooLarge = z.object({ too_large: z.literal(true) });
+export type TooLarge = z.infer<typeof TooLarge>;
 
 /** The chat template does not take the prompt: no failure of the function, so it is an answer. */
 export const Refusal = z.object({ refused: z.string() });

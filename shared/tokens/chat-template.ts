@@ -5,8 +5,8 @@ import type { ChatPrompt, PromptMessage, PromptToolCall } from './prompt.ts';
 /** The texts of special tokens that templates name, such as `bos_token`. */
 export type SpecialTokens = Record<string, string>;
 
-/** Renders a prompt as a runtime does before it encodes it. Throws TemplateRefused when the template does not take it; any other error is the template's own. */
-export type RenderPrompt = (prompt: ChatPrompt) => string;
+/** Renders a prompt as a runtime does before it encodes it, up to where the answer begins unless it is told otherwise. Throws TemplateRefused when the template does not take it; any other error is the template's own. */
+export type RenderPrompt = (prompt: ChatPrompt, options?: { addGenerationPrompt?: boolean }) => string;
 
 // The renderer declares these itself and fails when they are declared again.
 const RESERVED = new Set(['true', 'false', 'none', 'True', 'False', 'None', 'range', 'namespace', 'raise_exception', 'strftime_now']);
@@ -46,7 +46,7 @@ const toTemplateMessage = ({ content, reasoning, tool_calls, ...others }: Prompt
  */
 export const createRenderPrompt = (source: string, specialTokens: SpecialTokens): RenderPrompt => {
   const template = new Template(source.replaceAll(/\braise_exception\b/g, REFUSE));
-  return ({ messages, tools, variables = {} }) => {
+  return ({ messages, tools, variables = {} }, { addGenerationPrompt = true } = {}) => {
     const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !RESERVED.has(name)));
     return template.render({
       ...specialTokens,
@@ -55,7 +55,7 @@ export const createRenderPrompt = (source: string, specialTokens: SpecialTokens)
       messages: messages.map(toTemplateMessage),
       tools: tools ?? null,
       documents: null,
-      add_generation_prompt: true,
+      add_generation_prompt: addGenerationPrompt,
     });
   };
 };

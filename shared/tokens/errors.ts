@@ -1,4 +1,5 @@
 import { InvalidRequest } from '../http/errors.ts';
+import { MAX_ANSWER_TOKENS } from './answers.ts';
 
 const MAX_WORDS = 300;
 
@@ -11,5 +12,22 @@ export class TemplateRefused extends Error {
 export class PromptRefused extends InvalidRequest {
   constructor(words: string) {
     super({ message: `The model's chat template refuses the messages: ${words.slice(0, MAX_WORDS)}`, param: 'messages' });
+  }
+}
+
+/** A token id that is none of the model's: 400, naming its place. */
+export class UnknownTokenId extends InvalidRequest {
+  constructor(place: number, id: number | undefined) {
+    super({ message: `Invalid value for 'tokens[${place}]': ${id} is no token id of this model.`, param: `tokens[${place}]` });
+  }
+}
+
+/** More tokens, or a longer text, than one reply holds: 400. */
+export class TooLargeToTokenize extends InvalidRequest {
+  constructor(param: 'prompt' | 'messages' | 'tokens') {
+    super({
+      param,
+      message: `The reply to '${param}' would be too large: a reply holds ${MAX_ANSWER_TOKENS} tokens and about 5 MB, strings of tokens included. Send it in parts.`,
+    });
   }
 }

@@ -1,5 +1,5 @@
 /** English text has about four bytes a token; used for reservations and where an upstream died without saying. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 
 /** Of a request's output, at most this much is reserved out of the tokens-per-minute limit; the settlement corrects it. */
 export const MAX_RESERVED_OUTPUT_TOKENS = 4_096;

@@ -1,13 +1,21 @@
 import * as z from 'zod';
+import { createAddedTokens } from './added-tokens.ts';
 import { createRenderPrompt, type RenderPrompt, type SpecialTokens } from './chat-template.ts';
+import { createDecodeTokens, type DecodeTokens } from './decode-tokens.ts';
+import { createEncodeText, type EncodeText } from './encode-text.ts';
 import { createTokenCounters, type TokenCounter } from './token-counter.ts';
-import { createParts } from './tokenizer-parts.ts';
+import { createParts, type TokenizerParts } from './tokenizer-parts.ts';
+import { createWords } from './words.ts';
 
 /** A model's tokenizer and its chat template, ready to be used. */
 export interface LoadedTokenizer {
   render: RenderPrompt;
   /** A counter for one request. */
   createCounter(): TokenCounter;
+  encode: EncodeText;
+  decode: DecodeTokens;
+  /** A token as the vocabulary has it; undefined for an id that is none. */
+  tokenOf(id: number): string | undefined;
 }
 
 /** The texts of a tokenizer's files. */
@@ -50,17 +58,28 @@ const whileReading = <Result>(file: string, read: () => Result): Result => {
   }
 };
 
+const createTextTools = (parts: TokenizerParts): Omit<LoadedTokenizer, 'render'> => {
+  const addedTokens = createAddedTokens(parts);
+  const words = createWords(parts);
+  return {
+    createCounter: createTokenCounters(addedTokens, words),
+    encode: createEncodeText(parts, addedTokens, words),
+    decode: createDecodeTokens(parts),
+    tokenOf: (id) => parts.model.vocab[id],
+  };
+};
+
 /**
  * Makes a tokenizer of the texts of its files.
  * @throws Error that names the file which cannot be read, or says that none has a chat template
  */
 export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: TokenizerTexts): LoadedTokenizer => {
   const json = readJson(tokenizer, 'tokenizer.json');
-  const createCounter = whileReading('tokenizer.json', () => createTokenCounters(createParts(json)));
+  const text = whileReading('tokenizer.json', () => createTextTools(createParts(json)));
   const settings = whileReading('tokenizer_config.json', () => TokenizerConfig.parse(readJson(config, 'tokenizer_config.json')));
   const source = chatTemplate ?? templateOf(settings.chat_template);
   if (source === undefined)
     throw new Error('There is no chat template: neither a file of its own, nor chat_template in tokenizer_config.json.');
   const render = whileReading('The chat template', () => createRenderPrompt(source, specialTokensOf(settings)));
-  return { render, createCounter };
+  return { render, ...text };
 };

@@ -1,4 +1,5 @@
-import type { ChatPrompt } from './prompt.ts';
+import { BYTES_PER_TOKEN } from './estimate.ts';
+import { type ChatPrompt, isChatPrompt, type Prompt } from './prompt.ts';
 
 /** What the chat template adds to a message, in tokens at most: its role, and what begins and ends it. */
 const MESSAGE_OVERHEAD = 16;
@@ -9,8 +10,7 @@ const TOOLS_FACTOR = 2;
 
 const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(JSON.stringify(tools)) : 0);
 
-/** A prompt's size in bytes, from which its tokens are estimated before anything is asked of the model. */
-export const promptBytes = (prompt: ChatPrompt): number =>
+const chatBytes = (prompt: ChatPrompt): number =>
   prompt.messages.reduce(
     (bytes, { content, name, reasoning, tool_call_id, tool_calls }) =>
       bytes +
@@ -23,6 +23,17 @@ export const promptBytes = (prompt: ChatPrompt): number =>
     toolBytes(prompt),
   );
 
-/** More tokens than the rendered prompt has: a token is at least one byte of it. What is within this bound needs no tokenizer. */
-export const promptTokenBound = (prompt: ChatPrompt, bytes: number): number =>
-  bytes + (TOOLS_FACTOR - 1) * toolBytes(prompt) + TEMPLATE_OVERHEAD;
+const textBytes = (text: string | number[]): number => (typeof text === 'string' ? Buffer.byteLength(text) : text.length * BYTES_PER_TOKEN);
+
+/** A prompt's size in bytes, from which its tokens are estimated before anything is asked of the model. */
+export const promptBytes = (prompt: Prompt): number =>
+  isChatPrompt(prompt) ? chatBytes(prompt) : prompt.texts.reduce((bytes, text) => bytes + textBytes(text), 0);
+
+/** More tokens than the rendered prompt, or the longest of several texts, has: a token is at least one byte of it. What is within this bound needs no tokenizer. */
+export const promptTokenBound = (prompt: Prompt): number => {
+  if (isChatPrompt(prompt)) return chatBytes(prompt) + (TOOLS_FACTOR - 1) * toolBytes(prompt) + TEMPLATE_OVERHEAD;
+  return prompt.texts.reduce(
+    (longest, text) => Math.max(longest, typeof text === 'string' ? Buffer.byteLength(text) + MESSAGE_OVERHEAD : text.length),
+    0,
+  );
+};

@@ -23,3 +23,13 @@ export interface ChatPrompt {
   /** More variables of the template, as `chat_template_kwargs` has them. */
   variables?: Record<string, unknown>;
 }
+
+/** Texts that go to the model as they are: text, or the ids of its tokens. Each is answered by itself. */
+export interface TextPrompt {
+  texts: (string | number[])[];
+}
+
+/** What a model is asked with. */
+export type Prompt = ChatPrompt | TextPrompt;
+
+export const isChatPrompt = (prompt: Prompt): prompt is ChatPrompt => 'messages' in prompt;

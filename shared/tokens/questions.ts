@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { TokenizerFiles } from '../models/model.ts';
 import type { ChatPrompt } from './prompt.ts';
+import { TokenIds } from './token-ids.ts';
 
 const isPrompt = (value: unknown): boolean => {
   const messages = (value as ChatPrompt | null)?.messages;
@@ -29,6 +30,28 @@ export const CountQuestion = z.strictObject({
 });
 export type CountQuestion = z.infer<typeof CountQuestion>;
 
+/** What are the tokens of a text as it is, or of a prompt that the chat template renders? */
+export const TokenizeQuestion = z.strictObject({
+  operation: z.literal('tokenize'),
+  files: TokenizerFiles,
+  input: z.union([z.string(), Prompt]),
+  /** Whether the tokenizer adds what it puts around a text of its own accord. */
+  add_special_tokens: z.boolean(),
+  /** Whether a rendered prompt goes on to where the answer begins; without meaning for a text. */
+  add_generation_prompt: z.boolean(),
+  /** Whether the tokens are also given as the vocabulary has them. */
+  return_token_strs: z.boolean(),
+});
+export type TokenizeQuestion = z.infer<typeof TokenizeQuestion>;
+
+/** What is the text of these token ids? */
+export const DetokenizeQuestion = z.strictObject({
+  operation: z.literal('detokenize'),
+  files: TokenizerFiles,
+  tokens: TokenIds,
+});
+export type DetokenizeQuestion = z.infer<typeof DetokenizeQuestion>;
+
 /** Everything that the function `tokenizer` is asked. */
-export const TokenizerQuestion = z.discriminatedUnion('operation', [FitQuestion, CountQuestion]);
+export const TokenizerQuestion = z.discriminatedUnion('operation', [FitQuestion, CountQuestion, TokenizeQuestion, DetokenizeQuestion]);
 export type TokenizerQuestion = z.infer<typeof TokenizerQuestion>;

@@ -1,6 +1,5 @@
-import { createCountWords } from './count-words.ts';
-import { createSplitAt } from './split-at.ts';
-import type { TokenizerParts } from './tokenizer-parts.ts';
+import type { AddedTokens } from './added-tokens.ts';
+import type { Words } from './words.ts';
 
 /** How many tokens a part of a text has: exactly, or more than so many. */
 type Known = { count: number } | { moreThan: number };
@@ -15,23 +14,14 @@ export interface TokenCounter {
   count(text: string, limit?: number): number | undefined;
 }
 
-/** A function that makes a counter for a request. What it knows of words is shared by all counters of a tokenizer. */
-export const createTokenCounters = (tokenizer: TokenizerParts): (() => TokenCounter) => {
-  const { normalizer } = tokenizer;
-  const added = [...tokenizer.get_added_tokens_decoder().values()];
-  const isNormalized = ({ normalized }: { normalized: boolean }): boolean => normalized && normalizer !== null;
-  const split = createSplitAt(added.filter((token) => !isNormalized(token)));
-  const splitNormalized = createSplitAt(
-    added.filter(isNormalized).map((token) => ({ content: normalizer?.(token.content) ?? '', lstrip: token.lstrip, rstrip: token.rstrip })),
-  );
-  const countWords = createCountWords(tokenizer);
-
+/** A function that makes a counter for a request. What is known of words is shared by all counters of a tokenizer. */
+export const createTokenCounters = ({ split, splitPlain }: AddedTokens, words: Words): (() => TokenCounter) => {
   /** Plain text between two added tokens; after normalizing it may have more of them. */
   const countPlain = (text: string, isFirst: boolean, limit: number): number | undefined => {
     let count = 0;
-    for (const [i, section] of splitNormalized(normalizer ? normalizer(text) : text).entries()) {
+    for (const [i, section] of splitPlain(text).entries()) {
       if (section === '') continue;
-      const more = i % 2 === 1 ? 1 : countWords(section, isFirst, limit - count);
+      const more = i % 2 === 1 ? 1 : words.count(section, isFirst, limit - count);
       if (more === undefined || count + more > limit) return undefined;
       count += more;
     }

@@ -14,18 +14,31 @@ export interface PreTokenizer {
 export interface Model {
   /** Words to tokens. */
   encode(words: string[]): string[];
-  vocab: string[];
+  /** Tokens by their ids, added tokens too; ids that are none are not there. */
+  vocab: (string | undefined)[];
+  tokens_to_ids: Map<string, number>;
+  unk_token_id: number | undefined;
   fuse_unk: boolean;
   /** Only byte-pair encoding has these. */
   merges?: unknown[];
   byte_fallback?: boolean;
 }
 
-/** The parts of Hugging Face's tokenizer that counting needs. The package's own declarations do not resolve for an ES module. */
+/** Tokens to text. */
+export interface Decoder {
+  /** Only the byte-level decoder has this: from a letter to the byte that it spells. */
+  byte_decoder?: Record<string, number>;
+}
+
+/** The parts of Hugging Face's tokenizer that are used. The package's own declarations do not resolve for an ES module. */
 export interface TokenizerParts {
   normalizer: ((text: string) => string) | null;
   pre_tokenizer: PreTokenizer | null;
   model: Model;
+  /** Puts special tokens around those of a text. */
+  post_processor: ((tokens: string[], pair: null, addSpecialTokens: boolean) => { tokens: string[] }) | null;
+  decoder: Decoder | null;
+  decode(ids: readonly number[], options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean }): string;
   get_added_tokens_decoder(): Map<number, { content: string; lstrip: boolean; rstrip: boolean; normalized: boolean }>;
 }
 

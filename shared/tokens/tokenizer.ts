@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { FunctionUnavailable } from '../lambda/errors.ts';
 import { createInvokeFunction } from '../lambda/invoke-function.ts';
-import { CountAnswer, FitAnswer, Refusal } from './answers.ts';
-import { PromptRefused } from './errors.ts';
-import type { CountQuestion, FitQuestion } from './questions.ts';
+import { CountAnswer, DetokenizeAnswer, FitAnswer, Refusal, TokenizeAnswer, TooLarge, UnknownId } from './answers.ts';
+import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from './errors.ts';
+import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
 
 /**
  * The function `tokenizer`, for functions that are too small and too quick to load a tokenizer themselves.
@@ -14,19 +14,35 @@ export interface Tokenizer {
   fit(question: Omit<FitQuestion, 'operation'>): Promise<FitAnswer>;
   /** The lengths of a prompt and of texts that a model wrote. */
   count(question: Omit<CountQuestion, 'operation'>): Promise<CountAnswer>;
+  /** The tokens of a text or of a prompt. Throws TooLargeToTokenize (400) when there are more than a reply holds. */
+  tokenize(question: Omit<TokenizeQuestion, 'operation'>): Promise<TokenizeAnswer>;
+  /** The text of tokens. Throws UnknownTokenId (400) and TooLargeToTokenize (400). */
+  detokenize(question: Omit<DetokenizeQuestion, 'operation'>): Promise<DetokenizeAnswer>;
 }
 
 /** @param functionName of the function `tokenizer`: the variable TOKENIZER_FUNCTION */
 export const createTokenizer = (functionName: string): Tokenizer => {
   const invoke = createInvokeFunction();
-  const ask = async <Answer extends z.ZodObject>(schema: Answer, question: object): Promise<z.output<Answer>> => {
+  const ask = async <Answer extends z.ZodType>(schema: Answer, question: object): Promise<z.output<Answer>> => {
     const answer = z.union([schema, Refusal]).safeParse(await invoke(functionName, question));
     if (!answer.success) throw new FunctionUnavailable(answer.error);
-    if ('refused' in answer.data) throw new PromptRefused((answer.data as Refusal).refused);
+    const refusal = Refusal.safeParse(answer.data);
+    if (refusal.success) throw new PromptRefused(refusal.data.refused);
     return answer.data as z.output<Answer>;
   };
   return {
     fit: (question) => ask(FitAnswer, { operation: 'fit', ...question }),
     count: (question) => ask(CountAnswer, { operation: 'count', ...question }),
+    tokenize: async (question) => {
+      const answer = await ask(z.union([TokenizeAnswer, TooLarge]), { operation: 'tokenize', ...question });
+      if ('too_large' in answer) throw new TooLargeToTokenize(typeof question.input === 'string' ? 'prompt' : 'messages');
+      return answer;
+    },
+    detokenize: async (question) => {
+      const answer = await ask(z.union([DetokenizeAnswer, UnknownId, TooLarge]), { operation: 'detokenize', ...question });
+      if ('unknown_at' in answer) throw new UnknownTokenId(answer.unknown_at, question.tokens[answer.unknown_at]);
+      if ('too_large' in answer) throw new TooLargeToTokenize('tokens');
+      return answer;
+    },
   };
 };

@@ -17,6 +17,9 @@ export interface UpstreamChoice {
   stop_reason?: string | number | null;
   logprobs?: { content?: unknown[] | null } | null;
   token_ids?: number[] | null;
+  /** Of plain completions, in place of a delta, and of the prompt of each choice. */
+  text?: string | null;
+  prompt_token_ids?: number[] | null;
 }
 
 export interface UpstreamDelta {

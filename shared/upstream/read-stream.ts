@@ -46,7 +46,7 @@ export const createStreamReader = (choices = 1) => {
     for (const choice of chunk.choices ?? []) {
       if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failed('The runtime gave up', choice.finish_reason ?? '');
       if (choice.finish_reason) finished.add(choice.index ?? 0);
-      choice.delta ??= choice.message ?? null;
+      choice.delta ??= choice.message ?? (typeof choice.text === 'string' ? { content: choice.text } : null);
     }
     return chunk;
   };

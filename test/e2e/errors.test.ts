@@ -236,7 +236,10 @@ describe('the light routes', () => {
       commit: expect.any(String),
       api_version: '1.0.0',
     });
-    expect(await (await fetch(`${run.base_url}/health`)).json()).toEqual({ status: 'ok' });
+    expect(await (await fetch(`${run.base_url}/health`)).json()).toEqual({
+      status: 'ok',
+      models: { 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available' },
+    });
   });
 
   test('tell a wrong method what is allowed, and an unknown path that it is none', async () => {

@@ -18,7 +18,7 @@ beforeAll(() => {
 describe('the data stack', () => {
   test('keeps each table on demand, recoverable, protected from deletion, under a name that no refactoring changes', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
-    expect(Object.keys(tables).sort()).toEqual(['Keys', 'Models', 'Usage']);
+    expect(Object.keys(tables).sort()).toEqual(['Keys', 'Models', 'Responses', 'Usage']);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
       expect(DeletionPolicy).toBe('Retain');
       expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });
@@ -52,6 +52,13 @@ describe('the data stack', () => {
       },
     });
     data.hasOutput('TokenizersBucket', { Value: { Ref: 'Tokenizers' } });
+  });
+
+  test('lets stored responses expire, and nothing else', () => {
+    const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
+      .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
+      .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
+    expect(expiring).toEqual([['Responses', { AttributeName: 'expires_at', Enabled: true }]]);
   });
 
   test('has no index that projects counters', () => {
@@ -153,7 +160,7 @@ describe('the serverless host', () => {
         'sagemaker:InvokeEndpointWithResponseStream',
       ].sort(),
     );
-    expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'Query'), ...own].sort());
+    expect(actions('Catalog')).toEqual([...dynamo('DeleteItem', 'GetItem', 'GetItem', 'Query'), ...own].sort());
     expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
     expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());
     const [tokenizerId] =
@@ -180,7 +187,7 @@ describe('the serverless host', () => {
     serverless.hasResourceProperties('AWS::Lambda::Function', {
       MemorySize: 1_769,
       Timeout: 30,
-      ReservedConcurrentExecutions: 50,
+      ReservedConcurrentExecutions: 100,
       Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'tokenizer', TOKENIZERS_BUCKET: Match.anyValue() }) },
     });
     serverless.hasResourceProperties('AWS::IAM::Policy', {
@@ -225,7 +232,7 @@ describe('the configuration', () => {
   test('has a default for everything, and is read from the command line as JSON', () => {
     expect(readConfig(undefined)).toMatchObject({ name: 'sluice', endpointTag: 'sluice', logRetentionDays: 30, structuredOutputs: false });
     expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
-      tokenizer: 50,
+      tokenizer: 100,
     });
     expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
   });

@@ -33,11 +33,12 @@ const publishModels = async (database: TestDatabase): Promise<void> => {
   });
 };
 
-/** A tokenizer that must not be asked. */
-export const noTokenizer: Tokenizer = {
-  fit: async () => Promise.reject(new Error('No tokenizer was expected to be asked.')),
-  count: async () => Promise.reject(new Error('No tokenizer was expected to be asked.')),
+const unexpected = async (): Promise<never> => {
+  throw new Error('No tokenizer was expected to be asked.');
 };
+
+/** A tokenizer that must not be asked. */
+export const noTokenizer: Tokenizer = { fit: unexpected, count: unexpected, tokenize: unexpected, detokenize: unexpected };
 
 /** The pipeline over real tables, for upstreams of a test's own. */
 export const startTestPipeline = async () => {

@@ -1,6 +1,4 @@
-import { jsonPhase } from '../constrained/json-phase.ts';
-import { smallestInstance } from '../constrained/smallest-instance.ts';
-import { createTokenTrie, type TrieNode } from '../constrained/token-trie.ts';
+import { forcedAnswer, formattedAnswer } from '../constrained/formatted-answer.ts';
 import { BadRequest } from '../errors.ts';
 import { type Channel, endingPhase, forcedPhase, freePhase, type Phase, reasoningPhase } from '../generation/phase.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
@@ -16,7 +14,6 @@ const END_OF_REASONING = '\n</think>\n\n';
 const callOpening = (name: string): string => `${name}(`;
 const CALL_CLOSING = ')\n';
 
-const CONTENT: Channel = { kind: 'content' };
 const HIDDEN: Channel = { kind: 'hidden' };
 
 /** A body, the tools it calls and how much it may think in, what makes the phases of one answer to it out. */
@@ -44,26 +41,16 @@ export function reasoningTokensOf(body: ChatRequest, reasons: boolean, maxTokens
 }
 
 function plainAnswer(body: ChatRequest, called: CalledTools, tokenizer: ContainerTokenizer): () => Phase[] {
-  const { response_format: format } = body;
   if (called.calls.length > 0) return callPhases(called, tokenizer);
-  if (format?.type === 'json_object') {
-    const trie = trieOf(tokenizer);
-    return () => [jsonPhase(trie, tokenizer.tokenBytes, tokenizer.specials.endOfTurn)];
-  }
-  if (format?.type === 'json_schema') return forcedAnswer(JSON.stringify(smallestInstance(format.json_schema.schema)), tokenizer);
   const results = toolResults(body);
-  return results.length > 0 ? forcedAnswer(`The tool says: ${results.join(', and: ')}`, tokenizer) : () => [freePhase()];
+  const said = results.length > 0 ? forcedAnswer(`The tool says: ${results.join(', and: ')}`, tokenizer) : () => [freePhase()];
+  return formattedAnswer(body.response_format, tokenizer) ?? said;
 }
 
 /** What the tools said since the assistant called them. */
 function toolResults({ messages }: ChatRequest): string[] {
   const since = messages.findLastIndex(({ role }) => role !== 'tool');
   return messages.slice(since + 1).map(textOf);
-}
-
-function forcedAnswer(text: string, tokenizer: ContainerTokenizer): () => Phase[] {
-  const tokens = tokenizer.encodeText(text);
-  return () => [forcedPhase(CONTENT, tokens), endingPhase(CONTENT, tokenizer.specials.endOfTurn)];
 }
 
 /** A call that was named is its arguments and nothing else, as vLLM forces them. */
@@ -74,13 +61,4 @@ function callPhases({ calls, named }: CalledTools, tokenizer: ContainerTokenizer
     return named ? [own] : [[HIDDEN, tokenizer.encodeText(callOpening(name))], own, [HIDDEN, closing]];
   });
   return () => [...parts.map(([channel, tokens]) => forcedPhase(channel, tokens)), endingPhase(HIDDEN, tokenizer.specials.endOfTurn)];
-}
-
-const tries = new WeakMap<ContainerTokenizer, TrieNode>();
-
-/** Built once a tokenizer, when first needed. */
-function trieOf(tokenizer: ContainerTokenizer): TrieNode {
-  const trie = tries.get(tokenizer) ?? createTokenTrie(tokenizer.vocabularySize, tokenizer.tokenBytes);
-  tries.set(tokenizer, trie);
-  return trie;
 }

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Step } from '../generation/generate.ts';
+import { randomHex } from '../reply.ts';
 import type { ChatPlan } from './plan.ts';
 
 export type ToolCallDelta = {
@@ -18,8 +18,6 @@ export type Message = {
   reasoning: string;
   toolCalls: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
 };
-
-export const randomHex = (): string => randomUUID().replaceAll('-', '');
 
 /** A plan in, what turns each step of its answers into deltas out: often one, sometimes none; a call is announced before its arguments. */
 export function createDeltas({ called, showsReasoning }: ChatPlan): (step: Step) => Delta[] {

@@ -1,4 +1,5 @@
 import { BadRequest } from '../errors.ts';
+import { check } from '../requests/ranges.ts';
 import type { ChatMessage, ContainerTokenizer, ToolCall } from '../tokenizer.ts';
 import type { ChatRequest, ChatRequestMessage } from './request.ts';
 
@@ -6,11 +7,17 @@ import type { ChatRequest, ChatRequestMessage } from './request.ts';
 export const textOf = ({ content }: ChatRequestMessage): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join('\n');
 
+/** What a chat template renders. */
+export type Conversation = Pick<ChatRequest, 'messages' | 'tools' | 'chat_template_kwargs'> & {
+  add_generation_prompt?: boolean | undefined;
+};
+
 /** A body in, the tokens of its prompt out. Throws `BadRequest` for tool arguments that are not JSON, and for what the chat template raises. */
-export function encodePrompt({ messages, tools, chat_template_kwargs: variables }: ChatRequest, tokenizer: ContainerTokenizer): number[] {
-  const conversation = messages.map(toChatMessage);
+export function encodeConversation(body: Conversation, tokenizer: ContainerTokenizer): number[] {
+  const conversation = body.messages.map(toChatMessage);
+  const { tools, chat_template_kwargs: variables, add_generation_prompt: addGenerationPrompt } = body;
   try {
-    return tokenizer.encodeChat(conversation, { tools: tools ?? undefined, variables: variables ?? undefined });
+    return tokenizer.encodeChat(conversation, { tools: tools ?? undefined, variables: variables ?? undefined, addGenerationPrompt });
   } catch (error) {
     throw new BadRequest(error instanceof Error ? error.message : String(error));
   }
@@ -33,22 +40,9 @@ function toTemplateCall({ id, function: { name, arguments: text } }: NonNullable
   }
 }
 
-/** How many tokens may be made; throws `BadRequest` for a prompt and `max_tokens` that do not fit the window together. */
-export function fitWindow(promptTokens: number, maxTokens: number | null | undefined, windowTokens: number): number {
-  const window = `This model's maximum context length is ${windowTokens} tokens. However,`;
-  const requested = promptTokens + (maxTokens ?? 0);
-  if (promptTokens >= windowTokens) {
-    throw new BadRequest(`${window} your request has ${promptTokens} input tokens. Please reduce the length of the input messages.`);
-  }
-  if (requested > windowTokens) {
-    const parts = `${promptTokens} in the messages, ${maxTokens} in the completion`;
-    throw new BadRequest(`${window} you requested ${requested} tokens (${parts}). Please reduce the length of the messages or completion.`);
-  }
-  return maxTokens ?? windowTokens - promptTokens;
-}
-
-/** The text that the caller wants before the answer: the prompt's, or that of its last tokens. */
+/** The text that the caller wants before the answer: the prompt's, or that of its last tokens. Throws `BadRequest` for a number below zero. */
 export function echoOf({ echo, echo_last: last }: ChatRequest, prompt: readonly number[], tokenizer: ContainerTokenizer): string {
+  check((last ?? 0) >= 0, `echo_last must be non-negative, got ${last}.`);
   if (echo) return tokenizer.decode(prompt);
   return last ? tokenizer.decode(prompt.slice(-last)) : '';
 }

@@ -1,13 +1,9 @@
 import type { Finish, Step } from '../generation/generate.ts';
+import type { ReplyHead, Usage } from '../reply.ts';
 import type { TokenLogprob } from '../sampling/logprobs.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
-import { type Delta, type Message, randomHex } from './deltas.ts';
+import type { Delta, Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
-
-/** What all chunks of one reply share: the id, the Unix time in seconds, the served model's name. */
-export type ReplyHead = { id: string; created: number; model: string };
-
-export type Usage = { prompt_tokens: number; total_tokens: number; completion_tokens: number };
 
 type LogprobEntry = { token: string; logprob: number; bytes: number[] };
 type ChoiceLogprobs = { content: (LogprobEntry & { top_logprobs: LogprobEntry[] })[] };
@@ -18,19 +14,6 @@ export type TokenFacts = { logprobs: ChoiceLogprobs | null; tokenIds: number[] |
 /** Why a reply's choice ended: as the generation did, or with calls. */
 export type ChoiceFinish = { reason: Finish['reason'] | 'tool_calls'; stopReason: Finish['stopReason'] };
 
-export const createReplyHead = ({ modelName, requestId }: ChatPlan): ReplyHead => ({
-  id: `chatcmpl-${requestId ?? randomHex()}`,
-  created: Math.floor(Date.now() / 1_000),
-  model: modelName,
-});
-
-/** Token counts in, vLLM's usage object out. */
-export const toUsage = (promptTokens: number, completionTokens: number): Usage => ({
-  prompt_tokens: promptTokens,
-  total_tokens: promptTokens + completionTokens,
-  completion_tokens: completionTokens,
-});
-
 /** An answer that called tools, other than one named, and ended by itself finishes with `tool_calls`. */
 export function toChoiceFinish({ reason, stopReason }: Finish, { called }: ChatPlan): ChoiceFinish {
   const hasCalled = called.calls.length > 0 && !called.named && reason === 'stop' && stopReason === null;
@@ -39,10 +22,11 @@ export function toChoiceFinish({ reason, stopReason }: Finish, { called }: ChatP
 
 /** Steps of one answer in, what is told of their tokens out; probabilities are told of what a message shows, and not of its reasoning. */
 export function toTokenFacts(steps: readonly Step[], { generation, showsTokenIds }: ChatPlan, tokenizer: ContainerTokenizer): TokenFacts {
-  const toEntry = ({ token, logprob }: TokenLogprob): LogprobEntry => {
-    const bytes = tokenizer.tokenBytes(token, true);
-    return { token: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), logprob, bytes: [...bytes] };
-  };
+  const toEntry = ({ token, logprob }: TokenLogprob): LogprobEntry => ({
+    token: tokenizer.decode([token], true),
+    logprob,
+    bytes: [...tokenizer.tokenBytes(token, true)],
+  });
   const told = steps.filter(({ channel }) => channel.kind === 'content' || channel.kind === 'call').map(({ logprob }) => logprob);
   const content = told.filter((logprob) => logprob !== null).map((one) => ({ ...toEntry(one), top_logprobs: one.top.map(toEntry) }));
   return {

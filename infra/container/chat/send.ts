@@ -1,20 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Finish, Step } from '../generation/generate.ts';
-import { DONE, sendBody, sendPart, toEvent } from '../reply.ts';
+import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage } from '../reply.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import { addDelta, createDeltas, type Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
-import {
-  createReplyHead,
-  toChoiceFinish,
-  toCompletion,
-  toDeltaChunk,
-  toFinishChunk,
-  toRoleChunk,
-  toTokenFacts,
-  toUsage,
-  toUsageChunk,
-} from './reply.ts';
+import { toChoiceFinish, toCompletion, toDeltaChunk, toFinishChunk, toRoleChunk, toTokenFacts, toUsageChunk } from './reply.ts';
 
 /** Where a reply goes and what it says; the signal is aborted when the client leaves. */
 export type Reply = {
@@ -47,8 +37,10 @@ export async function sendWhole({ response, plan, tokenizer, sendsUsage }: Reply
     finish: toChoiceFinish(finish ?? { reason: 'length', stopReason: null }, plan),
   }));
   const usage = sendsUsage ? toUsage(generation.prompt.length, tokens) : undefined;
-  sendBody(response, 200, toCompletion(createReplyHead(plan), answers, promptTokenIds(plan), usage));
+  sendBody(response, 200, toCompletion(headOf(plan), answers, promptTokenIds(plan), usage));
 }
+
+const headOf = ({ modelName, requestId }: ChatPlan) => createReplyHead('chatcmpl', modelName, requestId);
 
 const emptyMessage = (content: string): Message => ({ content, reasoning: '', toolCalls: [] });
 
@@ -57,14 +49,14 @@ const promptTokenIds = ({ showsTokenIds, generation }: ChatPlan): readonly numbe
 /** Sends the reply as it comes, its answers among each other. */
 export async function sendStream({ response, signal, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> {
   const { generation, echo } = plan;
-  const head = createReplyHead(plan);
+  const head = headOf(plan);
   const toDeltas = createDeltas(plan);
   const send = (value: unknown) => sendPart(response, toEvent(value), signal);
   // What was generated since a choice's last chunk, and waits for the next one.
   const waiting = Array.from({ length: generation.choices }, (): Step[] => []);
   const takeFacts = (choice: number) => toTokenFacts(waiting[choice]?.splice(0) ?? [], plan, tokenizer);
 
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  openStream(response);
   for (const index of waiting.keys()) await send(toRoleChunk(head, index, index === 0 ? promptTokenIds(plan) : null));
   if (echo !== '')
     for (const index of waiting.keys()) await send(toDeltaChunk(head, index, { content: echo }, { logprobs: null, tokenIds: null }));

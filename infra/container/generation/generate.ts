@@ -11,7 +11,7 @@ export type GenerationRequest = {
   prompt: readonly number[];
   /** How many answers to make, side by side. */
   choices: number;
-  /** The most tokens of each answer. */
+  /** The most tokens of each answer; 0 makes none. */
   maxTokens: number;
   seed: number | undefined;
   sampling: SamplingParameters;
@@ -47,35 +47,43 @@ export type Step = {
 };
 
 /**
- * A request in, its answers out, a step for each token; all answers get their next token in turn. The token that ends the
- * turn is a step too, and counts in the usage. The caller sets the pace and may stop at any step. The same request with a
- * seed, or at temperature 0, gives the same steps.
+ * Requests in, their answers out, a step for each token; all answers get their next token in turn. They are numbered through: those
+ * of the first prompt, those of the second, and so on. The token that ends the turn is a step too, and counts in the usage. The
+ * caller sets the pace and may stop at any step. The same request with a seed, or at temperature 0, gives the same steps.
  */
-export function* generate(model: LanguageModel, tokenizer: ContainerTokenizer, request: GenerationRequest): Generator<Step, void, void> {
-  const cache = model.readPrompt(request.prompt);
-  let running = Array.from({ length: request.choices }, (_, choice) => generateAnswer(model, tokenizer, cache, request, choice));
+export function* generate(
+  model: LanguageModel,
+  tokenizer: ContainerTokenizer,
+  requests: readonly GenerationRequest[],
+): Generator<Step, void, void> {
+  let running = requests
+    .flatMap((request) => {
+      const cache = model.readPrompt(request.prompt);
+      return Array.from({ length: request.choices }, (_, i) => generateAnswer(model, tokenizer, cache, request, i));
+    })
+    .map((steps, choice) => ({ steps, choice }));
   while (running.length > 0) {
     const finished = new Set<object>();
-    for (const [i, steps] of running.entries()) {
-      const { value } = steps.next();
-      if (!value || value.finish) finished.add(steps);
-      if (value) yield { ...value, opensRound: i === 0 };
+    for (const [i, answer] of running.entries()) {
+      const { value } = answer.steps.next();
+      if (!value || value.finish) finished.add(answer);
+      if (value) yield { ...value, choice: answer.choice, opensRound: i === 0 };
     }
-    running = running.filter((steps) => !finished.has(steps));
+    running = running.filter((answer) => !finished.has(answer));
   }
 }
 
-type AnswerStep = Omit<Step, 'opensRound'>;
+type AnswerStep = Omit<Step, 'choice' | 'opensRound'>;
 
 function* generateAnswer(
   model: LanguageModel,
   tokenizer: ContainerTokenizer,
   cache: PromptCache,
   request: GenerationRequest,
-  choice: number,
+  randomStream: number,
 ): Generator<AnswerStep, void, void> {
   const { prompt, maxTokens, sampling, topLogprobs } = request;
-  const sample = createSampler(sampling, prompt, createRandom(request.seed, choice));
+  const sample = createSampler(sampling, prompt, createRandom(request.seed, randomStream));
   const reader = createReader(model.endOfTurn, tokenizer, request);
   const logits = new Float32Array(model.vocabularySize);
   const phases = request.createPhases().values();
@@ -89,7 +97,7 @@ function* generateAnswer(
     const endsPhase = accept(token);
     const { text, finish } = reader.read(token, channel, endsPhase, answer.length);
     const logprob = topLogprobs === null ? null : logprobOf(logits, token, topLogprobs);
-    yield { choice, token, channel, text, logprob, finish };
+    yield { token, channel, text, logprob, finish };
     if (finish) return;
     if (endsPhase) phase = phases.next().value;
   }

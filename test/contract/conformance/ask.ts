@@ -58,11 +58,11 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
     const sent = route.toUpstream(request, model, {
       containerModel: models[kind],
       prompt: route.toPrompt(request, model),
-      maxTokens: wantedTokens(route.window(request).maxTokens, model),
+      maxTokens: wantedTokens(route.window(request, model).maxTokens, model),
       requestId: `req_${randomUUID()}`,
       cacheSalt: cacheSalt(secret, 'org_conformance', request.prompt_cache_isolation_key),
     });
-    const reply = route.toWhole(request, { id: 'chatcmpl-conformance', created: 0, model: model.name });
+    const reply = route.toWhole(request, { id: 'chatcmpl-conformance', created: 0, model: model.name, requestId: 'req_1', organization: 'org_1' });
     const reader = createStreamReader(route.choices(request));
     let usage: UpstreamUsage | undefined;
     let count = 0;

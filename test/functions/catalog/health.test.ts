@@ -1,17 +1,31 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { health } from '../../../functions/catalog/health.ts';
-import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { eventOf, modelOf } from './fixtures.ts';
 
-const event = { requestId: 'req_1' } as ApiEvent;
+const event = eventOf('/health');
+const keys = async (): Promise<undefined> => undefined;
+const inventoryOf =
+  (...models: Model[]) =>
+  async (): Promise<Map<string, Model>> =>
+    new Map(models.map((model) => [model.name, model]));
 
 describe('GET /health', () => {
-  test('is 200 when everything answers', async () => {
-    expect(await health({ keys: async () => undefined }, Date.now)(event)).toMatchObject({ statusCode: 200 });
+  test('is 200 when everything answers, with what each published model would do', async () => {
+    const price = { version: 'p', effective_at: 2_000, prompt_nanos: 1, completion_nanos: 1 };
+    const inventory = inventoryOf(
+      modelOf({ name: 'b/c' }),
+      modelOf({ name: 'a', prices: [price] }),
+      modelOf({ name: 'hidden', status: 'unpublished' }),
+    );
+    const reply = await health({ inventory, keys }, () => 1_999)(event);
+    expect(reply).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'no-store' } });
+    expect(JSON.parse(reply.body)).toEqual({ status: 'ok', models: { a: 'unavailable', 'b/c': 'available' } });
   });
 
   test('is 503 naming what fails, and nothing of why', async () => {
     jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-    const probes = { keys: async () => undefined, inventory: async () => Promise.reject(new Error('secret internals')) };
+    const probes = { keys, inventory: async () => Promise.reject(new Error('secret internals')) };
     await expect(health(probes, Date.now)(event)).rejects.toMatchObject({
       status: 503,
       message: 'Not ready to serve: inventory does not answer.',
@@ -23,8 +37,8 @@ describe('GET /health', () => {
   test('does not wait for what hangs', async () => {
     jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     jest.useFakeTimers();
-    const answer = health({ keys: () => new Promise(() => undefined) }, Date.now)(event);
-    const refused = expect(answer).rejects.toMatchObject({ status: 503 });
+    const answer = health({ inventory: inventoryOf(), keys: () => new Promise(() => undefined) }, Date.now)(event);
+    const refused = expect(answer).rejects.toMatchObject({ status: 503, message: 'Not ready to serve: keys does not answer.' });
     await jest.advanceTimersByTimeAsync(2_000);
     await refused;
     jest.useRealTimers();
@@ -34,7 +48,7 @@ describe('GET /health', () => {
   test('asks at most once in two seconds, however often it is asked', async () => {
     let now = 0;
     let asked = 0;
-    const handle = health({ keys: async () => void asked++ }, () => now);
+    const handle = health({ inventory: inventoryOf(), keys: async () => void asked++ }, () => now);
     await Promise.all([handle(event), handle(event)]);
     now = 1_999;
     await handle(event);

@@ -2,7 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
-import { encodedLength, texts } from '../../shared/tokens/fixtures.ts';
+import { encodedLength, load, texts } from '../../shared/tokens/fixtures.ts';
 
 const BUCKET = 'tokenizers';
 const files = { tokenizer: 'sha256/1/tokenizer.json', chat_template: 'sha256/2/chat_template.jinja' };
@@ -19,6 +19,8 @@ const promptTokens = encodedLength(
   json,
   `${prompt.messages.map(({ role, content }) => `<|im_start|>${role}\n${content}<|im_end|>\n`).join('')}<|im_start|>assistant\n`,
 );
+
+const local = load(json);
 
 let s3: S3Emulator;
 let handler: (event: unknown) => Promise<unknown>;
@@ -68,10 +70,60 @@ test('count gives the length of a prompt and of each text', async () => {
   expect(await handler({ operation: 'count', files, prompt: null, texts: [] })).toEqual({ prompt_tokens: null, text_tokens: [] });
 });
 
+describe('tokenize', () => {
+  const settings = { add_special_tokens: true, add_generation_prompt: true, return_token_strs: false };
+  const ask = (input: unknown, changes: object = {}) => handler({ operation: 'tokenize', files, input, ...settings, ...changes });
+
+  test('gives the tokens of a text, and their strings if asked', async () => {
+    expect(await ask('a river')).toEqual({ tokens: local.encode('a river', true), token_strs: null });
+    expect(await ask('a river', { return_token_strs: true })).toMatchObject({ token_strs: ['a', 'Ġriver'] });
+    expect(await ask('')).toEqual({ tokens: [], token_strs: null });
+  });
+
+  test('gives as many tokens of a prompt as fit counts', async () => {
+    const { tokens } = (await ask(prompt)) as { tokens: number[] };
+    expect(tokens).toHaveLength(promptTokens);
+    const ended = (await ask(prompt, { add_generation_prompt: false })) as { tokens: number[] };
+    expect(tokens).toEqual([...ended.tokens, ...local.encode('<|im_start|>assistant\n', false)]);
+  });
+
+  test('says where there are more tokens, or longer strings of them, than an answer holds', async () => {
+    expect(Object.keys((await ask('\u0001'.repeat(500_000))) as object)).toEqual(['tokens', 'token_strs']);
+    expect(Object.keys((await ask('\u0001'.repeat(500_001))) as object)).toEqual(['too_large']);
+    const ends = '<|endoftext|>'.repeat(300_000);
+    expect(Object.keys((await ask(ends)) as object)).toEqual(['tokens', 'token_strs']);
+    expect(Object.keys((await ask(ends, { return_token_strs: true })) as object)).toEqual(['too_large']);
+  });
+});
+
+describe('detokenize', () => {
+  const ask = (tokens: unknown) => handler({ operation: 'detokenize', files, tokens });
+  const [endOfText = 0] = local.encode('<|endoftext|>', false);
+
+  test('gives the text of tokens, special ones too', async () => {
+    expect(await ask([...local.encode(' a river 🙂', false), endOfText])).toEqual({ text: ' a river 🙂<|endoftext|>' });
+    expect(await ask([])).toEqual({ text: '' });
+  });
+
+  test('says which is the first that is unknown', async () => {
+    expect(await ask([1, endOfText, endOfText + 1, 1e9])).toEqual({ unknown_at: 2 });
+  });
+
+  test('says where the text is longer than an answer holds', async () => {
+    expect(await ask(Array(500_000).fill(endOfText))).toEqual({ too_large: true });
+  });
+
+  test.each([[[-1]], [[0.5]], [['a']], [[null]], ['1'], [null]])('%j are no tokens', async (tokens) => {
+    await expect(ask(tokens)).rejects.toThrow();
+  });
+});
+
 test('a template that refuses the messages is an answer', async () => {
   await upload('strict.jinja', "{{ raise_exception('Roles must alternate.') }}");
   const event = { operation: 'fit', files: { ...files, chat_template: 'strict.jinja' }, prompt, max_prompt_tokens: null };
   expect(await handler(event)).toEqual({ refused: 'Roles must alternate.' });
+  const tokenize = { add_special_tokens: false, add_generation_prompt: true, return_token_strs: false, input: prompt };
+  expect(await handler({ operation: 'tokenize', files: event.files, ...tokenize })).toEqual({ refused: 'Roles must alternate.' });
 });
 
 test.each([

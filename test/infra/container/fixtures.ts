@@ -21,7 +21,7 @@ export function answer({ temperature = 0, ...request }: Partial<GenerationReques
   const how = { choices: 1, maxTokens: 60, seed: undefined, topLogprobs: null, createPhases: () => [freePhase()] };
   const ending = { stops: [], showStop: false, stopTokens: new Set<number>(), ignoreEnd: false, showSpecials: false };
   const sampling = { ...PLAIN_SAMPLING, temperature, ...request.sampling };
-  return [...generate(model, tokenizer, { prompt: ask('What is a weir?'), ...how, ...ending, ...request, sampling })];
+  return [...generate(model, tokenizer, [{ prompt: ask('What is a weir?'), ...how, ...ending, ...request, sampling }])];
 }
 
 export const textOf = (steps: readonly Step[]): string => steps.map(({ text }) => text).join('');
@@ -66,6 +66,23 @@ export type Completion = {
   prompt_token_ids: number[] | null;
   usage?: Usage;
 };
+export type TextLogprobs = {
+  tokens: string[];
+  token_logprobs: (number | null)[];
+  top_logprobs: (Record<string, number> | null)[];
+  text_offset: number[];
+};
+export type TextChoice = {
+  index: number;
+  text: string;
+  logprobs: TextLogprobs | null;
+  finish_reason: string | null;
+  stop_reason: string | number | null;
+  token_ids: number[] | null;
+  prompt_token_ids: number[] | null;
+};
+/** A plain completion, or a chunk of one. */
+export type TextCompletion = { id: string; object: string; created: number; model: string; choices: TextChoice[]; usage?: Usage };
 export type ErrorBody = { error: { message: string; type: string; param: string | null; code: number } };
 
 export type Container = { url: string; close(): Promise<void> };
@@ -112,9 +129,29 @@ export async function complete(container: Container, body: object): Promise<Comp
   return (await response.json()) as Completion;
 }
 
+export const PROMPT = 'The river below the weir is';
+
+/** A plain completion in one piece. */
+export async function completeText(container: Container, body: object): Promise<TextCompletion> {
+  const response = await invoke(container, { prompt: PROMPT, temperature: 0, ...body });
+  if (response.status !== 200) throw new Error(await response.text());
+  return (await response.json()) as TextCompletion;
+}
+
+/** The chunks of a streamed plain completion, and how it ended. */
+export async function streamText(container: Container, body: object): Promise<{ chunks: TextCompletion[]; end: string | undefined }> {
+  const response = await invoke(container, { prompt: PROMPT, temperature: 0, stream: true, ...body });
+  const events = eventsOf(await response.text());
+  return { chunks: events.slice(0, -1).map((event) => JSON.parse(event) as TextCompletion), end: events.at(-1) };
+}
+
 /** The error of a refused request, whose status is that of its body. */
 export async function refusalOf(container: Container, body: object, path = '/invocations'): Promise<ErrorBody['error']> {
-  const response = await post(`${container.url}${path}`, { messages: question, ...body });
+  return errorOf(await post(`${container.url}${path}`, { messages: question, ...body }));
+}
+
+/** The error in a refusal, whose code is the status. */
+export async function errorOf(response: Response): Promise<ErrorBody['error']> {
   const { error } = (await response.json()) as ErrorBody;
   if (error?.code !== response.status) throw new Error(`not refused: ${response.status}`);
   return error;

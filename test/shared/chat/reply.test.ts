@@ -5,7 +5,7 @@ import { createChatStream } from '../../../shared/chat/reply-stream.ts';
 import { createChatCompletion } from '../../../shared/chat/reply-whole.ts';
 import type { UpstreamChoice, UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 
-const facts = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'a "model"' };
+const facts = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'a "model"', requestId: 'req_1', organization: 'org_1' };
 const plain: ReplyForm = { includeUsage: false, tokenIds: false, isLegacy: false };
 const usage = { prompt_tokens: 5, completion_tokens: 2 };
 const told = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: null, completion_tokens_details: null };

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { Model } from '../../../shared/models/model.ts';
 import { fitWindow, type WindowRequest } from '../../../shared/tokens/fit-window.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
-import { promptBytes } from '../../../shared/tokens/prompt-bytes.ts';
 
 const model = (change: object = {}): Model =>
   Model.parse({
@@ -40,9 +39,10 @@ const fitInto = async (
       asked.push(max_prompt_tokens);
       return { prompt_tokens: counted, kept };
     },
+    count: async () => Promise.reject(new Error('No text was expected to be counted.')),
   };
   const whole: WindowRequest = { maxTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
-  return { asked, ...(await fitWindow(tokenizer, of, { prompt, promptBytes: promptBytes(prompt), request: whole })) };
+  return { asked, ...(await fitWindow(tokenizer, of, prompt, whole)) };
 };
 const tooLong = (param: string, words: RegExp) =>
   expect.objectContaining({ status: 400, code: 'context_length_exceeded', param, message: expect.stringMatching(words) });

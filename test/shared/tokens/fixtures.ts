@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
+import { type LoadedTokenizer, loadTokenizer } from '../../../shared/tokens/loaded-tokenizer.ts';
 import type { PromptMessage } from '../../../shared/tokens/prompt.ts';
 
 const CONTAINER = path.join(import.meta.dirname, '../../../infra/container');
@@ -21,6 +22,9 @@ export const texts = {
 
 /** A tokenizer.json, with changes. */
 export const withChanges = (changes: object): object => ({ ...JSON.parse(texts.tokenizer), ...changes });
+
+/** The tokenizer that is made of a tokenizer.json. */
+export const load = (json: object): LoadedTokenizer => loadTokenizer({ ...texts, tokenizer: JSON.stringify(json) });
 
 /** The length of a text in one go, as the library has it. */
 export const encodedLength = (json: object, text: string): number =>

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createTokenCounters } from '../../../shared/tokens/token-counter.ts';
-import { createParts } from '../../../shared/tokens/tokenizer-parts.ts';
-import { anyText, encodedLength, sentencePiece, withChanges } from './fixtures.ts';
+import { anyText, encodedLength, load, sentencePiece, withChanges } from './fixtures.ts';
 
 const metaspace = (prepend_scheme: string) => ({ type: 'Metaspace', replacement: '\u2581', prepend_scheme, split: true });
 const gpt2 = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
@@ -19,7 +17,7 @@ describe('a counter counts what the whole text is encoded to', () => {
     ['one that puts a space before the whole text', sentencePiece({ normalizer: null, pre_tokenizer: metaspace('first') })],
     ['one that puts a space before each part', sentencePiece({ normalizer: null, pre_tokenizer: metaspace('always') })],
   ])('%s', (_name, json) => {
-    const createCounter = createTokenCounters(createParts(json));
+    const createCounter = load(json).createCounter;
     fc.assert(
       fc.property(anyText, (text) => expect(createCounter().count(text)).toBe(encodedLength(json, text))),
       { numRuns: 150 },
@@ -30,13 +28,13 @@ describe('a counter counts what the whole text is encoded to', () => {
     const { model } = sentencePiece() as { model: { vocab: object; merges: string[] } };
     const vocab = { ...model.vocab, 'a\u2581': 900 };
     const json = sentencePiece({ model: { ...model, vocab, merges: ['a \u2581', ...model.merges] } });
-    expect(createTokenCounters(createParts(json))().count('a a a')).toBe(encodedLength(json, 'a a a'));
+    expect(load(json).createCounter().count('a a a')).toBe(encodedLength(json, 'a a a'));
   });
 });
 
 test('a bound is told from the count exactly, in any order of questions', () => {
   const json = withChanges({});
-  const createCounter = createTokenCounters(createParts(json));
+  const createCounter = load(json).createCounter;
   fc.assert(
     fc.property(anyText, fc.array(fc.nat(40), { maxLength: 5 }), (text, limits) => {
       const counter = createCounter();
@@ -49,7 +47,7 @@ test('a bound is told from the count exactly, in any order of questions', () => 
 
 test('more words than are remembered are counted all the same', () => {
   const json = withChanges({});
-  const createCounter = createTokenCounters(createParts(json));
+  const createCounter = load(json).createCounter;
   const letters = (n: number): string => [...n.toString(4)].map((digit) => 'abcd'[Number(digit)]).join('');
   const words = Array.from({ length: 110_000 }, (_, i) => ` ${letters(i)}`).join('');
   const length = encodedLength(json, words);

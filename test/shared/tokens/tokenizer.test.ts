@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { PromptRefused } from '../../../shared/tokens/errors.ts';
+import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from '../../../shared/tokens/errors.ts';
 import { createTokenizer, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { startFakeLambda } from '../lambda/fake-lambda.ts';
 
@@ -30,6 +30,49 @@ test('a template that refuses the messages is the caller to tell, in its words',
   const error = await askFit().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(PromptRefused);
   expect(error).toMatchObject({ status: 400, param: 'messages', message: expect.stringContaining('Roles must alternate.') });
+});
+
+const settings = { files, add_special_tokens: true, add_generation_prompt: true, return_token_strs: false };
+const askTokenize = (input: string | typeof prompt) => tokenizer.tokenize({ ...settings, input });
+const askDetokenize = (tokens: number[]) => tokenizer.detokenize({ files, tokens });
+
+test('texts become tokens and tokens become texts', async () => {
+  lambda.answers((response) => response.end('{"tokens":[5,6],"token_strs":["a","b"]}'));
+  expect(await askTokenize('a b')).toEqual({ tokens: [5, 6], token_strs: ['a', 'b'] });
+  expect(JSON.parse(lambda.received[0]?.body ?? '')).toEqual({ operation: 'tokenize', ...settings, input: 'a b' });
+
+  lambda.answers((response) => response.end('{"text":"a b"}'));
+  expect(await askDetokenize([5, 6])).toEqual({ text: 'a b' });
+  expect(JSON.parse(lambda.received[0]?.body ?? '')).toEqual({ operation: 'detokenize', files, tokens: [5, 6] });
+});
+
+test('what the caller must change to get tokens or a text is an error that names it', async () => {
+  lambda.answers((response) => response.end('{"too_large":true}'));
+  await expect(askTokenize('a')).rejects.toBeInstanceOf(TooLargeToTokenize);
+  await expect(askTokenize('a')).rejects.toMatchObject({ status: 400, param: 'prompt' });
+  await expect(askTokenize(prompt)).rejects.toMatchObject({ status: 400, param: 'messages' });
+  await expect(askDetokenize([1])).rejects.toMatchObject({ status: 400, param: 'tokens' });
+
+  lambda.answers((response) => response.end('{"unknown_at":1}'));
+  await expect(askDetokenize([1, 777])).rejects.toBeInstanceOf(UnknownTokenId);
+  await expect(askDetokenize([1, 777])).rejects.toMatchObject({ param: 'tokens[1]', message: expect.stringContaining('777') });
+
+  lambda.answers((response) => response.end('{"refused":"Roles must alternate."}'));
+  await expect(askTokenize(prompt)).rejects.toBeInstanceOf(PromptRefused);
+});
+
+test.each([
+  '{}',
+  'null',
+  '{"tokens":[1]}',
+  '{"tokens":[-1],"token_strs":null}',
+  '{"tokens":1,"token_strs":null}',
+  '{"text":1}',
+  '{"too_large":false}',
+])('the answer %s is no answer for tokens or a text', async (body) => {
+  lambda.answers((response) => response.end(body));
+  await expect(askTokenize('a')).rejects.toMatchObject({ status: 503 });
+  await expect(askDetokenize([1])).rejects.toMatchObject({ status: 503 });
 });
 
 test.each(['{}', 'null', '{"prompt_tokens":-1,"kept":null}', '{"prompt_tokens":1}'])('the answer %s is a 503', async (body) => {

@@ -1,0 +1,63 @@
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { InvalidRequest } from '../../shared/http/errors.ts';
+import { jsonReply } from '../../shared/http/reply.ts';
+import { validate } from '../../shared/http/validate.ts';
+import { authenticate, headersOf, type Keys } from '../../shared/keys/admit.ts';
+import type { Host } from '../../shared/keys/authenticate.ts';
+import { presentedKey } from '../../shared/keys/presented-key.ts';
+import { ResponseNotFound } from '../../shared/responses/errors.ts';
+import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
+import type { ResponseStore } from '../../shared/responses/response-store.ts';
+import type { Handle } from './router.ts';
+
+export interface ResponsesDependencies {
+  host: Host;
+  keys: Keys;
+  store: ResponseStore;
+}
+
+/** The key's organization, and the limits that every reply to it names. */
+const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
+  const item = await authenticate(keys, presentedKey(event, host));
+  return { organization: item.org, headers: headersOf(item, keys.now()) };
+};
+
+const idOf = ({ pathParameters }: ApiEvent): string => pathParameters?.id ?? '';
+
+/** GET /v1/responses/{id}. */
+export const retrieveResponse =
+  (deps: ResponsesDependencies): Handle =>
+  async (event) => {
+    const { organization, headers } = await callerOf(deps, event);
+    if (event.queryStringParameters?.stream === 'true')
+      throw new InvalidRequest({
+        param: 'stream',
+        message: 'A response is streamed only while it is made: leave stream out to read it whole.',
+      });
+    const id = idOf(event);
+    const stored = await deps.store.get(organization, id);
+    if (!stored) throw new ResponseNotFound(id);
+    return jsonReply(event.requestId, 200, stored.response, headers);
+  };
+
+/** DELETE /v1/responses/{id}: it can be neither read nor continued any more. */
+export const deleteResponse =
+  (deps: ResponsesDependencies): Handle =>
+  async (event) => {
+    const { organization, headers } = await callerOf(deps, event);
+    const id = idOf(event);
+    if (!(await deps.store.delete(organization, id))) throw new ResponseNotFound(id);
+    return jsonReply(event.requestId, 200, { id, object: 'response', deleted: true }, headers);
+  };
+
+/** GET /v1/responses/{id}/input_items. */
+export const listInputItems =
+  (deps: ResponsesDependencies): Handle =>
+  async (event) => {
+    const { organization, headers } = await callerOf(deps, event);
+    const query = validate(InputItemsQuery, event.queryStringParameters ?? {});
+    const id = idOf(event);
+    const stored = await deps.store.get(organization, id);
+    if (!stored) throw new ResponseNotFound(id);
+    return jsonReply(event.requestId, 200, listItems(stored, query), headers);
+  };

@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { ApiError } from '../../shared/http/errors.ts';
+import type { Admission } from '../../shared/keys/admit.ts';
+import { logError, logInfo } from '../../shared/logging/log.ts';
+import type { UsageEvent } from '../../shared/metering/event.ts';
+import { settle } from '../../shared/metering/settle.ts';
+import { UpstreamFailed } from '../../shared/upstream/errors.ts';
+import type { Dependencies } from './pipeline.ts';
+
+/** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
+const SETTLEMENT_WAITS_MS = [250, 2_000];
+
+/** How an admitted request ended, and with which error if it failed. */
+interface Ending {
+  event: ApiEvent;
+  admission: Admission;
+  usageEvent: UsageEvent;
+  error?: unknown;
+}
+
+/** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
+export const settleRequest = async (
+  deps: Pick<Dependencies, 'usage' | 'keys'>,
+  { event, admission, usageEvent, error }: Ending,
+): Promise<void> => {
+  const { metadata: _, user: __, ...said } = usageEvent;
+  const line = {
+    ...said,
+    gateway_request_id: event.requestContext.requestId,
+    admission_round_trips: admission.roundTrips,
+    ...(error instanceof ApiError && { code: error.code, status: error.status }),
+    ...(error instanceof UpstreamFailed && { detail: error.detail }),
+  };
+  for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
+    try {
+      await settle(deps, admission, usageEvent);
+      return logInfo('request', line);
+    } catch (failure) {
+      // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
+      if (waitMs === undefined) return logError('settlement_failed', failure, line);
+      await delay(waitMs);
+    }
+  }
+};

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { openApiDocument } from '../../shared/openapi/document.ts';
+
+/*
+ * Writes the API reference into the folder of a bundle, as `reference/`: the OpenAPI document, the page that shows it, and the page's viewer
+ * (Swagger UI), each compressed. The function that serves them (functions/catalog/reference.ts) has no schema to turn into JSON at a cold start.
+ * Arguments: the folder, and `--structured-outputs` where the deployer has switched them on.
+ */
+const [bundleFolder = '', ...flags] = process.argv.slice(2);
+const folder = path.join(bundleFolder, 'reference');
+const viewer = path.join(import.meta.dirname, '../../node_modules/swagger-ui-dist');
+
+const LICENCE = '/*! Swagger UI, Copyright 2020-2021 SmartBear Software Inc., https://www.apache.org/licenses/LICENSE-2.0 */\n';
+
+/** Tells the viewer what to show, where the page is complete. */
+const START = `
+SwaggerUIBundle({ url: 'openapi.json', dom_id: '#reference', deepLinking: true, defaultModelsExpandDepth: 0, tryItOutEnabled: true, displayRequestDuration: true });
+`;
+
+const write = (name: string, content: string | Buffer): string => {
+  writeFileSync(path.join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+  return name;
+};
+
+const HASH_CHARACTERS = 12;
+
+/** Under a name that changes with the content, so that it may be kept for ever. */
+const writeHashed = (extension: 'js' | 'css', content: string): string =>
+  write(`viewer.${createHash('sha256').update(content).digest('hex').slice(0, HASH_CHARACTERS)}.${extension}`, content);
+
+/** A line that names a source map would make browsers ask for one that is not here. */
+const read = (name: string): string => readFileSync(path.join(viewer, name), 'utf8').replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, '');
+
+mkdirSync(folder, { recursive: true });
+const script = writeHashed('js', LICENCE + read('swagger-ui-bundle.js') + START);
+const style = writeHashed('css', LICENCE + read('swagger-ui.css'));
+write('openapi.json', JSON.stringify(openApiDocument({ structuredOutputs: flags.includes('--structured-outputs') })));
+write(
+  'docs.html',
+  `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Sluice API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/${style}">
+  </head>
+  <body>
+    <noscript>This page needs JavaScript. The same in JSON: <a href="openapi.json">openapi.json</a>.</noscript>
+    <div id="reference"></div>
+    <script src="docs/${script}"></script>
+  </body>
+</html>
+`,
+);

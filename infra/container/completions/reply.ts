@@ -1,0 +1,87 @@
+import type { Finish, Step } from '../generation/generate.ts';
+import type { ReplyHead, Usage } from '../reply.ts';
+import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { Echo } from './echo.ts';
+import { lengthOf, toLogprobs } from './logprobs.ts';
+import type { CompletionPlan } from './plan.ts';
+
+/** What all choices of one reply are made with. */
+export type Form = { plan: CompletionPlan; echoes: readonly Echo[]; tokenizer: ContainerTokenizer };
+
+/** An echo alone ends because nothing more may be made. */
+const NO_STEPS: Finish = { reason: 'length', stopReason: null };
+
+const promptOf = (index: number, { choicesPerPrompt }: CompletionPlan): number => Math.floor(index / choicesPerPrompt);
+
+/** Steps of one choice in, after an echo if there is one, and how much of its text is out already, what a choice and a chunk have in common out. */
+function toPart(steps: readonly Step[], echo: Echo | undefined, shown: number, { plan, tokenizer }: Form) {
+  return {
+    text: (echo?.text ?? '') + steps.map(({ text }) => text).join(''),
+    logprobs: plan.topLogprobs === null ? null : toLogprobs([...(echo?.tokens ?? []), ...steps], shown, tokenizer),
+    tokenIds: plan.showsTokenIds ? steps.map(({ token }) => token) : null,
+  };
+}
+
+/** The steps of each choice in, the body of a reply in one piece out; usage `undefined` leaves the key away. */
+export const toTextCompletion = (head: ReplyHead, answers: readonly (readonly Step[])[], form: Form, usage: Usage | undefined) => ({
+  ...object(
+    head,
+    answers.map((steps, index) => toChoice(steps, index, form)),
+  ),
+  ...(usage && { usage: { ...usage, prompt_tokens_details: null } }),
+});
+
+function toChoice(steps: readonly Step[], index: number, form: Form) {
+  const { plan, echoes } = form;
+  const { text, logprobs, tokenIds } = toPart(steps, echoes[promptOf(index, plan)], 0, form);
+  const { reason, stopReason } = steps.at(-1)?.finish ?? NO_STEPS;
+  return {
+    index,
+    text,
+    logprobs,
+    finish_reason: reason,
+    stop_reason: stopReason,
+    token_ids: tokenIds,
+    prompt_logprobs: null,
+    prompt_token_ids: plan.showsTokenIds ? (plan.prompts[promptOf(index, plan)]?.tokens ?? null) : null,
+  };
+}
+
+/** Makes the chunks of one stream: the first one of a choice has its echo and its prompt's tokens, which vLLM sends with an echo even to those who did not ask. */
+export function createChunks(head: ReplyHead, form: Form) {
+  const { plan, echoes } = form;
+  const shown = new Map<number, number>();
+  const chunk = (index: number, steps: readonly Step[], finish: Finish | null) => {
+    const before = shown.get(index);
+    const isFirst = before === undefined;
+    const { text, logprobs, tokenIds } = toPart(steps, isFirst ? echoes[promptOf(index, plan)] : undefined, before ?? 0, form);
+    shown.set(index, (before ?? 0) + lengthOf(text));
+    const showsPrompt = isFirst && (plan.echoes || plan.showsTokenIds);
+    const choice = {
+      index,
+      text,
+      logprobs,
+      finish_reason: finish?.reason ?? null,
+      stop_reason: finish?.stopReason ?? null,
+      prompt_token_ids: showsPrompt ? (plan.prompts[promptOf(index, plan)]?.tokens ?? null) : null,
+      token_ids: tokenIds,
+    };
+    return object(head, [choice]);
+  };
+  return {
+    /** The chunk of one token. */
+    step: (step: Step) => chunk(step.choice, [step], step.finish),
+    /** The chunk of a choice that is an echo and nothing else. */
+    echo: (index: number) => chunk(index, [], NO_STEPS),
+    /** The chunk after the last choice, sent to those who asked for usage. */
+    usage: (usage: Usage) => ({ ...object(head, []), usage }),
+  };
+}
+
+const object = ({ id, created, model }: ReplyHead, choices: readonly object[]) => ({
+  id,
+  object: 'text_completion',
+  created,
+  model,
+  choices,
+});

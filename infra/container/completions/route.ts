@@ -1,0 +1,21 @@
+import type { Exchange, ServingContext } from '../answering.ts';
+import { generate } from '../generation/generate.ts';
+import { paceSteps } from '../pace.ts';
+import { asksUsage } from '../requests/fields.ts';
+import { echoesOf } from './echo.ts';
+import { planCompletion } from './plan.ts';
+import type { CompletionRequest } from './request.ts';
+import { sendStream, sendWhole } from './send.ts';
+
+/** Replies to one plain completion, streamed or whole. Throws `NotFound` and `BadRequest` as `planCompletion`, and `FaultReached`. */
+export async function replyToCompletion(
+  { model, tokenizer, limits }: ServingContext,
+  request: CompletionRequest,
+  { response, settings, signal }: Exchange,
+): Promise<void> {
+  const plan = planCompletion(request, tokenizer, limits);
+  const echoes = await echoesOf(plan, model, signal);
+  const steps = paceSteps(generate(model, tokenizer, plan.generations), settings, signal);
+  const reply = { response, signal, plan, echoes, tokenizer, sendsUsage: asksUsage(request) && !settings.omit_usage };
+  await (request.stream ? sendStream(reply, steps) : sendWhole(reply, steps));
+}

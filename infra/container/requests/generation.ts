@@ -1,0 +1,25 @@
+import type { GenerationRequest } from '../generation/generate.ts';
+import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { SharedFields } from './fields.ts';
+import { stopsOf } from './ranges.ts';
+import { toSampling } from './sampling.ts';
+
+/** vLLM takes this seed for none. */
+const NO_SEED = -1;
+
+/** A body whose ranges were checked and how many tokens may be made in, what it says of generating out; throws `BadRequest` for ids that are no tokens. */
+export const toGeneration = (
+  body: SharedFields,
+  tokenizer: ContainerTokenizer,
+  maxTokens: number,
+): Omit<GenerationRequest, 'prompt' | 'createPhases' | 'topLogprobs'> => ({
+  maxTokens,
+  choices: body.n ?? 1,
+  seed: body.seed === null || body.seed === NO_SEED ? undefined : body.seed,
+  sampling: toSampling(body, tokenizer, maxTokens),
+  stops: stopsOf(body),
+  showStop: body.include_stop_str_in_output ?? false,
+  stopTokens: new Set(body.stop_token_ids),
+  ignoreEnd: body.ignore_eos ?? false,
+  showSpecials: body.skip_special_tokens === false,
+});

@@ -1,0 +1,15 @@
+import { BadRequest } from '../errors.ts';
+
+/** How many tokens may be made; throws `BadRequest` for a prompt and `max_tokens` that do not fit the window together. */
+export function fitWindow(promptTokens: number, maxTokens: number | null | undefined, windowTokens: number): number {
+  const window = `This model's maximum context length is ${windowTokens} tokens. However,`;
+  const requested = promptTokens + (maxTokens ?? 0);
+  if (promptTokens >= windowTokens) {
+    throw new BadRequest(`${window} your request has ${promptTokens} input tokens. Please reduce the length of the input messages.`);
+  }
+  if (requested > windowTokens) {
+    const parts = `${promptTokens} in the messages, ${maxTokens} in the completion`;
+    throw new BadRequest(`${window} you requested ${requested} tokens (${parts}). Please reduce the length of the messages or completion.`);
+  }
+  return maxTokens ?? windowTokens - promptTokens;
+}

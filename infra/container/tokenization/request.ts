@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { ChatRequestMessage, Tool } from '../chat/request.ts';
+import { Integer, JsonObject } from '../requests/fields.ts';
+
+const shared = { model: z.string().nullish(), return_token_strs: z.boolean().nullish() };
+
+/** `add_special_tokens` changes nothing: our tokenizer has none that it would add. */
+export const TokenizePrompt = z.object({ ...shared, prompt: z.string(), add_special_tokens: z.boolean().optional() });
+
+export const TokenizeChat = z.object({
+  ...shared,
+  messages: z.array(ChatRequestMessage),
+  tools: z.array(Tool).nullish(),
+  add_generation_prompt: z.boolean().optional(),
+  chat_template_kwargs: JsonObject.nullish(),
+});
+
+/** The body of `POST /tokenize`: text or a conversation. */
+export type TokenizeRequest = z.infer<typeof TokenizePrompt> | z.infer<typeof TokenizeChat>;
+
+/** The body of `POST /detokenize`. */
+export const DetokenizeRequest = z.object({ model: z.string().nullish(), tokens: z.array(Integer.min(0)) });
+export type DetokenizeRequest = z.infer<typeof DetokenizeRequest>;

@@ -1,0 +1,147 @@
+import * as z from 'zod';
+import { KeyFacts } from '../keys/key-facts.ts';
+import { Health } from '../models/health.ts';
+import { ModelEntry, ModelList } from '../models/model-entry.ts';
+import { LIMIT_HEADERS } from './headers.ts';
+import type { Operation } from './operation.ts';
+
+const Version = z.object({
+  version: z.string().meta({ description: 'The release that is deployed.' }),
+  commit: z.string(),
+  api_version: z.string().meta({ description: 'The version of this interface.' }),
+});
+
+const entry = {
+  id: 'qwen3-8b',
+  object: 'model',
+  created: 1_795_219_200,
+  owned_by: 'sluice',
+  context_length: 32_768,
+  max_output_tokens: 8_192,
+  pricing: { prompt: '0.00000005', completion: '0.0000002' },
+  capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
+};
+
+const key = {
+  id: 'key_4RtYvB8fK2mQx0ZpLw',
+  object: 'api_key',
+  scope: 'serverless',
+  models: null,
+  expires_at: null,
+  last_used_at: 1_795_219_200,
+  requests_per_minute: { limit: 600, remaining: 598, reset_ms: 74_210 },
+  tokens_per_minute: { limit: 200_000, remaining: 198_900, reset_ms: 74_210 },
+  concurrency: { limit: 32, in_flight: 1 },
+};
+
+/** What the host answers by itself, without a model. */
+export const catalogOperations: Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/models',
+    operationId: 'listModels',
+    tag: 'Models',
+    summary: 'List models',
+    description: 'The models that can be called, by name, with their sizes and prices.',
+    isPublic: true,
+    success: {
+      description: 'Every published model.',
+      json: {
+        name: 'ModelList',
+        schema: ModelList,
+        examples: { list: { summary: 'One model', value: { object: 'list', data: [entry] } } },
+      },
+      headers: ['etag', 'cache-control'],
+    },
+    errors: [503],
+  },
+  {
+    method: 'get',
+    path: '/v1/models/{model}',
+    operationId: 'retrieveModel',
+    tag: 'Models',
+    summary: 'Retrieve a model',
+    isPublic: true,
+    pathParameters: [
+      { name: 'model', description: 'Its name. Slashes in it may be sent as they are or percent-encoded.', example: 'qwen3-8b' },
+    ],
+    success: {
+      description: 'The model.',
+      json: { name: 'Model', schema: ModelEntry, examples: { model: { summary: 'A model', value: entry } } },
+      headers: ['etag', 'cache-control'],
+    },
+    errors: [404, 503],
+  },
+  {
+    method: 'get',
+    path: '/v1/key',
+    operationId: 'retrieveKey',
+    tag: 'Key',
+    summary: 'Retrieve your own API key',
+    description: 'What the key may do, what is left of its limits, and what it has under way. Asking counts against no limit.',
+    success: {
+      description: 'The key that was sent.',
+      json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: key } } },
+      headers: LIMIT_HEADERS,
+    },
+    errors: [503],
+  },
+  {
+    method: 'get',
+    path: '/health',
+    operationId: 'retrieveHealth',
+    tag: 'Service',
+    summary: 'Whether the host can serve',
+    isPublic: true,
+    success: {
+      description: 'What every request needs answers.',
+      json: {
+        name: 'Health',
+        schema: Health,
+        examples: { health: { summary: 'All is well', value: { status: 'ok', models: { 'qwen3-8b': 'available' } } } },
+      },
+    },
+    errors: [503],
+  },
+  {
+    method: 'get',
+    path: '/version',
+    operationId: 'retrieveVersion',
+    tag: 'Service',
+    summary: 'What is deployed',
+    isPublic: true,
+    success: {
+      description: 'The versions of the deployment and of this interface.',
+      json: {
+        name: 'Version',
+        schema: Version,
+        examples: { version: { summary: 'A release', value: { version: '0.1.0', commit: '330127e', api_version: '1.0.0' } } },
+      },
+    },
+    errors: [],
+  },
+  {
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'retrieveOpenApiDocument',
+    tag: 'Service',
+    summary: 'This document',
+    isPublic: true,
+    success: {
+      description: 'The interface of this host as OpenAPI 3.1.',
+      json: { name: 'OpenApiDocument', schema: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }) },
+      headers: ['etag', 'cache-control'],
+    },
+    errors: [],
+  },
+  {
+    method: 'get',
+    path: '/docs',
+    operationId: 'retrieveReference',
+    tag: 'Service',
+    summary: 'The API reference as a page',
+    isPublic: true,
+    success: { description: 'A page that shows this document.', html: true, headers: ['etag'] },
+    errors: [],
+  },
+];

@@ -1,0 +1,128 @@
+import * as z from 'zod';
+import { chatCompletionRequest } from '../chat/request.ts';
+import { UnsupportedByModel } from '../chat/support.ts';
+import { ApiError, InternalError, ServiceUnavailable, toWire } from '../http/errors.ts';
+import { validate } from '../http/validate.ts';
+import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../keys/errors.ts';
+import { RateLimited, RequestExceedsLimit } from '../limits/errors.ts';
+import { ModelNotFound, ModelNotPriced } from '../models/errors.ts';
+import { UpstreamFailed } from '../upstream/errors.ts';
+import { type HeaderName, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
+
+/** The body of interface 2.6, for every status but 401. */
+export const ErrorBody = z.object({
+  error: z.object({
+    message: z.string().meta({ description: 'What was wrong, and what to do.' }),
+    type: z.string(),
+    param: z.string().nullable().meta({ description: 'The property at fault.' }),
+    code: z.string().nullable(),
+  }),
+  request_id: z.string(),
+});
+
+/** A 401's `error` is a string. */
+export const UnauthorizedBody = z.object({ error: z.string(), code: z.string().nullable(), request_id: z.string() });
+
+const EXAMPLE_REQUEST_ID = 'req_8fK2mQx0ZpLw4RtYvB';
+
+interface ErrorReply {
+  description: string;
+  schema: 'Error' | 'Unauthorized';
+  headers: readonly HeaderName[];
+  examples: Record<string, { value: unknown }>;
+}
+
+/** Examples in the very words of the errors. */
+const examplesOf = (errors: Record<string, ApiError>): ErrorReply['examples'] =>
+  Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { value: toWire(error, EXAMPLE_REQUEST_ID) }]));
+
+/** What the chat route says of a body. */
+const refusalOf = (body: unknown): ApiError => {
+  try {
+    validate(chatCompletionRequest(false), body);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('An example of a request that is refused is taken.');
+};
+
+const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
+const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 };
+
+/** The replies of a request that fails, by status. */
+export const errorReplies = {
+  400: {
+    description: 'The request is not as documented, or asks for what the model cannot do. `param` names the property.',
+    schema: 'Error',
+    headers: INFERENCE_HEADERS,
+    examples: examplesOf({
+      missing_property: refusalOf({ messages: ask.messages }),
+      contradiction: refusalOf({ ...ask, n: 2, temperature: 0 }),
+      unsupported_parameter: new UnsupportedByModel('tools', ask.model),
+    }),
+  },
+  401: {
+    description: 'There is no API key, or it does not open this host. Here `error` is a string.',
+    schema: 'Unauthorized',
+    headers: [],
+    examples: examplesOf({ missing: missingKey(), wrong: wrongKey(), expired: expiredKey(), other_host: wrongHost('on_demand') }),
+  },
+  403: {
+    description: 'The API key may not use this model.',
+    schema: 'Error',
+    headers: LIMIT_HEADERS,
+    examples: examplesOf({ model_not_allowed: new ModelNotAllowed(ask.model, {}) }),
+  },
+  404: {
+    description: 'What the request names does not exist.',
+    schema: 'Error',
+    headers: LIMIT_HEADERS,
+    examples: examplesOf({ model_not_found: new ModelNotFound('qwen3-9b') }),
+  },
+  413: {
+    description: 'The body is larger than 4.5 MB.',
+    schema: 'Error',
+    headers: [],
+    examples: examplesOf({
+      request_too_large: new ApiError({
+        status: 413,
+        type: 'invalid_request_error',
+        code: 'request_too_large',
+        message: 'The request is too large: a body may have up to 4.5 MB.',
+      }),
+    }),
+  },
+  429: {
+    description: 'A limit of the API key is reached. Official clients wait for `retry-after` and try again by themselves.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
+    examples: examplesOf({
+      requests: new RateLimited({ dimension: 'requests', retryAfterMs: 1_480 }, limits, {}),
+      tokens: new RateLimited({ dimension: 'tokens', retryAfterMs: 9_200 }, limits, {}),
+      concurrency: new RateLimited({ dimension: 'concurrency', retryAfterMs: 1_000 }, limits, {}),
+      too_large: new RequestExceedsLimit('tokens', limits, 250_000, {}),
+    }),
+  },
+  500: {
+    description: 'Our own fault. It has been logged under the request id.',
+    schema: 'Error',
+    headers: INFERENCE_HEADERS,
+    examples: examplesOf({ internal_error: new InternalError() }),
+  },
+  503: {
+    description: 'The model or the service cannot take the request now. A reply in one piece that fails costs nothing.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'x-should-retry'],
+    examples: examplesOf({
+      no_capacity: new UpstreamFailed('no_capacity', ''),
+      model_not_ready: new UpstreamFailed('model_not_ready', ''),
+      upstream_timeout: new UpstreamFailed('upstream_timeout', ''),
+      upstream_error: new UpstreamFailed('upstream_error', ''),
+      service_unavailable: new ServiceUnavailable(),
+      not_priced: new ModelNotPriced(ask.model),
+    }),
+  },
+} as const satisfies Record<number, ErrorReply>;
+
+export type ErrorStatus = keyof typeof errorReplies;

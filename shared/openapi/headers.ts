@@ -1,0 +1,37 @@
+const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
+const number = (description: string, example: number) => ({ description, schema: { type: 'integer' }, example });
+
+/** The headers of replies, by their names on the wire. */
+export const headers = {
+  'x-request-id': text('The id of the request, as it stands in the logs. Quote it when you report a problem.', 'req_8fK2mQx0ZpLw4RtYvB'),
+  'x-ratelimit-limit-requests': number('The most requests of this key in a minute.', 600),
+  'x-ratelimit-remaining-requests': number('How many of them are left now.', 599),
+  'x-ratelimit-reset-requests': text('Until all of them are there again, if nothing else is sent.', '1m2.5s'),
+  'x-ratelimit-limit-tokens': number('The most tokens of this key in a minute, prompts and answers together.', 200_000),
+  'x-ratelimit-remaining-tokens': number('How many of them are left now.', 198_900),
+  'x-ratelimit-reset-tokens': text('Until all of them are there again, if nothing else is sent.', '1m2.5s'),
+  'x-sluice-ignored': text('The properties of the request that were accepted and have no effect on this model.', 'typical_p, my_property'),
+  'retry-after': number('Seconds after which the request may be sent again.', 2),
+  'retry-after-ms': number('The same in milliseconds.', 1_480),
+  'x-should-retry': text('`false`: sending the same request again will not help.', 'false'),
+  etag: text(
+    'Changes when the body does. Sent back in `If-None-Match` it makes the reply a 304 without body.',
+    '"3kq0bqvQh5sXoV9a7VJmW1zqT0c"',
+  ),
+  'cache-control': text('How long the reply may be kept.', 'public, max-age=30'),
+} as const;
+
+export type HeaderName = keyof typeof headers;
+
+/** Those of every reply to a request whose key has been read. */
+export const LIMIT_HEADERS = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-limit-tokens',
+  'x-ratelimit-remaining-tokens',
+  'x-ratelimit-reset-tokens',
+] as const satisfies readonly HeaderName[];
+
+/** Those of a reply that was asked of a model. */
+export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored'] as const satisfies readonly HeaderName[];

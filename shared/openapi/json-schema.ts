@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { type FieldDoc, fieldDocs } from './field-docs.ts';
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** Where a schema of the components is found. */
+export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A union's members, those of unions in it among them. */
+const flat = (members: readonly unknown[]): JsonSchema[] =>
+  members.filter(isObject).flatMap((member) => {
+    const { anyOf, ...rest } = member;
+    return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? flat(anyOf) : [member];
+  });
+
+/** A value or null, said in one schema where that is possible: `"type": ["integer", "null"]`. */
+const joinNull = (schema: JsonSchema): JsonSchema => {
+  if (!Array.isArray(schema.anyOf)) return schema;
+  const { anyOf, ...rest } = schema;
+  const members = flat(anyOf);
+  const [value, none] = members;
+  if (members.length !== 2 || none?.type !== 'null' || typeof value?.type !== 'string' || 'const' in value)
+    return { ...rest, anyOf: members };
+  return { ...value, ...rest, type: [value.type, 'null'], ...(Array.isArray(value.enum) && { enum: [...value.enum, null] }) };
+};
+
+/** Says nothing: any number that JSON can hold exactly, any further property. */
+const isEmptyWord = ([keyword, value]: [string, unknown]): boolean =>
+  (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
+  (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
+  (keyword === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0) ||
+  (keyword === 'propertyNames' && isObject(value) && Object.keys(value).length === 1 && value.type === 'string') ||
+  keyword === '$schema' ||
+  keyword === '$id';
+
+/** Keywords whose values are names of properties, and not keywords. */
+const tidyProperties = (properties: JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, tidy(schema)]));
+
+/** The same schema in fewer words. */
+const tidy = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(tidy);
+  if (!isObject(value)) return value;
+  const words = Object.entries(value).filter((word) => !isEmptyWord(word));
+  return joinNull(
+    Object.fromEntries(
+      words.map(([keyword, inner]) => [keyword, keyword === 'properties' ? tidyProperties(inner as JsonSchema) : tidy(inner)]),
+    ),
+  );
+};
+
+/** What its properties mean, by name, and what zod cannot say of them. */
+const explain = (schema: JsonSchema, own: Readonly<Record<string, FieldDoc>>): JsonSchema => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries(schema.properties as Record<string, JsonSchema>).map(([name, property]) => [
+      name,
+      { ...property, ...(own[name] ?? fieldDocs[name]) },
+    ]),
+  ),
+});
+
+/** A schema of the document's components; `fields` are given for a request's body, whose properties are explained by name. */
+export interface Component {
+  schema: z.ZodType;
+  fields?: Readonly<Record<string, FieldDoc>>;
+}
+
+/** zod schemas as the components of an OpenAPI document, by name; where one holds another, it refers to it. */
+export const toComponents = (components: ReadonlyMap<string, Component>): Record<string, JsonSchema> => {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, { schema }] of components) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    // What JSON Schema cannot say is any value; the explanation of its property says more.
+    unrepresentable: 'any',
+    uri: (id) => `#/components/schemas/${id}`,
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, generated]) => {
+      const schema = tidy(generated) as JsonSchema;
+      const fields = components.get(name)?.fields;
+      return [name, fields ? explain(schema, fields) : schema];
+    }),
+  );
+};
+
+/** A schema that is small enough to stand where it is used. */
+export const toInlineSchema = (schema: z.ZodType): JsonSchema => tidy(z.toJSONSchema(schema, { io: 'input' })) as JsonSchema;

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+
+const MAX_PARTS = 4_096;
+const MAX_ITEMS = 4_096;
+
+/** A name or an id; what clients make is far shorter. */
+const Label = z.string().max(256);
+
+const TextPart = z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
+/** A model's refusal, as clients replay it. */
+const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
+
+const Content = z.union([z.string(), z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS)], {
+  error: 'expected a string or an array of text parts ({ "type": "input_text", "text": … }); images, audio and files are not supported',
+});
+
+const MessageItem = z.looseObject({
+  /** Real clients leave it out. */
+  type: z.literal('message').optional(),
+  id: Label.nullish(),
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content: Content,
+});
+
+const FunctionCallItem = z.looseObject({
+  type: z.literal('function_call'),
+  id: Label.nullish(),
+  call_id: Label.min(1),
+  name: Label.min(1),
+  arguments: z.string(),
+});
+
+const FunctionCallOutputItem = z.looseObject({
+  type: z.literal('function_call_output'),
+  id: Label.nullish(),
+  call_id: Label.min(1),
+  output: Content,
+});
+
+const ThoughtPart = z.looseObject({ text: z.string() });
+
+const ReasoningItem = z.looseObject({
+  type: z.literal('reasoning'),
+  id: Label.nullish(),
+  summary: z.array(ThoughtPart).max(MAX_PARTS).nullish(),
+  content: z.array(ThoughtPart).max(MAX_PARTS).nullish(),
+});
+
+/** One step of a conversation, as a caller sends it or as we have answered it. */
+const Item = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem]);
+export type Item = z.output<typeof Item>;
+
+/** An item of an earlier response, by its id: what clients send in place of what they know to be kept. */
+const ItemReference = z.looseObject({ type: z.literal('item_reference'), id: Label.min(1) });
+export type ItemReference = z.output<typeof ItemReference>;
+
+const InputItem = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem, ItemReference], {
+  error: "expected an item of type 'message', 'function_call', 'function_call_output', 'reasoning' or 'item_reference'",
+});
+export type InputItem = z.output<typeof InputItem>;
+export type MessageItem = z.output<typeof MessageItem>;
+
+/** `input`: a string is one message of the user. */
+export const Input = z.preprocess(
+  (input) => (typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input),
+  z
+    .array(InputItem, { error: ({ code }) => (code === 'invalid_type' ? 'expected a string or an array of items' : undefined) })
+    .min(1, 'expected at least one item')
+    .max(MAX_ITEMS),
+);
+
+/** A conversation, with all that was said in earlier responses, may have this many items. */
+export const MAX_CONVERSATION_ITEMS = MAX_ITEMS;

@@ -1,0 +1,51 @@
+/** A part of a message of ours. */
+export type OutputText = {
+  type: 'output_text';
+  text: string;
+  annotations: never[];
+  logprobs: unknown[];
+};
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export type OutputMessage = {
+  id: string;
+  type: 'message';
+  status: ItemStatus;
+  role: 'assistant';
+  content: OutputText[];
+};
+
+export type OutputReasoning = {
+  id: string;
+  type: 'reasoning';
+  status: ItemStatus;
+  summary: { type: 'summary_text'; text: string }[];
+  content?: { type: 'reasoning_text'; text: string }[];
+};
+
+export type OutputCall = {
+  id: string;
+  type: 'function_call';
+  status: ItemStatus;
+  call_id: string;
+  name: string;
+  arguments: string;
+};
+
+/** What a response is made of. */
+export type OutputItem = OutputMessage | OutputReasoning | OutputCall;
+
+/** An event of a stream, before it gets its number. */
+export interface ItemEvent {
+  type: `response.${string}`;
+  [key: string]: unknown;
+}
+
+/** An item while it is written: `begin` and `finish` give the events around it, `add` those of one more piece. */
+export interface OpenItem {
+  item: OutputItem;
+  begin: () => ItemEvent[];
+  add: (text: string, logprobs?: readonly unknown[]) => ItemEvent[];
+  finish: (status: ItemStatus) => ItemEvent[];
+}

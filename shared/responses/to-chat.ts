@@ -1,0 +1,50 @@
+import type { ChatCompletionRequest } from '../chat/request.ts';
+import type { ResponsesRequest } from './request.ts';
+import { toMessages } from './to-messages.ts';
+import { isFunction } from './tool.ts';
+
+const EFFORTS = { none: 'none', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' } as const;
+
+/** What `include` asks for and is given. */
+export const LOGPROBS = 'message.output_text.logprobs';
+
+/** Whether log probabilities are asked for. */
+export const wantsLogprobs = ({ asked }: ResponsesRequest): boolean =>
+  asked.include?.includes(LOGPROBS) === true || (asked.top_logprobs ?? 0) > 0;
+
+const toResponseFormat = ({ asked }: ResponsesRequest): ChatCompletionRequest['response_format'] => {
+  const format = asked.text?.format;
+  if (!format || format.type === 'text') return undefined;
+  if (format.type === 'json_object') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } };
+};
+
+/** A request in the words of chat, without its messages: what the model is told beside them, and judged by. */
+export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest => {
+  const { asked } = request;
+  const { model, temperature, top_p, parallel_tool_calls, tool_choice: choice, reasoning } = asked;
+  const tools = asked.tools?.filter(isFunction).map(({ name, description, parameters, strict }) => ({
+    type: 'function' as const,
+    function: { name, description, parameters, strict },
+  }));
+  return {
+    model,
+    messages: [],
+    stream: true,
+    temperature,
+    top_p,
+    tools,
+    parallel_tool_calls,
+    response_format: toResponseFormat(request),
+    tool_choice: choice && typeof choice !== 'string' ? { type: 'function', function: { name: choice.name } } : choice,
+    reasoning_effort: reasoning?.effort && EFFORTS[reasoning.effort],
+    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: asked.top_logprobs }),
+  };
+};
+
+/** A whole request in the words of chat: instructions, what was said before, and what is said now. */
+export const toChat = (request: ResponsesRequest): ChatCompletionRequest => {
+  const { asked, before, input } = request;
+  return { ...toChatSettings(request), messages: toMessages([...before.items, ...input], asked.instructions) };
+};

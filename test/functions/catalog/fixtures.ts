@@ -1,0 +1,30 @@
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { Model as ModelSchema } from '../../../shared/models/model.ts';
+import type { ModelStore } from '../../../shared/models/model-store.ts';
+
+/** An event as API Gateway makes it of a request without a body. */
+export const eventOf = (
+  path: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): ApiEvent => ({ httpMethod: method, path, headers, body: null, requestId: 'req_1', receivedAtMs: 1_000 }) as ApiEvent;
+
+/** A published model with one price in force from the beginning, but for the given fields. */
+export const modelOf = (fields: Partial<Model> = {}): Model =>
+  ModelSchema.parse({
+    name: 'm',
+    status: 'published',
+    created: 7,
+    context_length: 1_000,
+    max_output_tokens: 100,
+    default_output_tokens: 50,
+    targets: [{ endpoint: 'e' }],
+    prices: [{ version: 'p1', effective_at: 0, prompt_nanos: 50_000_000, completion_nanos: 200_000_000 }],
+    ...fields,
+  });
+
+/** The models of an inventory. */
+export const storeOf = (...models: Model[]): ModelStore => ({
+  list: async () => new Map(models.map((model) => [model.name, model])),
+  put: async () => undefined,
+});

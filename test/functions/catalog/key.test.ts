@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { retrieveKey } from '../../../functions/catalog/key.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { admit } from '../../../shared/keys/admit.ts';
+import { createKey } from '../../../shared/keys/create-key.ts';
+import type { NewKey } from '../../../shared/keys/limiter.ts';
+import type { LimiterStore } from '../../../shared/keys/limiter-store.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
+import { makeCaller } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventOf } from './fixtures.ts';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const limits = { org: 'org_test', scope: 'serverless', requests_per_minute: 60, tokens_per_minute: 1_000, concurrency: 8 } as const;
+
+let database: TestDatabase;
+let reads: number;
+let store: LimiterStore;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  store = {
+    ...database.limiters,
+    get: (id) => {
+      reads++;
+      return database.limiters.get(id);
+    },
+    admit: async () => Promise.reject(new Error('GET /v1/key must not write.')),
+  };
+});
+beforeEach(() => {
+  reads = 0;
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const create = (fields: Partial<NewKey> = {}) => createKey(database.limiters, { ...limits, ...fields });
+const serve = (now: () => number = () => NOON) => retrieveKey(makeCaller(store, now), { scope: 'serverless' });
+const withKey = (secret: string) => eventOf('/v1/key', { headers: { authorization: `Bearer ${secret}` } });
+
+describe('GET /v1/key', () => {
+  test('tells the bearer of an unused key what it may do', async () => {
+    const { secret, key_id } = await create({ models: ['a', 'b/c'], expires_at: NOON + 1_500 });
+    const reply = await serve()(withKey(secret));
+    expect(reply).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'no-store', 'x-ratelimit-remaining-requests': '60' } });
+    expect(JSON.parse(reply.body)).toEqual({
+      id: key_id,
+      object: 'api_key',
+      scope: 'serverless',
+      models: ['a', 'b/c'],
+      expires_at: NOON / 1_000 + 1,
+      last_used_at: null,
+      requests_per_minute: { limit: 60, remaining: 60, reset_ms: 0 },
+      tokens_per_minute: { limit: 1_000, remaining: 1_000, reset_ms: 0 },
+      concurrency: { limit: 8, in_flight: 0 },
+    });
+    expect(reads).toBe(1);
+  });
+
+  test('tells what is left, when it resets, and what is under way, as of now', async () => {
+    const { secret } = await create();
+    const handle = serve(() => NOON + 15_000);
+    await handle(withKey(secret));
+    const keys = makeCaller(database.limiters, () => NOON);
+    await admit(keys, { key: parseSecret(secret) as PresentedKey, model: 'm', requestId: newId('request'), tokens: 300 });
+    expect(JSON.parse((await handle(withKey(secret))).body)).toMatchObject({
+      models: null,
+      expires_at: null,
+      last_used_at: NOON / 1_000,
+      requests_per_minute: { limit: 60, remaining: 59, reset_ms: 105_000 },
+      tokens_per_minute: { limit: 1_000, remaining: 700, reset_ms: 105_000 },
+      concurrency: { limit: 8, in_flight: 1 },
+    });
+    expect(reads).toBe(2);
+  });
+
+  test.each([
+    ['no key', undefined],
+    ['another scheme', 'Basic abc'],
+    ['what is no key', 'Bearer sk-nonsense'],
+    ['a key of the other host', `Bearer ${newSecret('on_demand', newId('key')).secret}`],
+  ])('is a 401 without a read for %s', async (_, authorization) => {
+    const event = eventOf('/v1/key', { headers: authorization ? { authorization } : {} });
+    await expect(serve()(event)).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(reads).toBe(0);
+  });
+
+  test('is a 401 for a key that is unknown, expired or has another secret, with one read in five seconds', async () => {
+    const { key_id } = await create();
+    const expired = await create({ expires_at: NOON - 1 });
+    for (const secret of [newSecret('serverless', newId('key')).secret, newSecret('serverless', key_id).secret, expired.secret]) {
+      reads = 0;
+      let now = NOON;
+      const handle = serve(() => now);
+      for (const ms of [0, 4_999, 5_000]) {
+        now = NOON + ms;
+        await expect(handle(withKey(secret))).rejects.toMatchObject({ status: 401 });
+      }
+      expect(reads).toBe(2);
+    }
+  });
+});

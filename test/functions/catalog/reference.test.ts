@@ -1,0 +1,76 @@
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { createReference } from '../../../functions/catalog/reference.ts';
+import { interpret } from '../../../infra/local/assembly/interpret.ts';
+import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
+import type { Reply } from '../../../shared/http/reply.ts';
+import { assemblyDir } from '../../support/assembly.ts';
+import { eventOf } from './fixtures.ts';
+
+/** What Lambda takes as a reply, in bytes. */
+const MAX_REPLY_BYTES = 6 * 1024 * 1024;
+
+const { functions } = interpret(await readAssembly(assemblyDir()));
+const { folder } = functions.find(({ shortName }) => shortName === 'catalog') as { folder: string };
+const { document, page, viewerFile } = createReference(path.join(folder, 'reference'));
+
+const bytesOf = ({ body, headers }: Reply): Buffer => {
+  const bytes = Buffer.from(body, 'base64');
+  return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+};
+const compressed = { headers: { 'Accept-Encoding': 'br;q=1.0, gzip;q=0.8' } };
+const fileOf = (file: string, options: Parameters<typeof eventOf>[1] = {}) => ({
+  ...eventOf(`/docs/${file}`, options),
+  pathParameters: { file },
+});
+
+test('the document is sent compressed to who takes that, as it is to others, each under a tag of its own', async () => {
+  const [small, plain] = [await document(eventOf('/openapi.json', compressed)), await document(eventOf('/openapi.json'))];
+  expect(small).toMatchObject({ statusCode: 200, isBase64Encoded: true, headers: { 'content-encoding': 'gzip', vary: 'accept-encoding' } });
+  expect(plain.headers).not.toHaveProperty('content-encoding');
+  expect(bytesOf(small)).toEqual(bytesOf(plain));
+  expect(JSON.parse(bytesOf(plain).toString())).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
+  expect(small.headers.etag).not.toBe(plain.headers.etag);
+  for (const refusing of ['identity', 'gzip;q=0', 'gzip; q=0.0', 'x-gzip'])
+    expect((await document(eventOf('/openapi.json', { headers: { 'accept-encoding': refusing } }))).headers.etag).toBe(plain.headers.etag);
+});
+
+test('the document is a 304 to who has it', async () => {
+  const { headers } = await document(eventOf('/openapi.json'));
+  const again = await document(eventOf('/openapi.json', { headers: { 'if-none-match': headers.etag as string } }));
+  expect(again).toMatchObject({ statusCode: 304, body: '', headers: { 'cache-control': 'public, max-age=300' } });
+});
+
+describe('the page', () => {
+  test('loads nothing but files of this host, under paths relative to its own', async () => {
+    const reply = await page(eventOf('/docs'));
+    expect(reply.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self';/),
+    });
+    const links = [
+      ...bytesOf(reply)
+        .toString()
+        .matchAll(/(?:src|href)="([^"]+)"/g),
+    ].map(([, link]) => link as string);
+    expect(links.filter((link) => !/^(?:docs\/viewer\.[0-9a-f]{12}\.(?:js|css)|openapi\.json|data:,)$/.test(link))).toEqual([]);
+    for (const link of links.filter((found) => found.startsWith('docs/'))) {
+      const file = await viewerFile(fileOf(link.slice('docs/'.length)));
+      expect(file).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'public, max-age=31536000, immutable' } });
+      expect(JSON.stringify(file).length).toBeLessThan(MAX_REPLY_BYTES);
+    }
+  });
+
+  test('has one address, so that its links lead somewhere', async () => {
+    expect(await page(eventOf('/docs/'))).toMatchObject({ statusCode: 308, headers: { location: '../docs' } });
+  });
+
+  test.each(['docs.html', 'openapi.json', 'viewer.js', '../index.mjs', '..%2Findex.mjs', '/etc/passwd', ''])(
+    'has no file %j',
+    async (file) => {
+      await expect(viewerFile(fileOf(file))).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    },
+  );
+});

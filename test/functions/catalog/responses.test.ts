@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { deleteResponse, listInputItems, type ResponsesDependencies, retrieveResponse } from '../../../functions/catalog/responses.ts';
+import { route } from '../../../functions/catalog/router.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { createKey } from '../../../shared/keys/create-key.ts';
+import type { Item } from '../../../shared/responses/item.ts';
+import { createResponseStore } from '../../../shared/responses/response-store.ts';
+import { makeCaller, wide } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let deps: ResponsesDependencies;
+let secret: string;
+let stranger: string;
+let id: string;
+const input = [
+  { type: 'message', role: 'user', content: 'One' },
+  { type: 'message', id: 'msg_own', role: 'assistant', content: 'Two' },
+  { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+  { role: 'user', content: [{ type: 'input_text', text: 'Four' }] },
+] as Item[];
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  const store = createResponseStore(database.database, database.tables.Responses as string, Date.now);
+  deps = { host: { scope: 'serverless' }, keys: makeCaller(database.limiters, Date.now), store };
+  ({ secret } = await createKey(database.limiters, wide));
+  stranger = (await createKey(database.limiters, { ...wide, org: 'org_stranger' })).secret;
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(async () => {
+  id = newId('response');
+  await deps.store.put(wide.org, { response: { id, object: 'response', output: [] }, input, before: [], depth: 1 });
+});
+
+const ask = async (httpMethod: 'GET' | 'DELETE', more: { path?: string; query?: Record<string, string>; key?: string } = {}) => {
+  const { path = `/v1/responses/${id}`, query, key = secret } = more;
+  const handle = route({
+    '/v1/responses/{id}': { GET: retrieveResponse(deps), DELETE: deleteResponse(deps) },
+    '/v1/responses/{id}/input_items': { GET: listInputItems(deps) },
+  });
+  const headers = { Authorization: `Bearer ${key}` };
+  const event = { httpMethod, path, headers, queryStringParameters: query ?? null, requestId: newId('request') };
+  const reply = await handle(event as unknown as ApiEvent);
+  return { ...reply, body: JSON.parse(reply.body) as Record<string, unknown> & { data: { id: string }[] } };
+};
+/** Everything that can be asked of one response. */
+const askAll = (key?: string) => {
+  const more = key === undefined ? {} : { key };
+  return [() => ask('GET', more), () => ask('DELETE', more), () => ask('GET', { ...more, path: `/v1/responses/${id}/input_items` })];
+};
+
+describe('a stored response', () => {
+  test('is read by its organization, with the limits of the key', async () => {
+    const { statusCode, body, headers } = await ask('GET');
+    expect(statusCode).toBe(200);
+    expect(body).toEqual({ id, object: 'response', output: [] });
+    expect(headers['x-ratelimit-limit-requests']).toBeDefined();
+  });
+
+  test('is deleted once, and gone', async () => {
+    expect((await ask('DELETE')).body).toEqual({ id, object: 'response', deleted: true });
+    for (const call of askAll()) await expect(call()).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+  });
+
+  test('is not there for another organization, nor for no or a wrong key', async () => {
+    for (const call of askAll(stranger)) await expect(call()).rejects.toMatchObject({ status: 404 });
+    for (const call of askAll('sk-nonsense')) await expect(call()).rejects.toMatchObject({ status: 401 });
+    expect((await ask('GET')).statusCode).toBe(200);
+  });
+
+  test('is not streamed again', async () => {
+    await expect(ask('GET', { query: { stream: 'true' } })).rejects.toMatchObject({ status: 400, param: 'stream' });
+  });
+
+  test('is a 404 under an id that cannot be one', async () => {
+    await expect(ask('GET', { path: '/v1/responses/what%20is' })).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('its input items', () => {
+  const list = (query: Record<string, string> = {}) =>
+    ask('GET', { path: `/v1/responses/${id}/input_items`, query }).then(({ body }) => body);
+
+  test('are listed newest first, each with an id and its content in parts', async () => {
+    const { data, ...page } = await list();
+    expect(page).toEqual({ object: 'list', first_id: data[0]?.id, last_id: data[3]?.id, has_more: false });
+    expect(data).toEqual([
+      { type: 'message', id: expect.any(String), role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'Four' }] },
+      { type: 'function_call', id: expect.any(String), call_id: 'a', name: 'f', arguments: '{}', status: 'completed' },
+      {
+        type: 'message',
+        id: 'msg_own',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Two', annotations: [], logprobs: [] }],
+      },
+      { type: 'message', id: expect.any(String), role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'One' }] },
+    ]);
+    expect(new Set(data.map((item) => item.id)).size).toBe(4);
+  });
+
+  test('come in pages', async () => {
+    const first = await list({ order: 'asc', limit: '3' });
+    expect(first).toMatchObject({ has_more: true, data: [{}, { id: 'msg_own' }, { type: 'function_call' }] });
+    const second = await list({ order: 'asc', limit: '3', after: first.last_id as string });
+    expect(second).toMatchObject({ has_more: false, data: [{ content: [{ text: 'Four' }] }] });
+    expect(await list({ order: 'asc', after: second.last_id as string })).toMatchObject({ data: [], first_id: null, last_id: null });
+  });
+
+  test.each([
+    ['limit', { limit: '0' }],
+    ['limit', { limit: 'many' }],
+    ['order', { order: 'up' }],
+    ['after', { after: 'msg_unknown' }],
+  ])('are refused for a wrong %s', async (param, query) => {
+    await expect(list(query as unknown as Record<string, string>)).rejects.toMatchObject({ status: 400, param });
+  });
+});

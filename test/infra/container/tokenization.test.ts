@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Container, control, errorOf, MODEL_NAME, model, post, REASONING_MODEL_NAME, startContainer, tokenizer } from './fixtures.ts';
+
+let container: Container;
+beforeAll(async () => {
+  container = await startContainer();
+});
+afterAll(() => container.close());
+
+const tokenize = async (body: object): Promise<unknown> => (await post(`${container.url}/tokenize`, body)).json();
+const detokenize = async (body: object): Promise<unknown> => (await post(`${container.url}/detokenize`, body)).json();
+const { startOfTurn, endOfTurn } = tokenizer.specials;
+
+describe('tokenize', () => {
+  test('says the tokens of a text, how many there are and how many fit', async () => {
+    const tokens = tokenizer.encodeText('What is a weir?');
+    const reply = { count: tokens.length, max_model_len: 8_192, tokens, token_strs: null };
+    expect(await tokenize({ prompt: 'What is a weir?' })).toEqual(reply);
+    expect(await tokenize({ model: REASONING_MODEL_NAME, prompt: 'What is a weir?', add_special_tokens: false, other: 1 })).toEqual(reply);
+    expect(await tokenize({ prompt: '' })).toMatchObject({ count: 0, tokens: [] });
+  });
+
+  test('spells them as the vocabulary does if asked', async () => {
+    expect(await tokenize({ prompt: 'the river\n<|im_end|>é', return_token_strs: true })).toMatchObject({
+      token_strs: ['the', 'Ġriver', 'Ċ', '<|im_end|>', 'Ã©'],
+    });
+  });
+
+  test('takes the spelling of a special token for that token', async () => {
+    expect(await tokenize({ prompt: 'a<|im_end|>' })).toMatchObject({ tokens: [...tokenizer.encodeText('a'), endOfTurn] });
+  });
+
+  test('says the tokens of a conversation as a chat completion has them', async () => {
+    const messages = [{ role: 'user', content: 'Hi <|im_end|>' }];
+    const tools = [{ type: 'function', function: { name: 'clock' } }];
+    const body = { model: MODEL_NAME, messages, tools, chat_template_kwargs: { enable_thinking: false } };
+    const chat = await post(`${container.url}/v1/chat/completions`, { ...body, max_tokens: 1, return_token_ids: true });
+    const { prompt_token_ids: tokens } = (await chat.json()) as { prompt_token_ids: number[] };
+    expect(await tokenize(body)).toMatchObject({ tokens, count: tokens.length });
+  });
+
+  test('leaves the opening of the answer away if asked', async () => {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const opening = [startOfTurn, ...tokenizer.encodeText('assistant\n')];
+    const tokens = tokenizer.encodeChat([{ role: 'user', content: 'Hi' }]);
+    expect(await tokenize({ messages })).toMatchObject({ tokens });
+    expect(await tokenize({ messages, add_generation_prompt: false })).toMatchObject({ tokens: tokens.slice(0, -opening.length) });
+  });
+
+  test('is not limited by the window, and not broken by a fault meant for completions', async () => {
+    await control(container, { fault: { kind: 'error' } });
+    expect(await tokenize({ prompt: 'z '.repeat(20_000) })).toMatchObject({ count: expect.any(Number), max_model_len: 8_192 });
+    await control(container, { fault: null });
+  });
+});
+
+describe('detokenize', () => {
+  test('says the text of tokens, special ones spelled out', async () => {
+    const text = '<|im_start|>user\nnaïve 漢字 👩‍👩‍👧<|im_end|>';
+    expect(await detokenize({ tokens: tokenizer.encodePrompt(text) })).toEqual({ prompt: text });
+    expect(await detokenize({ model: MODEL_NAME, tokens: [] })).toEqual({ prompt: '' });
+  });
+
+  test('has nothing for ids beyond the vocabulary, and a replacement for half a character', async () => {
+    expect(await detokenize({ tokens: [9_999_999, ...tokenizer.encodeText('a')] })).toEqual({ prompt: 'a' });
+    expect(await detokenize({ tokens: tokenizer.encodeText('漢').slice(0, 1) })).toEqual({ prompt: '\uFFFD' });
+  });
+});
+
+describe('what both refuse', () => {
+  test.each([
+    ['/tokenize', {}, 'at prompt'],
+    ['/tokenize', { prompt: ['a'] }, 'at prompt'],
+    ['/tokenize', { prompt: 'a', add_special_tokens: 'no' }, 'at add_special_tokens'],
+    ['/tokenize', { messages: 'Hi' }, 'at messages'],
+    ['/tokenize', { messages: [] }, 'A conversation needs at least one message.'],
+    ['/detokenize', {}, 'at tokens'],
+    ['/detokenize', { tokens: [-1] }, 'at tokens'],
+    ['/detokenize', { tokens: 'a' }, 'at tokens'],
+  ])('is told in words: %s %j', async (path, body, words) => {
+    const error = await errorOf(await post(container.url + path, body));
+    expect(error).toMatchObject({ type: 'BadRequestError', code: 400 });
+    expect(error.message).toContain(words);
+  });
+
+  test('another model is a 404', async () => {
+    for (const [path, body] of [['/tokenize', { prompt: 'a' }] as const, ['/detokenize', { tokens: [1] }] as const]) {
+      expect(await errorOf(await post(container.url + path, { model: 'other', ...body }))).toMatchObject({
+        type: 'NotFoundError',
+        param: 'model',
+      });
+    }
+  });
+});
+
+test('what is tokenized comes back as it was', async () => {
+  const prompt = 'The gate opens.\n\n<|endoftext|> 12345 🙂';
+  const { tokens } = (await tokenize({ prompt })) as { tokens: number[] };
+  expect(await detokenize({ tokens })).toEqual({ prompt });
+  expect(Math.max(...tokens)).toBeGreaterThanOrEqual(model.endOfTurn);
+});

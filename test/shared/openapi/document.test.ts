@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { chatFields } from '../../../shared/chat/request.ts';
+import { openApiDocument } from '../../../shared/openapi/document.ts';
+import { operations } from '../../../shared/openapi/paths.ts';
+import { requestRows } from '../../contract/interface.ts';
+import { readEvents } from './events.ts';
+import { type Json, schemasOf } from './schemas.ts';
+
+const options = { structuredOutputs: false };
+const document = JSON.parse(JSON.stringify(openApiDocument(options))) as Json;
+const { schemas } = document.components as { schemas: Record<string, { properties: Record<string, Json>; required: string[] }> };
+
+/** Every object in the document that has such a key. */
+const having = (key: string, value: unknown = document): Json[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap((part) => having(key, part));
+  return !Array.isArray(value) && Object.hasOwn(value, key) ? [value as Json, ...inner] : inner;
+};
+
+test.each([false, true])('is a valid OpenAPI 3.1 document (structured outputs: %s)', async (structuredOutputs) => {
+  const made = JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs }))) as Json;
+  expect(await new Validator().validate(made)).toEqual({ valid: true });
+  expect(made).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '.' }] });
+});
+
+test('refers to nothing that it does not have, and has no schema that nothing refers to', () => {
+  const refs = new Set(having('$ref').map(({ $ref }) => $ref as string));
+  const found = (ref: string): unknown =>
+    ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((at, name) => (at as Json | undefined)?.[name], document);
+  expect([...refs].filter((ref) => found(ref) === undefined)).toEqual([]);
+  expect(Object.keys(schemas).filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
+});
+
+test('operations have ids of their own, and those that take a key can answer 401', () => {
+  const all = operations(options);
+  expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+  for (const { method, path, isPublic } of all) {
+    const operation = (document.paths as Record<string, Record<string, Json>>)[path]?.[method] as Json;
+    expect(operation.security).toEqual(isPublic ? [] : undefined);
+    expect(Object.keys(operation.responses as Json).includes('401')).toBe(!isPublic);
+  }
+});
+
+describe('the chat completion request', () => {
+  const { faults } = schemasOf(document);
+  const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
+  const faultsOf = (change: Json): string[] => faults({ $ref: '#/components/schemas/ChatCompletionRequest' }, { ...ask, ...change });
+
+  test('has every property of the interface, with an explanation', () => {
+    expect(Object.keys(schemas.ChatCompletionRequest?.properties ?? {})).toEqual(expect.arrayContaining(chatFields));
+    expect(schemas.ChatCompletionRequest?.required).toEqual(['model', 'messages']);
+  });
+
+  test('marks the deprecated properties', () => {
+    const deprecated = Object.entries(schemas.ChatCompletionRequest?.properties ?? {}).filter(([, property]) => property.deprecated);
+    expect(deprecated.map(([name]) => name)).toEqual(['functions', 'function_call']);
+  });
+
+  test.each(Object.entries(requestRows))('takes what is taken as %s', (name, { takes, isNullable, beside }) => {
+    for (const value of [...takes, ...(isNullable ? [null] : [])])
+      expect({ value, faults: faultsOf({ ...beside, [name]: value }) }).toEqual({ value, faults: [] });
+  });
+
+  test.each([
+    ['temperature', 3],
+    ['n', 0],
+    ['logit_bias', { '5': 101 }],
+    ['logit_bias', { word: 1 }],
+    ['seed', 1.5],
+    ['response_format', { type: 'text', extra: 1 }],
+    ['response_format', { type: 'json_schema', json_schema: { name: 'a', schema: {} } }],
+    ['tool_choice', 'always'],
+    ['thinking', { type: 'maybe' }],
+    ['reasoning_effort', 'extreme'],
+  ])('refuses %s %j', (name, value) => {
+    expect(faultsOf({ [name]: value })).not.toEqual([]);
+  });
+});
+
+test('every property of every request is explained', () => {
+  for (const { request } of operations(options)) {
+    if (!request) continue;
+    const properties = Object.entries(schemas[request.name]?.properties ?? {});
+    expect(properties.length).toBeGreaterThan(0);
+    expect(properties.filter(([, { description }]) => !description).map(([name]) => name)).toEqual([]);
+  }
+});
+
+test('every example fits its schema, and nothing in it is left untold', () => {
+  const { faults } = schemasOf(document, { isClosed: true });
+  const contents = having('examples').filter(({ schema, examples }) => schema && !Array.isArray(examples));
+  expect(contents.length).toBeGreaterThan(10);
+  for (const { schema, examples } of contents)
+    for (const [name, { value }] of Object.entries(examples as Record<string, { value: unknown }>)) {
+      const stream = typeof value === 'string' ? readEvents(value) : undefined;
+      const values = stream?.events.map(({ data }) => data as Json) ?? [value];
+      expect(stream === undefined || stream.isDone || stream.events.at(-1)?.name === 'response.completed').toBe(true);
+      for (const one of values) expect({ name, faults: faults(schema as Json, one) }).toEqual({ name, faults: [] });
+    }
+});

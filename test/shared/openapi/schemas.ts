@@ -1,0 +1,41 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+export type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The same with every object closed that names its properties: what the reference does not tell is then a fault. */
+const closed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(closed);
+  if (!isObject(value)) return value;
+  const inner = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closed(part)]));
+  const isOpen = !isObject(value.properties) || Object.keys(value.properties).length === 0 || 'additionalProperties' in value;
+  return isOpen ? inner : { ...inner, additionalProperties: false };
+};
+
+/**
+ * Validates values by the schemas of an OpenAPI document.
+ * @param isClosed whether a property that the document does not tell is a fault, but in schemas named in `open`
+ */
+export const schemasOf = (document: Json, { isClosed = false, open = [] }: { isClosed?: boolean; open?: string[] } = {}) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const { schemas } = document.components as { schemas: Json };
+  const components = isClosed
+    ? Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open.includes(name) ? schema : closed(schema)]))
+    : schemas;
+  ajv.addSchema({ $id: 'document', components: { schemas: components } });
+  const compiled = new Map<string, ValidateFunction>();
+  return {
+    /** What is wrong with a value; nothing when it fits the schema `{ "$ref": "#/components/…" }`, or any other. */
+    faults: (schema: Json, value: unknown): string[] => {
+      const absolute = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+      const validate = compiled.get(absolute) ?? ajv.compile(JSON.parse(absolute) as Json);
+      compiled.set(absolute, validate);
+      return validate(value)
+        ? []
+        : (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`);
+    },
+  };
+};

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { continueResponse } from '../../../shared/responses/continue-response.ts';
+import type { Item } from '../../../shared/responses/item.ts';
+import { createResponseStore, KEPT_DAYS, type StoredResponse } from '../../../shared/responses/response-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { overBadLine } from '../../support/faulty-database.ts';
+import { called, read, result, user } from './requests.ts';
+
+let database: TestDatabase;
+let nowMs = 1_700_000_000_000;
+const stores = () => createResponseStore(database.database, database.tables.Responses as string, () => nowMs);
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const answer = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] };
+const stored = (change: Partial<StoredResponse> = {}, output: unknown[] = [answer]): StoredResponse => ({
+  response: { id: newId('response'), object: 'response', output: output as StoredResponse['response']['output'] },
+  input: [{ type: 'message', role: 'user', content: 'Hi' }],
+  before: [],
+  depth: 1,
+  ...change,
+});
+
+describe('the store', () => {
+  test('gives back what was put, to the organization that put it and to nobody else', async () => {
+    const store = stores();
+    const kept = stored();
+    expect(await store.put('org_1', kept)).toBe(true);
+    expect(await store.get('org_1', kept.response.id)).toEqual(kept);
+    expect(await store.get('org_2', kept.response.id)).toBeUndefined();
+    expect(await store.delete('org_2', kept.response.id)).toBe(false);
+    expect(await store.get('org_1', kept.response.id)).toEqual(kept);
+  });
+
+  test('deletes once', async () => {
+    const store = stores();
+    const { response, ...rest } = stored();
+    await store.put('org_1', { response, ...rest });
+    expect(await store.delete('org_1', response.id)).toBe(true);
+    expect(await store.get('org_1', response.id)).toBeUndefined();
+    expect(await store.delete('org_1', response.id)).toBe(false);
+  });
+
+  test('forgets after 30 days, also what DynamoDB has not removed yet', async () => {
+    const store = stores();
+    const kept = stored();
+    await store.put('org_1', kept);
+    const began = nowMs;
+    nowMs = began + KEPT_DAYS * 24 * 3_600_000 - 1_000;
+    expect(await store.get('org_1', kept.response.id)).toEqual(kept);
+    nowMs += 1_000;
+    expect(await store.get('org_1', kept.response.id)).toBeUndefined();
+    expect(await store.delete('org_1', kept.response.id)).toBe(false);
+    nowMs = began;
+  });
+
+  test('keeps a long conversation, and says so when one is too large', async () => {
+    const store = stores();
+    const long = stored({ before: [{ role: 'user', content: 'the river runs by the gate '.repeat(200_000) }] as Item[] });
+    expect(await store.put('org_1', long)).toBe(true);
+    expect(await store.get('org_1', long.response.id)).toEqual(long);
+    const noise = stored({ before: [{ role: 'user', content: randomBytes(400_000).toString('base64') }] as Item[] });
+    expect(await store.put('org_1', noise)).toBe(false);
+    expect(await store.get('org_1', noise.response.id)).toBeUndefined();
+    const vast = stored({ before: [{ role: 'user', content: 'a'.repeat(17 * 1024 * 1024) }] as Item[] });
+    expect(await store.put('org_1', vast)).toBe(false);
+  });
+
+  test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])('knows without asking that %.20j is nobody’s', async (id) => {
+    const silent = createResponseStore({ send: () => Promise.reject(new Error('asked')) } as never, 't', Date.now);
+    expect(await silent.get('org_1', id)).toBeUndefined();
+    expect(await silent.delete('org_1', id)).toBe(false);
+  });
+
+  test('deletes and puts again over a bad line without harm', async () => {
+    let call = 0;
+    const faults = { random: () => (call++ % 2 === 0 ? 0.4 : 0.9), lostRequests: 0, lostReplies: 0.5, crash: () => false };
+    const kept = stored();
+    const bad = createResponseStore(overBadLine(database.database, faults), database.tables.Responses as string, () => nowMs);
+    await bad.put('org_1', kept);
+    expect(await stores().get('org_1', kept.response.id)).toEqual(kept);
+  });
+});
+
+describe('continuing', () => {
+  const continued = async (kept: StoredResponse, input: unknown = 'And?', organization = 'org_1') => {
+    await stores().put('org_1', kept);
+    return continueResponse(stores(), read({ input, previous_response_id: kept.response.id, instructions: 'New.' }), organization);
+  };
+
+  test('puts everything said before the input, and counts', async () => {
+    const kept = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
+    const request = await continued(kept);
+    expect(request.before).toEqual({ items: [...kept.before, ...kept.input, answer], depth: 4 });
+    expect(request.asked).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
+  });
+
+  test('takes results of calls that were made before, and only those', async () => {
+    const kept = stored({}, [{ id: 'fc_1', status: 'completed', ...called('a') }]);
+    expect((await continued(kept, [result('a')])).before.items).toHaveLength(2);
+    await expect(continued(kept, [user('Hi'), result('b')])).rejects.toMatchObject({ status: 400, param: 'input[1].call_id' });
+  });
+
+  test('is a 404 for what is not there, or another’s', async () => {
+    const missing = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' };
+    await expect(continued(stored(), 'And?', 'org_2')).rejects.toMatchObject(missing);
+    await expect(continueResponse(stores(), read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject(missing);
+  });
+
+  test('ends after 100 responses, or 4,096 items', async () => {
+    expect((await continued(stored({ depth: 99 }))).before.depth).toBe(99);
+    await expect(continued(stored({ depth: 100 }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
+    const many = Array.from({ length: 4_095 }, () => user('Hi')) as Item[];
+    await expect(continued(stored({ before: many }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
+  });
+
+  test('is a 503 while the database is away', async () => {
+    const away = { get: () => Promise.reject(new ServiceUnavailable()) };
+    await expect(continueResponse(away, read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject({ status: 503 });
+  });
+});
