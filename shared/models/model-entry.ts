@@ -20,11 +20,9 @@ export const ModelEntry = z.object({
     .object({ prompt: Dollars, completion: Dollars })
     .nullable()
     .meta({ description: 'The price in force now; null where the model has none yet and cannot be called.' }),
-  capabilities: z
-    .object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()])))
-    .meta({
-      description: 'What its runtime can do beside plain text. What it cannot is a 400, or ignored and named in `x-sluice-ignored`.',
-    }),
+  capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
+    description: 'What its runtime can do beside plain text. What it cannot is a 400, or ignored and named in `x-sluice-ignored`.',
+  }),
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 

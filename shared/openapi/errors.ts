@@ -6,6 +6,7 @@ import { validate } from '../http/validate.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../keys/errors.ts';
 import { RateLimited, RequestExceedsLimit } from '../limits/errors.ts';
 import { ModelNotFound, ModelNotPriced } from '../models/errors.ts';
+import { ItemNotFound, PreviousResponseNotFound, ResponseNotFound } from '../responses/errors.ts';
 import { UpstreamFailed } from '../upstream/errors.ts';
 import { type HeaderName, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
 
@@ -78,7 +79,12 @@ export const errorReplies = {
     description: 'What the request names does not exist.',
     schema: 'Error',
     headers: LIMIT_HEADERS,
-    examples: examplesOf({ model_not_found: new ModelNotFound('qwen3-9b') }),
+    examples: examplesOf({
+      model_not_found: new ModelNotFound('qwen3-9b'),
+      response: new ResponseNotFound('resp_8fK2'),
+      previous_response: new PreviousResponseNotFound('resp_8fK2'),
+      item: new ItemNotFound('msg_8fK2_0', 0),
+    }),
   },
   413: {
     description: 'The body is larger than 4.5 MB.',

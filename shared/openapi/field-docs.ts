@@ -16,8 +16,10 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   model: { description: 'The name of a published model: one of GET /v1/models.', examples: ['qwen3-8b'] },
   messages: { description: 'The conversation so far.' },
   prompt: {
-    description: 'The text to go on from: a string, token ids, or several of either. Each prompt gets choices of its own.',
+    description:
+      'The text to go on from: a string, token ids, or several of either. Each prompt gets choices of its own. Token ids are a 400 on a model that was published without its tokenizer.',
   },
+  tokens: { description: 'Token ids of the model.' },
   temperature: { description: 'How freely tokens are drawn. 0 takes the likeliest one each time.' },
   top_p: { description: 'Draws from the likeliest tokens that together have this probability. 0 takes the likeliest one each time.' },
   max_tokens: {
@@ -26,8 +28,8 @@ export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   },
   max_completion_tokens: { description: 'The newer name of max_tokens. It wins where both are set.' },
   n: { description: 'How many choices are generated, each of them charged. With a temperature of 0 it must be 1.' },
-  best_of: { description: 'Accepted, without effect: ask for `n` choices.' },
-  suffix: { description: 'Not supported: a 400 where it is not empty.' },
+  best_of: { description: 'Without effect, and named in `x-sluice-ignored`: ask for `n` choices.' },
+  suffix: { description: 'Not supported: a 400 where it is not empty.', maxLength: 0 },
   stop: { description: 'Text that ends the answer, up to 4 of them. It is not part of the answer.' },
   top_k: { description: 'Draws from this many likeliest tokens. -1 and 0: off.' },
   min_p: { description: 'Draws only from tokens with at least this share of the probability of the likeliest one.' },

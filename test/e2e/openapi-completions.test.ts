@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Json } from '../shared/openapi/schemas.ts';
+import { type ToldReplies, toldReplies } from '../shared/openapi/told-replies.ts';
+import { startTestRun, type TestRun } from '../support/local-run.ts';
+
+let run: TestRun;
+let asTold: ToldReplies['asTold'];
+let operationOf: ToldReplies['operationOf'];
+beforeAll(async () => {
+  run = await startTestRun();
+  ({ asTold, operationOf } = await toldReplies(run));
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const ask = { model: 'sluice-tiny', prompt: 'The river runs', max_tokens: 6 };
+const COMPLETIONS = '/v1/completions';
+
+/** An example for the model of the local run: its name, and token ids of its small vocabulary. */
+const forOurModel = (example: object): Json =>
+  JSON.parse(JSON.stringify({ ...example, model: 'sluice-tiny' }), (key, value) =>
+    /^\d+$/.test(key) && typeof value === 'number' ? value % 2_000 : value,
+  );
+
+describe('completions are as the document tells', () => {
+  test.each([
+    ['in one piece', {}],
+    ['several', { prompt: ['The river', 'The harbour'], n: 2, temperature: 1 }],
+    ['with log probabilities of an echo', { echo: true, logprobs: 1 }],
+    ['of an echo alone', { echo: true, max_tokens: 0, logprobs: 0 }],
+    ['with token ids and measurements', { return_token_ids: true, perf_metrics_in_response: true }],
+    ['ended by a stop string', { stop: [' '], max_tokens: 20 }],
+  ])('%s', async (_, change) => {
+    expect(await asTold(COMPLETIONS, 'post', { body: { ...ask, ...change } })).toMatchObject({ status: 200 });
+    const streamed = await asTold(COMPLETIONS, 'post', {
+      body: { ...ask, ...change, stream: true, stream_options: { include_usage: true } },
+    });
+    expect(streamed).toMatchObject({ status: 200, isDone: true, value: { choices: [] } });
+  });
+
+  test('in every example of a request', async () => {
+    const { examples } = operationOf(COMPLETIONS, 'post').requestBody.content['application/json'];
+    for (const { value } of Object.values(examples))
+      expect(await asTold(COMPLETIONS, 'post', { body: forOurModel(value) })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    [400, { temperature: 3 }, undefined],
+    [401, {}, 'sk-nonsense'],
+    [404, { model: 'nope' }, undefined],
+  ])('in an error %i', async (status, change, key) => {
+    expect(await asTold(COMPLETIONS, 'post', { body: { ...ask, ...change }, ...(key && { key }) })).toMatchObject({ status });
+  });
+});
+
+describe('tokens are as the document tells', () => {
+  test('in every example of a request, and back', async () => {
+    for (const path of ['/tokenize', '/detokenize']) {
+      const { examples } = operationOf(path, 'post').requestBody.content['application/json'];
+      for (const { value } of Object.values(examples))
+        expect(await asTold(path, 'post', { body: forOurModel(value) })).toMatchObject({ status: 200 });
+    }
+  });
+
+  test.each([
+    ['/tokenize', { prompt: 'a', messages: [] }],
+    ['/tokenize', {}],
+    ['/detokenize', { tokens: [999_999] }],
+    ['/detokenize', { tokens: 'a' }],
+  ])('in a refusal by %s of %j', async (path, body) => {
+    expect(await asTold(path, 'post', { body: { model: 'sluice-tiny', ...body } })).toMatchObject({ status: 400 });
+  });
+});
