@@ -12,6 +12,7 @@ import type { UsageEvent } from '../../shared/metering/event.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { assemblyDir } from './assembly.ts';
+import { watchReplies } from './told.ts';
 
 const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
 
@@ -59,10 +60,13 @@ const startRun = async ({
   const database = openLocalDatabase(facts.dynamodb_endpoint);
   const limiters = createLimiterStore(database, facts.tables.Keys as string);
   const usage = createUsageStore(database, facts.tables.Usage as string);
+  const replies = watchReplies(facts.base_url);
   const end = async (): Promise<number | null> => {
+    const faults = await replies.faults();
     database.destroy();
     const code = await stop(child);
     rmSync(state, { recursive: true, force: true });
+    if (faults.length > 0) throw new Error(`Replies are not as the OpenAPI document tells: ${JSON.stringify(faults.slice(0, 5), null, 1)}`);
     return code;
   };
   return {
