@@ -21,9 +21,15 @@ export const Config = z.strictObject({
     .default([]),
   /** The most environments that each function may have, so that a flood of one never starves the others; null leaves them to the account's pool (new accounts have only 10). */
   reservedConcurrency: z
-    .strictObject({ inference: Concurrency, catalog: Concurrency, metering: Concurrency, tokenizer: Concurrency.default(100) })
+    .strictObject({
+      inference: Concurrency,
+      catalog: Concurrency,
+      metering: Concurrency,
+      rollup: Concurrency.default(10),
+      tokenizer: Concurrency.default(100),
+    })
     .nullable()
-    .default({ inference: 400, catalog: 50, metering: 5, tokenizer: 100 }),
+    .default({ inference: 400, catalog: 50, metering: 5, rollup: 10, tokenizer: 100 }),
   /**
    * Accept `response_format` json_schema as OpenAI defines it, where the model's runtime holds answers to the schema; without it such a request is a
    * 400, as the interface has it.

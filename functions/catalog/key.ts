@@ -1,22 +1,19 @@
 import { jsonReply } from '../../shared/http/reply.ts';
-import { headersOf, type Keys } from '../../shared/keys/admit.ts';
-import { checkKey, type Host } from '../../shared/keys/authenticate.ts';
+import type { Keys } from '../../shared/keys/admit.ts';
+import { authenticateNow, type Host } from '../../shared/keys/authenticate.ts';
 import { keyFactsOf } from '../../shared/keys/key-facts.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
+import { limitHeaders } from '../../shared/keys/rate-limits.ts';
+import { shardId } from '../../shared/keys/shards.ts';
 import type { Handle } from './router.ts';
 
-/** A key that did not open is refused for this long without another read. */
-const REFUSAL_MS = 5_000;
-
-/** GET /v1/key: what its bearer may know of a key, as of now: one read, no write. */
+/** GET /v1/key: what its bearer may know of a key, as of now: one read for each of the items that share its limits, no write. */
 export const retrieveKey =
-  ({ store, cache, now }: Keys, host: Host): Handle =>
+  (keys: Keys, host: Host): Handle =>
   async (event) => {
-    const key = presentedKey(event, host);
-    const seen = cache.get(key.keyId);
-    if (seen && now() - seen.seenAtMs < REFUSAL_MS) checkKey(key, seen.item, now());
-    const item = await store.get(key.keyId);
-    cache.set(key.keyId, item, now());
-    const opened = checkKey(key, item, now());
-    return jsonReply(event.requestId, 200, keyFactsOf(opened, now()), headersOf(opened, now()));
+    const item = await authenticateNow(keys, presentedKey(event, host));
+    const others = Array.from({ length: (item.shards ?? 1) - 1 }, (_, i) => keys.store.get(shardId(item.id, i + 1)));
+    const shards = (await Promise.all(others)).filter((shard) => shard !== undefined);
+    const nowMs = keys.now();
+    return jsonReply(event.requestId, 200, keyFactsOf([item, ...shards], nowMs), limitHeaders([item], nowMs));
   };

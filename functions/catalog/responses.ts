@@ -2,12 +2,13 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import { validate } from '../../shared/http/validate.ts';
-import { authenticate, headersOf, type Keys } from '../../shared/keys/admit.ts';
-import type { Host } from '../../shared/keys/authenticate.ts';
+import type { Keys } from '../../shared/keys/admit.ts';
+import { authenticate, type Host } from '../../shared/keys/authenticate.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
+import { limitHeaders } from '../../shared/keys/rate-limits.ts';
 import { ResponseNotFound } from '../../shared/responses/errors.ts';
 import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
-import type { ResponseStore } from '../../shared/responses/response-store.ts';
+import type { ResponseStore, StoredResponse } from '../../shared/responses/response-store.ts';
 import type { Handle } from './router.ts';
 
 export interface ResponsesDependencies {
@@ -19,10 +20,16 @@ export interface ResponsesDependencies {
 /** The key's organization, and the limits that every reply to it names. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticate(keys, presentedKey(event, host));
-  return { organization: item.org, headers: headersOf(item, keys.now()) };
+  return { organization: item.org, headers: limitHeaders([item], keys.now()) };
 };
 
 const idOf = ({ pathParameters }: ApiEvent): string => pathParameters?.id ?? '';
+
+const storedResponse = async ({ store }: ResponsesDependencies, organization: string, id: string): Promise<StoredResponse> => {
+  const stored = await store.get(organization, id);
+  if (!stored) throw new ResponseNotFound(id);
+  return stored;
+};
 
 /** GET /v1/responses/{id}. */
 export const retrieveResponse =
@@ -35,8 +42,7 @@ export const retrieveResponse =
         message: 'A response is streamed only while it is made: leave stream out to read it whole.',
       });
     const id = idOf(event);
-    const stored = await deps.store.get(organization, id);
-    if (!stored) throw new ResponseNotFound(id);
+    const stored = await storedResponse(deps, organization, id);
     return jsonReply(event.requestId, 200, stored.response, headers);
   };
 
@@ -57,7 +63,6 @@ export const listInputItems =
     const { organization, headers } = await callerOf(deps, event);
     const query = validate(InputItemsQuery, event.queryStringParameters ?? {});
     const id = idOf(event);
-    const stored = await deps.store.get(organization, id);
-    if (!stored) throw new ResponseNotFound(id);
+    const stored = await storedResponse(deps, organization, id);
     return jsonReply(event.requestId, 200, listItems(stored, query), headers);
   };

@@ -34,7 +34,18 @@ class MethodNotAllowed extends ApiError {
   }
 }
 
-/** API Gateway passes a path on as it was sent. What is no percent-encoding stands for itself. */
+/**
+ * The path that API Gateway routed, still percent-encoded. `event.path` is as the caller sent it: on a custom domain it begins with the base path of
+ * the mapping. Slashes at the end are ignored.
+ */
+const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
+  const path = resource.replace(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? '');
+  let { length } = path;
+  while (length > 1 && path[length - 1] === '/') length -= 1;
+  return path.slice(0, length);
+};
+
+/** What is no percent-encoding stands for itself. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
@@ -68,8 +79,7 @@ export const route = (routes: Routes): Handle => {
     return undefined;
   };
   return async (event) => {
-    const path = event.path.length > 1 ? event.path.replace(/\/+$/, '') : event.path;
-    const found = find(path);
+    const found = find(pathOf(event));
     if (!found) throw new NotFound(event.httpMethod, event.path);
     const { methods, pathParameters } = found;
     const allow = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'];
@@ -77,7 +87,9 @@ export const route = (routes: Routes): Handle => {
     // The gateway sends no body with the answer to HEAD.
     const method = event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod;
     const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (typeof handle !== 'function') throw new MethodNotAllowed(event.httpMethod, path, allow);
+    // Only the other function's own resource leads to it; a path that came here instead, as with two slashes at its end, is not its path.
+    if (handle === 'elsewhere') throw new NotFound(event.httpMethod, event.path);
+    if (!handle) throw new MethodNotAllowed(event.httpMethod, event.path, allow);
     return handle({ ...event, pathParameters });
   };
 };

@@ -1,18 +1,19 @@
 import { type CompletionForm, createCompletion, createCompletionStream } from '../../shared/completions/reply.ts';
 import { CompletionRequest, promptsOf } from '../../shared/completions/request.ts';
-import { checkCompletion, ignoredCompletionFields } from '../../shared/completions/support.ts';
+import { checkCompletion, ignoredCompletionFields, maxTokensOf } from '../../shared/completions/support.ts';
 import { toUpstreamCompletion } from '../../shared/completions/to-upstream.ts';
+import type { FieldNames } from '../../shared/http/field-names.ts';
 import { idLike } from '../../shared/ids/id.ts';
 import type { TextPrompt } from '../../shared/tokens/prompt.ts';
 import type { InferenceRoute } from './route.ts';
-
-/** What OpenAI and vLLM give a completion that names no max_tokens. */
-const DEFAULT_TOKENS = 16;
 
 const formOf = (request: CompletionRequest): CompletionForm => ({
   includeUsage: request.stream_options?.include_usage === true,
   tokenIds: request.return_token_ids === true,
 });
+
+/** What a completion calls the properties of a chat completion. */
+const fieldNames: FieldNames = { messages: 'prompt' };
 
 /** POST /v1/completions (interface 4.4). */
 export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
@@ -21,7 +22,7 @@ export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
   checkSupport: checkCompletion,
   ignored: ignoredCompletionFields,
   choices: (request) => promptsOf(request).length * (request.n ?? 1),
-  window: ({ max_tokens }) => ({ maxTokens: max_tokens ?? DEFAULT_TOKENS, whenExceeded: 'truncate', maxPromptTokens: undefined }),
+  window: (request) => ({ maxTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
   toPrompt: (request) => ({ texts: promptsOf(request) }),
   toUpstream: toUpstreamCompletion,
   replyId: (requestId) => idLike('completion', requestId),

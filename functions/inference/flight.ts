@@ -5,6 +5,7 @@ import { UpstreamFailed } from '../../shared/upstream/errors.ts';
 import { type Observation, observe, type RequestFacts } from './observation.ts';
 import type { Dependencies } from './pipeline.ts';
 import { settleRequest } from './settle-request.ts';
+import type { Turn } from './turn.ts';
 
 /** API Gateway cuts a connection that is silent for 5 minutes; a reply in one piece must come before. */
 const WHOLE_DEADLINE_MS = 280_000;
@@ -18,6 +19,7 @@ interface FlightFacts extends RequestFacts {
   headers: Record<string, string>;
   /** What is left of the function's time. */
   remainingMs: number;
+  turn: Turn;
 }
 
 /** An admitted request until it is settled: what it used, how it ended, and the one usage event that says so. */
@@ -67,7 +69,8 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     clearTimeout(deadline);
     // Of an answer that broke off, what was delivered is charged.
     if (outcome !== 'completed' && request.stream) await seen.ended();
-    await settleRequest(deps, { event, admission, usageEvent: seen.usageEvent(outcome), error });
+    await settleRequest(deps, { event, admission, usageEvent: seen.usageEvent(outcome, error), error });
+    if (outcome !== 'completed') await facts.turn.abandon();
   };
 
   const land = (outcome: Outcome, error?: Error): Promise<void> => {

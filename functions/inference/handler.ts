@@ -6,8 +6,9 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import type { Reply } from '../../shared/http/reply.ts';
-import { createLimiterCache } from '../../shared/keys/limiter-cache.ts';
-import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { createIdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
+import { createLimiterCache } from '../../shared/limiters/limiter-cache.ts';
+import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
@@ -30,6 +31,7 @@ const dependencies = {
   keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE')), cache: createLimiterCache(), now },
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   invoke: createInvoke(),
+  idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),
   tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
   cacheSaltSecret: environmentVariable('CACHE_SALT_SECRET'),
   now,

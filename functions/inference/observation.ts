@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { ApiError } from '../../shared/http/errors.ts';
 import type { Admission } from '../../shared/keys/admit.ts';
 import { logError } from '../../shared/logging/log.ts';
 import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
 import type { Model, Target } from '../../shared/models/model.ts';
 import { costNanos, type Price } from '../../shared/prices/price.ts';
+import { BYTES_PER_TOKEN } from '../../shared/tokens/estimate.ts';
 import type { Fitted } from '../../shared/tokens/fit-window.ts';
 import { isChatPrompt, type Prompt } from '../../shared/tokens/prompt.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../shared/upstream/chunk.ts';
@@ -16,7 +18,7 @@ import type { InferenceRequest } from './route.ts';
 const COUNT_MS = 5_000;
 
 /** Where nothing was delivered, nothing is charged. */
-const NOTHING: TokenCount = { promptTokens: 0, completionTokens: 0, source: 'estimated' };
+const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated' };
 
 /** What an admitted request is made of. */
 export interface RequestFacts {
@@ -28,15 +30,39 @@ export interface RequestFacts {
   admission: Admission;
   prompt: Prompt;
   promptBytes: number;
+  /** How many answers are asked for. */
+  choices: number;
 }
 
 const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
   fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
 
+/** What a request is charged: never more than was held for it, so that no limit of money is ever passed. */
+const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageEvent, 'cost_nanos' | 'is_capped' | 'is_prepaid'> => {
+  const isCapped = holdNanos !== undefined && nanos > holdNanos;
+  return {
+    cost_nanos: isCapped ? holdNanos : nanos,
+    ...(isCapped && { is_capped: true as const }),
+    ...(isPrepaid && { is_prepaid: true as const }),
+  };
+};
+
+/** An echoed prompt of token ids has about so many characters. */
+const echoedCharacters = ({ prompt, choices }: RequestFacts, choice: number): number => {
+  if (isChatPrompt(prompt)) return 0;
+  const text = prompt.texts[Math.floor((choice * prompt.texts.length) / choices)] ?? '';
+  return typeof text === 'string' ? text.length : text.length * BYTES_PER_TOKEN;
+};
+
 /** Watches one request: when what happened, what was delivered, and so what its usage event says. */
 export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependencies, 'tokenizer' | 'now'>) => {
   const { event, route, request, model, price, admission } = facts;
-  const tally = createTally(facts.promptBytes, model.tokenizer !== undefined, now);
+  const tally = createTally({
+    promptBytes: facts.promptBytes,
+    keepsText: model.tokenizer !== undefined,
+    echoedCharacters: request.echo ? (choice) => echoedCharacters(facts, choice) : () => 0,
+    now,
+  });
   let [target] = model.targets;
   let { prompt } = facts;
   let isPromptCounted = false;
@@ -60,13 +86,6 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     } finally {
       late.abort();
     }
-  };
-
-  /** Where the runtime did not say, an echoed prompt has been counted with the answer. */
-  const count = (): TokenCount => {
-    const counted = tally.count();
-    if (!request.echo || counted.source === 'runtime') return counted;
-    return { ...counted, completionTokens: Math.max(0, counted.completionTokens - counted.promptTokens) };
   };
 
   return {
@@ -94,13 +113,13 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     },
 
     usage: (): UpstreamUsage => {
-      const { promptTokens, completionTokens } = count();
+      const { promptTokens, completionTokens } = tally.count();
       return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
     },
 
     /** `perf_metrics_in_response`: milliseconds, and tokens of the answer a second. */
     perf: (): Record<string, unknown> => {
-      const { completionTokens } = count();
+      const { completionTokens } = tally.count();
       const writingMs = between(tally.firstTokenAtMs, answeredAtMs ?? now());
       return {
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
@@ -111,24 +130,26 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
       };
     },
 
-    usageEvent: (outcome: Outcome): UsageEvent => {
-      const { promptTokens, completionTokens, source } = outcome === 'completed' || request.stream ? count() : NOTHING;
+    usageEvent: (outcome: Outcome, error?: Error): UsageEvent => {
+      const { promptTokens, cachedTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
       return {
-        request_id: event.requestId,
-        key_id: admission.item.id,
-        org_id: admission.item.org,
+        request_id: admission.requestId,
+        key_id: admission.keyId,
+        org_id: admission.organization,
         model: model.name,
         route: route.path,
         stream: request.stream === true,
         prompt_tokens: promptTokens,
+        cached_tokens: cachedTokens,
         completion_tokens: completionTokens,
         source,
         outcome,
+        ...(error instanceof ApiError && error.code && { error_code: error.code }),
         finish_reason: tally.finishReason ?? null,
-        admitted_at: admission.entry[0],
+        admitted_at: admission.admittedAtMs,
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
         duration_ms: now() - event.receivedAtMs,
-        cost_nanos: costNanos(price, { promptTokens, completionTokens }),
+        ...charge(costNanos(price, { promptTokens, cachedTokens, completionTokens }), admission),
         price_version: price.version,
         endpoint: target.endpoint,
         ...(request.user && { user: request.user.toWellFormed() }),

@@ -3,7 +3,9 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import { readJsonBody } from '../../shared/http/json-body.ts';
 import { validate } from '../../shared/http/validate.ts';
-import { authenticate, checkModel, headersOf } from '../../shared/keys/admit.ts';
+import { checkModel, checkRemembered } from '../../shared/keys/admit.ts';
+import { authenticate, type Opened, openKey } from '../../shared/keys/authenticate.ts';
+import { limitHeaders } from '../../shared/keys/rate-limits.ts';
 import type { PresentedKey } from '../../shared/keys/secret.ts';
 import { ModelNotPriced } from '../../shared/models/errors.ts';
 import type { Model } from '../../shared/models/model.ts';
@@ -22,13 +24,22 @@ interface ParsedRoute<Request extends ModelRequest> {
   checkSupport: (request: Request, model: Model) => void;
 }
 
-/** The request and its model. What is wrong with them is told only to a key that opens. */
+/** A request that was understood, of a key that opens. */
+export interface Parsed<Request> {
+  request: Request;
+  model: Model;
+  price: Price;
+  opened: Opened;
+}
+
+/** The request and its model. Nothing of a body is read for a key that does not open, and what is wrong with it is told to no other. */
 export const parse = async <Request extends ModelRequest>(
   route: ParsedRoute<Request>,
   deps: Pick<Dependencies, 'keys' | 'inventory' | 'now'>,
   key: PresentedKey,
   event: ApiEvent,
-): Promise<{ request: Request; model: Model; price: Price }> => {
+): Promise<Parsed<Request>> => {
+  const opened = await openKey(deps.keys, key, Number.POSITIVE_INFINITY);
   let asked: string | undefined;
   try {
     const body = readJsonBody(event);
@@ -37,17 +48,29 @@ export const parse = async <Request extends ModelRequest>(
     const model = await deps.inventory.find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
-    const request = route.resolve ? await route.resolve(read, { organization: (await authenticate(deps.keys, key)).org }) : read;
+    const request = route.resolve ? await resolve(route.resolve, read, deps, key) : read;
     route.checkSupport(request, model);
-    return { request, model, price };
+    return { request, model, price, opened };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const item = await authenticate(deps.keys, key);
     // A key must not learn of a model that it may not use, not even whether there is one.
     if (asked !== undefined) checkModel(item, asked, deps.now());
-    Object.assign(error.headers, headersOf(item, deps.now()));
+    Object.assign(error.headers, limitHeaders([item], deps.now()));
     throw error;
   }
+};
+
+/** What a request needs from elsewhere is read before it is admitted: not for a key that is known to be over its limits. */
+const resolve = async <Request extends ModelRequest>(
+  from: NonNullable<ParsedRoute<Request>['resolve']>,
+  request: Request,
+  { keys }: Pick<Dependencies, 'keys'>,
+  key: PresentedKey,
+): Promise<Request> => {
+  const { org } = await authenticate(keys, key);
+  checkRemembered(keys, key);
+  return from(request, { organization: org });
 };
 
 const modelOf = (body: unknown): string | undefined =>

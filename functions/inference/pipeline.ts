@@ -3,24 +3,28 @@ import { cacheSalt } from '../../shared/chat/cache-salt.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { replyStream } from '../../shared/http/reply-stream.ts';
+import type { IdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
 import { admit, type Keys } from '../../shared/keys/admit.ts';
 import type { Host } from '../../shared/keys/authenticate.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
 import type { UsageStore } from '../../shared/metering/usage-store.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import { orderTargets } from '../../shared/models/order-targets.ts';
+import { costNanos } from '../../shared/prices/price.ts';
 import { reservedTokens } from '../../shared/tokens/estimate.ts';
 import { fitWindow, wantedTokens } from '../../shared/tokens/fit-window.ts';
 import type { Prompt } from '../../shared/tokens/prompt.ts';
-import { promptBytes } from '../../shared/tokens/prompt-bytes.ts';
+import { maxPromptTokens, measurePrompt } from '../../shared/tokens/prompt-size.ts';
 import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../shared/upstream/invoke.ts';
 import { invokeAny } from '../../shared/upstream/invoke-any.ts';
 import { type Flight, takeOff } from './flight.ts';
 import { ignoredHeader } from './ignored-header.ts';
+import { keptStream, keptWhole, NOT_STORED } from './kept-reply.ts';
 import { parse } from './parse.ts';
 import { firstWord, gathered, streamed } from './pump.ts';
-import type { InferenceRequest, InferenceRoute } from './route.ts';
+import type { InferenceRequest, InferenceRoute, StreamedReply } from './route.ts';
+import { orReplay, type Turn, takeTurn } from './turn.ts';
 
 export interface Dependencies {
   host: Host;
@@ -29,6 +33,7 @@ export interface Dependencies {
   usage: UsageStore;
   tokenizer: Tokenizer;
   invoke: Invoke;
+  idempotency: IdempotencyStore;
   /** Of the salt that keeps one organization's prompts out of another's cache. */
   cacheSaltSecret: string;
   now: () => number;
@@ -48,62 +53,87 @@ export const serve =
   async (event, clock) => {
     // 1. Parse. The answers come in the order 401, 403, 400, 404, 429.
     const key = presentedKey(event, deps.host);
-    const { request, model, price } = await parse(route, deps, key, event);
+    const parsed = await orReplay(deps, event, key, () => parse(route, deps, key, event));
+    if ('replay' in parsed) return parsed.replay;
+    const { request, model, price, opened } = parsed;
     const window = route.window(request, model);
     const choices = route.choices(request);
     const prompt = route.toPrompt(request, model);
-    const bytes = promptBytes(prompt);
+    const size = measurePrompt(prompt);
     const ignored = ignoredHeader(route.ignored(request, model));
 
-    // 2. Admit. From here on the request is in flight, and will have exactly one usage event.
-    const { requestId } = event;
-    const tokens = reservedTokens({ promptBytes: bytes, maxTokens: wantedTokens(window.maxTokens, model), choices });
-    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens });
-    const headers = { ...admission.headers, ...ignored };
+    // 2. Admit, unless it has been answered before. From here on the request is in flight, and will have exactly one usage event.
+    const taken = await takeTurn(deps, event, key, clock.getRemainingTimeInMillis());
+    if ('replay' in taken) return taken.replay;
+    const { turn } = taken;
+    const { requestId } = turn;
+    const maxTokens = wantedTokens(window.maxTokens, model);
+    const tokens = reservedTokens({ promptBytes: size.bytes, maxTokens, choices });
+    const maxCostNanos = (): bigint =>
+      costNanos(price, { promptTokens: maxPromptTokens(prompt, size, model), completionTokens: choices * maxTokens });
+    const admission = await abandoning(turn, () =>
+      admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos, opened, ...(turn.dead && { dead: turn.dead }) }),
+    );
+    const headers = { ...admission.headers, ...ignored, ...(turn.complete && !turn.isKept && NOT_STORED) };
     const remainingMs = clock.getRemainingTimeInMillis();
-    const flight = takeOff({ event, route, request, model, price, admission, prompt, promptBytes: bytes, headers, remainingMs }, deps);
+    const facts = { event, route, request, model, price, admission, prompt, promptBytes: size.bytes, choices, turn };
+    const flight = takeOff({ ...facts, headers, remainingMs }, deps);
 
     const answer = await landing(flight, async () => {
       // 3. Fit it into the model's window.
-      const fitted = await fitWindow(deps.tokenizer, model, prompt, window);
+      const fitted = await fitWindow(deps.tokenizer, model, prompt, size.longestTokens, window);
       flight.seen.fitted(fitted);
       flight.signal.signal.throwIfAborted();
 
       // 4. Invoke.
-      const salt = cacheSalt(deps.cacheSaltSecret, admission.item.org, request.prompt_cache_isolation_key);
+      const salt = cacheSalt(deps.cacheSaltSecret, admission.organization, request.prompt_cache_isolation_key);
       const question = { prompt: fitted.prompt, maxTokens: fitted.maxTokens, requestId, cacheSalt: salt };
       return invokeAny(deps.invoke, {
         targets: orderTargets(model, requestId),
         bodyFor: ({ container_model: containerModel = '' }) =>
           JSON.stringify(route.toUpstream(request, model, { ...question, containerModel })),
         choices,
+        names: window.names,
         signal: flight.signal,
         onTarget: flight.seen.asked,
         onHead: flight.seen.taken,
       });
     });
     const pumped = { first: answer.next(), rest: answer };
-    const facts = {
+    const reply = {
       id: route.replyId(requestId),
       created: Math.floor(event.receivedAtMs / 1_000),
       model: model.name,
       requestId,
-      organization: admission.item.org,
+      organization: admission.organization,
       ...(request.perf_metrics_in_response && { perf: flight.seen.perf }),
     };
 
     // 5. Pump, 6. settle.
     if (request.stream) {
       await firstWord(pumped, flight);
-      const events = streamed(route.toStream(request, facts), pumped, flight);
+      const contentType = 'text/event-stream; charset=utf-8';
+      const toStream = (): StreamedReply => route.toStream(request, reply);
+      const events = streamed(keptStream(toStream(), toStream, turn, contentType, ignored['x-sluice-ignored']), pumped, flight);
       // A caller that is known to have left is settled for what was generated until then.
       const body = replyStream(events, flight.clientClosed, () => flight.land('client_closed'));
       flight.onUnread(() => body.destroy());
-      return { statusCode: 200, headers: { ...commonHeaders(requestId, 'text/event-stream; charset=utf-8'), ...headers }, body };
+      return { statusCode: 200, headers: { ...commonHeaders(event.requestId, contentType), ...headers }, body };
     }
-    const whole = await gathered(route.toWhole(request, facts), pumped, flight);
-    return jsonReply(requestId, 200, whole, headers);
+    const kept = keptWhole(route.toWhole(request, reply), turn, ignored['x-sluice-ignored']);
+    const whole = await gathered(kept, pumped, flight);
+    return jsonReply(event.requestId, 200, whole, kept.isStored() ? headers : { ...headers, ...NOT_STORED });
   };
+
+/** A request that is refused gives its turn up. */
+const abandoning = async <Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    await turn.abandon();
+    throw error;
+  }
+};
 
 /** What is done for an admitted request before its model answers; a failure settles it. */
 const landing = async <Result>(flight: Flight, work: () => Promise<Result>): Promise<Result> => {

@@ -35,9 +35,10 @@ export async function* streamed(reply: StreamedReply, { first, rest }: Answer, f
       if (events) yield events;
     }
     await flight.answered();
-    const usage = reply.usage(flight.seen.usage());
+    const used = flight.seen.usage();
     await flight.land('completed');
-    await reply.keep?.(flight.seen.usage());
+    const usage = reply.usage(used);
+    await reply.keep?.(used);
     yield usage + reply.end();
   } catch (error) {
     const told = errorToTell(await flight.fail(error), flight.event);

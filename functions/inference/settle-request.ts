@@ -28,6 +28,7 @@ export const settleRequest = async (
   const line = {
     ...said,
     gateway_request_id: event.requestContext.requestId,
+    ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,
     ...(error instanceof ApiError && { code: error.code, status: error.status }),
     ...(error instanceof UpstreamFailed && { detail: error.detail }),

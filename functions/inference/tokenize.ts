@@ -49,20 +49,23 @@ const freeEvent = (facts: {
   model: Model;
   path: string;
   outcome: Outcome;
+  error?: unknown;
   nowMs: number;
 }): UsageEvent => ({
   request_id: facts.event.requestId,
-  key_id: facts.admission.item.id,
-  org_id: facts.admission.item.org,
+  key_id: facts.admission.keyId,
+  org_id: facts.admission.organization,
   model: facts.model.name,
   route: facts.path,
   stream: false,
   prompt_tokens: 0,
+  cached_tokens: 0,
   completion_tokens: 0,
   source: 'runtime',
   outcome: facts.outcome,
+  ...(facts.error instanceof ApiError && facts.error.code && { error_code: facts.error.code }),
   finish_reason: null,
-  admitted_at: facts.admission.entry[0],
+  admitted_at: facts.admission.admittedAtMs,
   time_to_first_token_ms: null,
   duration_ms: facts.nowMs - facts.event.receivedAtMs,
   cost_nanos: 0n,
@@ -74,15 +77,15 @@ const serveTokenizer =
   <Request extends { model: string }>(route: TokenizerRoute<Request>, deps: TokenizerDependencies) =>
   async (event: ApiEvent): Promise<Reply> => {
     const key = presentedKey(event, deps.host);
-    const { request, model } = await parse({ schema: route.schema, checkSupport }, deps, key, event);
+    const { request, model, opened } = await parse({ schema: route.schema, checkSupport }, deps, key, event);
     const task = route.toTask(request, model, model.tokenizer as TokenizerFiles);
     const { requestId } = event;
     // An empty text is a request too.
     const tokens = Math.max(1, task.reservedTokens);
-    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens });
+    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored) };
     const land = (outcome: Outcome, error?: unknown): Promise<void> => {
-      const usageEvent = freeEvent({ event, admission, model, path: route.path, outcome, nowMs: deps.now() });
+      const usageEvent = freeEvent({ event, admission, model, path: route.path, outcome, error, nowMs: deps.now() });
       return settleRequest(deps, { event, admission, usageEvent, error });
     };
     try {

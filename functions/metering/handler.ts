@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { createDatabase } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
-import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
 import { type SweepReport, sweep } from '../../shared/metering/sweep.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';

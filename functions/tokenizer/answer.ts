@@ -1,5 +1,7 @@
+import { logError } from '../../shared/logging/log.ts';
+import type { TokenizerFiles } from '../../shared/models/model.ts';
 import type { CountAnswer, FitAnswer, Refusal } from '../../shared/tokens/answers.ts';
-import { TemplateRefused } from '../../shared/tokens/errors.ts';
+import { TemplateFailed, TemplateRefused, TextRefused } from '../../shared/tokens/errors.ts';
 import { countPrompt, fitPrompt } from '../../shared/tokens/fit-prompt.ts';
 import type { LoadedTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
 import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
@@ -7,15 +9,22 @@ import type { CountQuestion, FitQuestion, TokenizerQuestion } from '../../shared
 import { answerDetokenize, answerTokenize } from './tokenize.ts';
 import type { Tokenizers } from './tokenizers.ts';
 
-const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer =>
-  fitPrompt(tokenizer, prompt, max_prompt_tokens);
+/** What breaks our renderer may be fine for the runtime's, or for a runtime that has no use for the template: it goes on uncounted. */
+const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer => {
+  try {
+    return fitPrompt(tokenizer, prompt, max_prompt_tokens);
+  } catch (error) {
+    if (error instanceof TemplateFailed && max_prompt_tokens === null) return { prompt_tokens: null, kept: null };
+    throw error;
+  }
+};
 
-/** An answer is counted also where the prompt, which the runtime has taken, cannot be rendered here. */
+/** An answer is counted also where the prompt, which the runtime has taken, cannot be counted here. */
 const countIfTaken = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
   try {
     return countPrompt(tokenizer, prompt);
   } catch (error) {
-    if (error instanceof TemplateRefused) return null;
+    if (error instanceof TemplateRefused || error instanceof TextRefused) return null;
     throw error;
   }
 };
@@ -25,6 +34,7 @@ const answerCount = (tokenizer: LoadedTokenizer, { prompt, texts }: CountQuestio
   return {
     prompt_tokens: prompt && countIfTaken(tokenizer, prompt),
     text_tokens: texts.map((text) => counter.count(text) as number),
+    special_tokens: tokenizer.encode('', true).length,
   };
 };
 
@@ -41,13 +51,27 @@ const answerOne = (tokenizer: LoadedTokenizer, question: TokenizerQuestion) => {
   }
 };
 
-/** Answers one question; a chat template that refuses the prompt is an answer too. Throws when the tokenizer's files cannot be read. */
+/** The same tokenizer, whose template does not break unseen. */
+const withLog = (tokenizer: LoadedTokenizer, files: TokenizerFiles): LoadedTokenizer => ({
+  ...tokenizer,
+  render: (...prompt) => {
+    try {
+      return tokenizer.render(...prompt);
+    } catch (error) {
+      if (error instanceof TemplateFailed) logError('template_failed', error.cause, { files });
+      throw error;
+    }
+  },
+});
+
+/** Answers one question; that a prompt or a text is refused is an answer too. Throws when the tokenizer's files cannot be read. */
 export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<ReturnType<typeof answerOne> | Refusal> => {
-  const tokenizer = await tokenizers(question.files);
+  const tokenizer = withLog(await tokenizers(question.files), question.files);
   try {
     return answerOne(tokenizer, question);
   } catch (error) {
-    if (error instanceof TemplateRefused) return { refused: error.message };
+    if (error instanceof TemplateRefused) return { refused: error.message, by: 'template' };
+    if (error instanceof TextRefused) return { refused: error.message, by: 'tokenizer' };
     throw error;
   }
 };

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { MAX_FILE_BYTES } from '../../shared/tokens/loaded-tokenizer.ts';
 import type { ReadFile } from './tokenizers.ts';
 
-const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 /** Silence for longer than this means that the connection is gone. */
@@ -28,7 +28,7 @@ export const createReadObject = (bucket: string): ReadFile => {
       let bytes = 0;
       for await (const chunk of body as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        if (bytes > MAX_OBJECT_BYTES) throw new Error(`The object ${key} has more than ${MAX_OBJECT_BYTES} bytes.`);
+        if (bytes > MAX_FILE_BYTES) throw new Error(`The object ${key} has more than ${MAX_FILE_BYTES} bytes.`);
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString();

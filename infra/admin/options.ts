@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { NewKey } from '../../shared/keys/limiter.ts';
+import { NewKey } from '../../shared/keys/key.ts';
 import { Model } from '../../shared/models/model.ts';
+import { Grant } from '../../shared/organizations/credit-store.ts';
+import { OrganizationLimits } from '../../shared/organizations/organization.ts';
+import { nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import type { TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
@@ -15,9 +19,19 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
                                      The model's own files, which are uploaded: with them prompts are counted and shortened.
   create-key --org ID                Create an API key of the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
+      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    In dollars: what it may spend in a day, a month (UTC) and in all.
+  limit-organization --org ID        Set the limits that all keys of an organization share, in place of any that it had.
+      [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
+                                     --prepaid: its requests are paid from credit that was granted before.
+  grant-credit --org ID --dollars 100 --reason TEXT
+                                     Add prepaid credit to an organization that has limits. To take some back: --dollars=-5.
+      [--actor NAME]                 Who grants it (default: the user of this shell).
+  balance --org ID                   Tell an organization's credit: what was granted, spent and is held, and whether it adds up.
+  rebuild --day 2026-11-21           Make the totals of a UTC day from its usage events again, put right what differs, and tell it as
+                                     JSON. It fails when something did.
 
   --stack NAME                       The data stack whose tables and bucket are meant (default sluice-data). KEYS_TABLE,
-                                     MODELS_TABLE and TOKENIZERS_BUCKET in the environment name them directly.
+                                     MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE and TOKENIZERS_BUCKET in the environment name them directly.
 `;
 
 const options = {
@@ -26,17 +40,29 @@ const options = {
   'tokenizer-config': { type: 'string' },
   'chat-template': { type: 'string' },
   org: { type: 'string' },
-  'requests-per-minute': { type: 'string', default: '600' },
-  'tokens-per-minute': { type: 'string', default: '200000' },
-  concurrency: { type: 'string', default: '32' },
+  'requests-per-minute': { type: 'string' },
+  'tokens-per-minute': { type: 'string' },
+  concurrency: { type: 'string' },
+  'day-budget': { type: 'string' },
+  'month-budget': { type: 'string' },
+  'total-budget': { type: 'string' },
+  prepaid: { type: 'boolean', default: false },
+  dollars: { type: 'string' },
+  reason: { type: 'string' },
+  actor: { type: 'string', default: userInfo().username },
   models: { type: 'string' },
   expires: { type: 'string' },
+  day: { type: 'string' },
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
 
 export type Command = { stack: string } & (
   | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
   | { command: 'create-key'; key: NewKey }
+  | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
+  | { command: 'grant-credit'; grant: Omit<Grant, 'number'> }
+  | { command: 'balance'; organization: string }
+  | { command: 'rebuild'; day: string }
 );
 
 /** A mistake in the command line: told without a stack trace. */
@@ -57,15 +83,62 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     const key = {
       org: values.org,
       scope: 'serverless',
-      requests_per_minute: Number(values['requests-per-minute']),
-      tokens_per_minute: Number(values['tokens-per-minute']),
-      concurrency: Number(values.concurrency),
-      ...(values.models && { models: values.models.split(',').map((name) => name.trim()) }),
-      ...(values.expires && { expires_at: Date.parse(values.expires) }),
+      requests_per_minute: number(values['requests-per-minute']) ?? 600,
+      tokens_per_minute: number(values['tokens-per-minute']) ?? 200_000,
+      concurrency: number(values.concurrency) ?? 32,
+      ...(values.models !== undefined && { models: values.models.split(',').map((name) => name.trim()) }),
+      ...(values.expires !== undefined && { expires_at: Date.parse(values.expires) }),
+      day_budget_nanos: dollars(values, 'day-budget'),
+      month_budget_nanos: dollars(values, 'month-budget'),
+      total_budget_nanos: dollars(values, 'total-budget'),
     };
     return { command, stack: values.stack, key: checked(NewKey, key, 'the options') };
   }
+  if (command === 'limit-organization') {
+    const limits = {
+      requests_per_minute: number(values['requests-per-minute']),
+      tokens_per_minute: number(values['tokens-per-minute']),
+      concurrency: number(values.concurrency),
+      month_budget_nanos: dollars(values, 'month-budget'),
+      prepaid: values.prepaid,
+    };
+    return {
+      command,
+      stack: values.stack,
+      organization: organizationOf(values),
+      limits: checked(OrganizationLimits, limits, 'the options'),
+    };
+  }
+  if (command === 'grant-credit') {
+    const grant = {
+      organization: organizationOf(values),
+      amount_nanos: dollars(values, 'dollars'),
+      actor: values.actor,
+      reason: values.reason,
+      granted_at: nowMs,
+    };
+    return { command, stack: values.stack, grant: checked(Grant.omit({ number: true }), grant, 'the options') };
+  }
+  if (command === 'balance') return { command, stack: values.stack, organization: organizationOf(values) };
+  if (command === 'rebuild') return { command, stack: values.stack, day: checked(z.iso.date(), values.day, '--day') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
+};
+
+/** Nothing between two quotation marks is no number, and above all not 0. */
+const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
+
+const organizationOf = ({ org }: { org?: string | undefined }): string => {
+  if (!org) throw new UsageError('--org is missing.');
+  return org;
+};
+
+/** Dollars as nano-dollars, exactly. */
+const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): bigint | undefined => {
+  const text = values[name];
+  if (text === undefined) return undefined;
+  const nanos = nanosOf(text.replace(/^-/, ''));
+  if (nanos === undefined) throw new UsageError(`--${name} expects dollars with at most nine decimals, such as 12.50.`);
+  return text.startsWith('-') ? -nanos : nanos;
 };
 
 const parseStrictly = (args: string[]) => {

@@ -2,19 +2,35 @@ import { createHash } from 'node:crypto';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
+import { TemplateFailed } from '../../shared/tokens/errors.ts';
 import { countPrompt } from '../../shared/tokens/fit-prompt.ts';
-import { loadTokenizer, type TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
+import { loadTokenizer, MAX_FILE_BYTES, type TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
+
+const NAMES: Record<keyof TokenizerTexts, string> = {
+  tokenizer: 'tokenizer.json',
+  config: 'tokenizer_config.json',
+  chatTemplate: 'chat_template.jinja',
+};
+
+const checkSizes = (texts: TokenizerTexts): void => {
+  for (const [text, name] of Object.entries(NAMES)) {
+    const bytes = Buffer.byteLength(texts[text as keyof TokenizerTexts] ?? '');
+    if (bytes > MAX_FILE_BYTES) throw new Error(`${name} has ${bytes} bytes. No file of a tokenizer may have more than ${MAX_FILE_BYTES}.`);
+  }
+};
 
 /**
  * Makes sure that a model's files can count a prompt.
- * @throws Error naming the file that cannot be read, or the reason why the chat template does not take a plain message
+ * @throws Error naming the file that is too large or cannot be read, or the reason why the chat template does not take a plain message
  */
 export const checkTokenizer = (texts: TokenizerTexts): void => {
+  checkSizes(texts);
   const tokenizer = loadTokenizer(texts);
   try {
     countPrompt(tokenizer, { messages: [{ role: 'user', content: 'Hello.' }] });
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const fault = error instanceof TemplateFailed ? error.cause : error;
+    const words = fault instanceof Error ? fault.message : String(fault);
     throw new Error(`The chat template cannot be rendered with one message of the user: ${words}`, { cause: error });
   }
 };
@@ -45,8 +61,8 @@ export const uploadTokenizer = async (client: S3Client, bucket: string, texts: T
   const { tokenizer, config, chatTemplate } = texts;
   return {
     vocabulary_size: vocabularySizeOf(tokenizer),
-    tokenizer: await upload(tokenizer, 'tokenizer.json'),
-    ...(config !== undefined && { config: await upload(config, 'tokenizer_config.json') }),
-    ...(chatTemplate !== undefined && { chat_template: await upload(chatTemplate, 'chat_template.jinja') }),
+    tokenizer: await upload(tokenizer, NAMES.tokenizer),
+    ...(config !== undefined && { config: await upload(config, NAMES.config) }),
+    ...(chatTemplate !== undefined && { chat_template: await upload(chatTemplate, NAMES.chatTemplate) }),
   };
 };

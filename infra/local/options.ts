@@ -13,6 +13,7 @@ export const USAGE = `npm start -- [options]
   --stop-on-disconnect a caller that goes away stops its function (on AWS it does not)
   --container URL      an OpenAI-compatible server in place of our own model container
   --token-delay-ms N   between two tokens of our own container (default 20)
+  --batch-window-ms N  the longest that records of a stream wait for others: totals are that late (default as deployed)
   --state DIR          where the database, logs and local.json are (default .sluice)
   --assembly DIR       run this cloud assembly instead of synthesizing the app
   --quiet              no line for each request
@@ -29,6 +30,7 @@ const Flags = z.strictObject({
   'stop-on-disconnect': z.boolean(),
   container: z.url({ protocol: /^https?$/ }).optional(),
   'token-delay-ms': count(0, 60_000),
+  'batch-window-ms': count(0, 300_000).optional(),
   state: z.string().min(1),
   assembly: z.string().min(1).optional(),
   quiet: z.boolean(),
@@ -52,6 +54,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'stop-on-disconnect': { type: 'boolean', default: false },
       container: { type: 'string' },
       'token-delay-ms': { type: 'string', default: '20' },
+      'batch-window-ms': { type: 'string' },
       state: { type: 'string', default: '.sluice' },
       assembly: { type: 'string' },
       quiet: { type: 'boolean', default: false },

@@ -11,16 +11,18 @@ import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { createProcessList } from './processes/process-list.ts';
+import { createQueues } from './queues.ts';
 import { createFileStore, createMemoryStore } from './s3/object-store.ts';
 import { startS3 } from './s3/server.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
+import { startEventSources } from './streams/event-sources.ts';
 
 /*
  * The local run of the deployed app, process by process:
  *
- *   runner ── gateways (one HTTP server a REST API), schedules, emulators of the SageMaker runtime, S3 and Lambda's Invoke
+ *   runner ── gateways (one HTTP server a REST API), schedules, readers of streams, emulators of the SageMaker runtime, S3 and Lambda's Invoke
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
  *     ├── dynoxide (DynamoDB)
  *     ├── infra/container/main.ts (the model)
@@ -46,6 +48,8 @@ export interface LocalOptions {
   readonly containerUrl?: string | undefined;
   /** Between two tokens of our own container. */
   readonly tokenDelayMs: number;
+  /** The longest that records of a stream wait for others, if that is less than the template says. */
+  readonly batchWindowMs?: number | undefined;
   /** Prints no line for a request or an event. */
   readonly quiet: boolean;
   /** Called when a process was started or has ended. */
@@ -76,7 +80,7 @@ const PORT_OFFSETS = { serverless: 0, ondemand: 1, control: 2 } as const;
 type HostName = keyof typeof PORT_OFFSETS;
 
 /**
- * Runs a cloud assembly on this machine: its APIs, functions, tables, buckets and schedules, with emulators of DynamoDB, S3 and SageMaker.
+ * Runs a cloud assembly on this machine: its APIs, functions, tables, streams, buckets and schedules, with emulators of DynamoDB, S3 and SageMaker.
  * @throws Error when something of the assembly cannot be run, a port is taken (code EADDRINUSE) or a process does not come up;
  *   all that was started has ended then
  */
@@ -118,6 +122,18 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
   const hosts = await startHosts(app, options, functions, log, started);
   started.defer(startSchedules(app.schedules, functions.invoke, log));
+  const queues = createQueues(app.queues, path.join(options.stateDir, 'queues'));
+  const { eventSources } = app;
+  started.defer(
+    startEventSources({
+      eventSources,
+      url: database.url,
+      batchWindowMs: options.batchWindowMs,
+      invoke: functions.invoke,
+      sendFailure: queues.send,
+      log,
+    }),
+  );
 
   const running = started.move();
   return {
@@ -141,13 +157,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   };
 };
 
-const assertServed = ({ apis, eventSources }: LocalApp): void => {
-  const [eventSource] = eventSources;
-  if (eventSource) {
-    throw new Error(
-      `The local run does not read streams yet: ${eventSource.logicalId} maps ${eventSource.sourceArn} to ${eventSource.functionName}`,
-    );
-  }
+const assertServed = ({ apis }: LocalApp): void => {
   for (const { stackName } of apis) {
     if (hostName(stackName) === undefined)
       throw new Error(`The REST API of stack ${stackName} is none of the hosts ${Object.keys(PORT_OFFSETS).join(', ')}`);

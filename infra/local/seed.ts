@@ -3,8 +3,9 @@ import path from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createDatabase } from '../../shared/database/client.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
-import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { isKeyItem } from '../../shared/keys/key.ts';
 import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
+import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import type { NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { uploadTokenizer } from '../admin/tokenizer-files.ts';
@@ -84,7 +85,7 @@ export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, 
 
   const known = previous && parseSecret(previous.api_key);
   const item = known && (await limiters.get(known.keyId));
-  if (previous && item && sameHash(known.hash, item.h) && item.status === 'active')
+  if (previous && item && isKeyItem(item) && sameHash(known.hash, item.h) && item.status === 'active')
     return { api_key: previous.api_key, model: LOCAL_MODEL };
   const { secret } = await createKey(limiters, {
     org: 'org_demo',

@@ -49,6 +49,7 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
     stopOnDisconnect: flags['stop-on-disconnect'],
     containerUrl: flags.container,
     tokenDelayMs: flags['token-delay-ms'],
+    batchWindowMs: flags['batch-window-ms'],
     quiet: flags.quiet,
     onChange: () => publish(),
   });

@@ -1,6 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { EPOCH_INDEX } from '../../shared/keys/limiter-store.ts';
+import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/limiters/limiter-store.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
 
@@ -10,6 +10,7 @@ export class DataStack extends Stack {
   readonly models: Table;
   readonly usage: Table;
   readonly responses: Table;
+  readonly accounts: Table;
   readonly tokenizers: Bucket;
 
   constructor(scope: Construct, id: string, props: StackProps) {
@@ -17,14 +18,25 @@ export class DataStack extends Stack {
     this.keys = new Table(this, 'Keys', {
       variable: 'KEYS_TABLE',
       partitionKey: 'id',
-      keysOnlyIndex: { name: EPOCH_INDEX, attribute: 'ep' },
+      keysOnlyIndexes: [
+        { name: EPOCH_INDEX, attribute: 'ep' },
+        { name: ORGANIZATION_INDEX, attribute: 'org' },
+      ],
     });
     this.models = new Table(this, 'Models', { variable: 'MODELS_TABLE', partitionKey: 'pool', sortKey: 'name' });
-    this.usage = new Table(this, 'Usage', { variable: 'USAGE_TABLE', partitionKey: 'usage_bucket', sortKey: 'usage_event' });
+    this.usage = new Table(this, 'Usage', {
+      variable: 'USAGE_TABLE',
+      partitionKey: 'usage_bucket',
+      sortKey: 'usage_event',
+      keysOnlyStream: true,
+    });
     this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
+    this.accounts = new Table(this, 'Accounts', { variable: 'ACCOUNTS_TABLE', partitionKey: 'account', sortKey: 'record' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
+    new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
+    new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
   }
 }

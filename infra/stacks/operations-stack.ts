@@ -22,6 +22,8 @@ import type { ServerlessStack } from './serverless-stack.ts';
 
 const PERIOD = Duration.minutes(5);
 const TRACED_SHARE = 0.05;
+/** Events wait for others for a minute. */
+const ROLLUPS_LATE = Duration.minutes(15);
 
 /** What an operator looks at, and is woken by. Each alarm has an entry of its name in docs/operations.md. */
 export class OperationsStack extends Stack {
@@ -55,7 +57,8 @@ export class OperationsStack extends Stack {
         resourceArn: '*',
       },
     });
-    const functions = [serverless.inference, serverless.catalog, serverless.metering, serverless.tokenizer];
+    const { rollups } = serverless;
+    const functions = [serverless.inference, serverless.catalog, serverless.metering, rollups.function, serverless.tokenizer];
     const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
       const filters = from.map(
         (fn, i) =>
@@ -78,15 +81,22 @@ export class OperationsStack extends Stack {
       FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
       serverless.metering,
     );
+    const refused = count('RequestsRefused', says('refused'), serverless.inference);
+    const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), serverless.inference);
     const stage = serverless.host.api.deploymentStage;
 
     this.#alarm('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
     this.#alarm('RequestsOrphaned', orphaned, 0);
     this.#alarm('SettlementsFailed', unsettled, 0);
     this.#alarm('ResponsesNotKept', notKept, 0);
+    this.#alarm('ChargesCapped', capped, 0);
     this.#alarm('RequestsFailedByUs', unhandled, 0);
     this.#alarm('SweepFailed', serverless.metering.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarmWithout('SweepStalled', swept);
+    const failedBatches = rollups.failures.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
+    this.#alarm('RollupsFailed', failedBatches, 0);
+    const rollupsAge = rollups.function.metric('IteratorAge', { statistic: 'max', period: PERIOD });
+    this.#alarm('RollupsLate', rollupsAge, ROLLUPS_LATE.toMilliseconds());
     this.#alarm('InferenceThrottled', serverless.inference.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarm('TokenizerFailed', serverless.tokenizer.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarm('TokenizerThrottled', serverless.tokenizer.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
@@ -106,7 +116,7 @@ export class OperationsStack extends Stack {
             stage.metricLatency({ statistic: 'p50', period: PERIOD }),
             stage.metricLatency({ statistic: 'p99', period: PERIOD }),
           ]),
-          this.#graph('Metering', [orphaned, unsettled, unhandled]),
+          this.#graph('Metering', [orphaned, unsettled, unhandled, refused, capped]),
         ],
         [
           this.#graph(

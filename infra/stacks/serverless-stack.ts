@@ -3,12 +3,13 @@ import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
-import { EPOCH_INDEX } from '../../shared/keys/limiter-store.ts';
+import { EPOCH_INDEX } from '../../shared/limiters/limiter-store.ts';
 import type { Config } from '../config.ts';
 import { grantInvokeEndpoints } from '../constructs/endpoints.ts';
 import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { RestHost } from '../constructs/rest-host.ts';
+import { Rollups } from '../constructs/rollups.ts';
 import type { DataStack } from './data-stack.ts';
 
 const INFERENCE_TIMEOUT = Duration.seconds(600);
@@ -29,6 +30,7 @@ export class ServerlessStack extends Stack {
   readonly inference: NodeFunction;
   readonly catalog: NodeFunction;
   readonly metering: NodeFunction;
+  readonly rollups: Rollups;
   readonly tokenizer: NodeFunction;
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
@@ -37,7 +39,7 @@ export class ServerlessStack extends Stack {
     data.keys.grant(this.inference, 'GetItem', 'UpdateItem');
     data.models.grant(this.inference, 'Query');
     data.usage.grant(this.inference, 'PutItem', 'GetItem');
-    data.responses.grant(this.inference, 'GetItem', 'PutItem');
+    data.responses.grant(this.inference, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
     grantInvokeEndpoints(this.inference, config);
     this.inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
     // A secret that nobody has to keep: the id ends in a random UUID, callers never see it, and no deployment changes it.
@@ -47,7 +49,7 @@ export class ServerlessStack extends Stack {
       config,
       name: 'tokenizer',
       memoryMb: ONE_CPU_MB,
-      timeout: Duration.seconds(30),
+      timeout: Duration.seconds(20),
     });
     data.tokenizers.grantRead(this.tokenizer);
     grantInvoke(this.inference, this.tokenizer, 'TOKENIZER_FUNCTION');
@@ -63,7 +65,7 @@ export class ServerlessStack extends Stack {
     this.catalog.addEnvironment('SLUICE_COMMIT', config.commit);
     data.keys.grant(this.catalog, 'GetItem');
     data.models.grant(this.catalog, 'Query');
-    data.responses.grant(this.catalog, 'GetItem', 'DeleteItem');
+    data.responses.grant(this.catalog, 'GetItem', 'PutItem');
 
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
     this.metering.addEnvironment('MAX_FLIGHT_MS', String(MAX_FLIGHT.toMilliseconds()));
@@ -74,6 +76,8 @@ export class ServerlessStack extends Stack {
       schedule: Schedule.rate(SWEEP_EVERY),
       targets: [new LambdaTarget(this.metering, { retryAttempts: 0 })],
     });
+
+    this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage });
 
     this.host = new RestHost(this, 'Host', { config, name: 'serverless', fallback: this.catalog });
     for (const path of INFERENCE_PATHS) this.host.stream(path, this.inference);

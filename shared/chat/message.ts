@@ -1,21 +1,24 @@
 import * as z from 'zod';
+import { anyObject } from '../http/any-object.ts';
+import { firstFault } from '../http/first-fault.ts';
 
+const MAX_MESSAGES = 4_096;
 const MAX_PARTS = 4_096;
 const MAX_CALLS = 128;
 
 /** A name or an id; what clients make is far shorter. */
-const Label = z.string().max(256);
+export const Label = z.string().max(256);
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
 /** An assistant's refusal, as clients replay it. */
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
 /** Text as clients send it: a string, or parts of which only text is taken. */
-const Content = z.union([z.string(), z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS)], {
+const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
   error: 'expected a string or an array of text parts ({ "type": "text", "text": … }); images, audio and files are not supported',
 });
 
-const Arguments = z.union([z.string(), z.record(z.string(), z.unknown())], { error: 'expected a string of JSON, or an object' });
+const Arguments = z.union([z.string(), anyObject()], { error: 'expected a string of JSON, or an object' });
 
 /** A call in an assistant's turn as clients replay it (interface 2.2). */
 export const ToolCall = z.looseObject({
@@ -34,7 +37,7 @@ export const Message = z
     reasoning: z.string().nullish(),
     reasoning_content: z.string().nullish(),
     tool_call_id: Label.nullish(),
-    tool_calls: z.array(ToolCall).max(MAX_CALLS).nullish(),
+    tool_calls: firstFault(z.array(ToolCall).max(MAX_CALLS)).nullish(),
     /** The deprecated form of one call. */
     function_call: z.looseObject({ name: Label, arguments: Arguments.nullish() }).nullish(),
   })
@@ -45,3 +48,6 @@ export const Message = z
 export type Message = z.output<typeof Message>;
 
 const NEEDS_CONTENT = new Set(['system', 'developer', 'user']);
+
+/** A conversation. */
+export const Messages = firstFault(z.array(Message).min(1, 'expected at least one message').max(MAX_MESSAGES));

@@ -29,8 +29,9 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
       content += textOf(delta?.content);
       if (delta) reasoning += reasoningOf(delta);
       if (Array.isArray(delta?.tool_calls)) calls.take(delta.tool_calls);
-      if (choice.logprobs?.content) logprobs.push(...choice.logprobs.content);
-      if (choice.token_ids) tokenIds.push(...choice.token_ids);
+      // Not spread: a runtime may send more at once than a call takes arguments.
+      for (const entry of choice.logprobs?.content ?? []) logprobs.push(entry);
+      for (const id of choice.token_ids ?? []) tokenIds.push(id);
       if (!choice.finish_reason) return;
       finishReason = finishReasonOf(choice.finish_reason, form, calls.calls().length > 0);
       stopReason = stopReasonOf(choice);

@@ -1,27 +1,26 @@
 import * as z from 'zod';
+import { anyObject } from '../http/any-object.ts';
+import { firstFault } from '../http/first-fault.ts';
 import { Count, Switch, samplingExtras, samplingFault, samplingFields } from '../sampling/fields.ts';
 import { pairCalls } from './call-ids.ts';
-import { Message } from './message.ts';
-import { FunctionCall, Functions, functionsOf, ToolChoice, Tools, toolFault } from './tool.ts';
+import { Messages } from './message.ts';
+import { AnySchema, FunctionCall, FunctionName, Functions, functionsOf, ToolChoice, Tools, toolFault } from './tool.ts';
 
-const MAX_MESSAGES = 4_096;
 const MAX_METADATA_BYTES = 16 * 1024;
 /** Beyond this no draft text is worth reading. */
 const MAX_DRAFT_ITEMS = 131_072;
 /** An object of the caller's own, kept on the usage event. */
-export const Metadata = z
-  .record(z.string(), z.unknown())
-  .refine(
-    (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
-    `expected at most ${MAX_METADATA_BYTES} bytes of JSON`,
-  );
+export const Metadata = anyObject().refine(
+  (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
+  `expected at most ${MAX_METADATA_BYTES} bytes of JSON`,
+);
 
 const Prediction = z.union(
   [
     z.string(),
     z.looseObject({
       type: z.literal('content').default('content'),
-      content: z.union([z.string(), z.array(z.record(z.string(), z.unknown())).max(MAX_DRAFT_ITEMS)]),
+      content: z.union([z.string(), firstFault(z.array(anyObject()).max(MAX_DRAFT_ITEMS))]),
     }),
   ],
   { error: 'expected a string or { "type": "content", "content": … }' },
@@ -37,7 +36,8 @@ const Thinking = z.discriminatedUnion(
   { error: `expected { "type": "enabled" } or { "type": "disabled" }` },
 );
 
-const NO_SCHEMA =
+/** Why a schema for the answer is refused, and what to send in its place. */
+export const NO_SCHEMA =
   'json_schema is not accepted: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
 
 const ResponseFormat = z.strictObject({
@@ -55,9 +55,9 @@ const StructuredResponseFormat = z.discriminatedUnion(
     z.strictObject({
       type: z.literal('json_schema'),
       json_schema: z.strictObject({
-        name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes'),
+        name: FunctionName,
         description: z.string().nullish(),
-        schema: z.record(z.string(), z.unknown(), { error: 'expected a JSON Schema object' }),
+        schema: AnySchema,
         strict: z.boolean().nullish(),
       }),
     }),
@@ -70,7 +70,7 @@ export const StreamOptions = z.looseObject({ include_usage: Switch });
 /** The properties of interface 2.1, in its order. */
 const documented = {
   model: z.string().min(1).max(256),
-  messages: z.array(Message).min(1, 'expected at least one message').max(MAX_MESSAGES),
+  messages: Messages,
   temperature: samplingFields.temperature,
   top_p: samplingFields.top_p,
   max_tokens: Count,
@@ -108,7 +108,7 @@ const documented = {
   echo_last: z.int().min(0).nullish(),
   ignore_eos: samplingFields.ignore_eos,
   speculation: z
-    .union([z.string(), z.array(z.int()).max(MAX_DRAFT_ITEMS)], { error: 'expected a string or an array of token ids' })
+    .union([z.string(), firstFault(z.array(z.int()).max(MAX_DRAFT_ITEMS))], { error: 'expected a string or an array of token ids' })
     .nullish(),
   prediction: Prediction.nullish(),
   reasoning_effort: ReasoningEffort.nullish(),

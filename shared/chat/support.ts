@@ -1,5 +1,6 @@
 import { ApiError, InvalidRequest } from '../http/errors.ts';
 import type { Model } from '../models/model.ts';
+import { checkLogprobsSize } from '../sampling/logprobs-size.ts';
 import { wantedTokens } from '../tokens/fit-window.ts';
 import { dialects } from '../upstream/dialects/index.ts';
 import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from './request.ts';
@@ -41,18 +42,16 @@ export const checkTokenIds = (
   }
 };
 
-/** Log probabilities are many times the size of the text: more of them than this are not held beside each other. */
-const MAX_WHOLE_LOGPROBS = 100_000;
-
-const checkLogprobsSize = ({ stream, logprobs, top_logprobs, n, ...request }: ChatCompletionRequest, model: Model): void => {
+const checkLogprobs = ({ stream, logprobs, top_logprobs, n, ...request }: ChatCompletionRequest, model: Model): void => {
   if (stream || !logprobs) return;
-  const tokens = (n ?? 1) * wantedTokens(request.max_completion_tokens ?? request.max_tokens ?? undefined, model);
-  const count = tokens * ((top_logprobs ?? 0) + 1);
-  if (count > MAX_WHOLE_LOGPROBS)
-    throw new InvalidRequest({
-      param: 'logprobs',
-      message: `Up to ${count} log probabilities (n × max_tokens × (top_logprobs + 1)) are too many for a reply in one piece, which holds ${MAX_WHOLE_LOGPROBS}. Send stream: true, or ask for fewer.`,
-    });
+  checkLogprobsSize({
+    tokens: (n ?? 1) * wantedTokens(request.max_completion_tokens ?? request.max_tokens ?? undefined, model),
+    top: top_logprobs ?? 0,
+    formula: 'n × max_tokens × (top_logprobs + 1)',
+    holder: 'a reply in one piece',
+    remedy: 'Send stream: true, or ask for fewer.',
+    param: 'logprobs',
+  });
 };
 
 /** 400 when the request switches on what its model cannot do. */
@@ -63,7 +62,7 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model): void
     throw new UnsupportedByModel(field, model.name);
   };
   checkTokenIds(request, model);
-  checkLogprobsSize(request, model);
+  checkLogprobs(request, model);
   for (const name of chatFields) if (fields[name].how === 'refused' && request[name]) refuse(name);
   if (!tools && hasTools(request)) refuse(isLegacy(request) ? 'functions' : 'tools');
   if (!json_object && request.response_format && request.response_format.type !== 'text') refuse('response_format');

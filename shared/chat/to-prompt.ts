@@ -1,4 +1,4 @@
-import { MAX_DEPTH, measureJson } from '../http/json-size.ts';
+import { MAX_DEPTH, MAX_VALUES, measureJson } from '../http/json-size.ts';
 import type { Model } from '../models/model.ts';
 import type { ChatPrompt, PromptMessage, PromptToolCall } from '../tokens/prompt.ts';
 import { callsOf, pairCalls } from './call-ids.ts';
@@ -15,7 +15,8 @@ const textOf = (content: Message['content']): string | null =>
 
 const isObject = (text: string): boolean => {
   try {
-    const value: unknown = measureJson(text).depth <= MAX_DEPTH && JSON.parse(text);
+    const { depth, values } = measureJson(text);
+    const value: unknown = depth <= MAX_DEPTH && values <= MAX_VALUES && JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value);
   } catch {
     return false;

@@ -1,35 +1,42 @@
 import * as z from 'zod';
+import { anyObject } from '../http/any-object.ts';
+import { firstFault } from '../http/first-fault.ts';
 
 const MAX_TOOLS = 128;
 
-const Name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes');
+/** The name of a function, or of a schema. */
+export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes');
+
+/** A JSON Schema, which only a runtime reads. */
+export const AnySchema = anyObject('expected a JSON Schema object');
 
 /** A function that the model may call (interface 2.2). */
 export const FunctionDefinition = z.looseObject({
-  name: Name,
+  name: FunctionName,
   description: z.string().nullish(),
-  parameters: z.record(z.string(), z.unknown(), { error: 'expected a JSON Schema object' }).nullish(),
+  parameters: AnySchema.nullish(),
   strict: z.boolean().nullish(),
 });
 export type FunctionDefinition = z.output<typeof FunctionDefinition>;
 
-export const Tools = z
-  .array(
-    z.looseObject({
-      type: z.literal('function', { error: "expected 'function': only function tools are supported" }),
-      function: FunctionDefinition,
-    }),
-  )
-  .max(MAX_TOOLS);
+const Tool = z.looseObject({
+  type: z.literal('function', { error: "expected 'function': only function tools are supported" }),
+  function: FunctionDefinition,
+});
+
+export const Tools = firstFault(z.array(Tool).max(MAX_TOOLS));
 
 export const ToolChoice = z.union(
-  [z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: Name }).nullish() })],
+  [
+    z.enum(['auto', 'none', 'required']),
+    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: FunctionName }).nullish() }),
+  ],
   { error: `expected 'auto', 'none', 'required' or { "type": "function", "function": { "name": … } }` },
 );
 
-export const Functions = z.array(FunctionDefinition).max(MAX_TOOLS);
+export const Functions = firstFault(z.array(FunctionDefinition).max(MAX_TOOLS));
 
-export const FunctionCall = z.union([z.enum(['auto', 'none']), z.looseObject({ name: Name })], {
+export const FunctionCall = z.union([z.enum(['auto', 'none']), z.looseObject({ name: FunctionName })], {
   error: `expected 'auto', 'none' or { "name": … }`,
 });
 

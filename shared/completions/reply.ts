@@ -82,9 +82,9 @@ const gather = (gathered: Gathered, choice: UpstreamChoice): void => {
   const logprobs = logprobsOf(choice);
   if (logprobs) {
     gathered.logprobs ??= Object.fromEntries(LISTS.map((name) => [name, []]));
-    for (const name of LISTS) gathered.logprobs[name]?.push(...(logprobs[name] ?? []));
+    for (const name of LISTS) for (const entry of logprobs[name] ?? []) gathered.logprobs[name]?.push(entry);
   }
-  if (choice.token_ids) gathered.tokenIds.push(...choice.token_ids);
+  for (const id of choice.token_ids ?? []) gathered.tokenIds.push(id);
   if (choice.prompt_token_ids) gathered.promptTokenIds = choice.prompt_token_ids;
   if (!choice.finish_reason) return;
   gathered.finishReason = finishReasonOf(choice.finish_reason);

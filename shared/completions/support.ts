@@ -1,6 +1,9 @@
 import { checkTokenIds, isPassed, UnsupportedByModel } from '../chat/support.ts';
 import { InvalidRequest } from '../http/errors.ts';
 import type { Model } from '../models/model.ts';
+import { checkLogprobsSize } from '../sampling/logprobs-size.ts';
+import { wantedTokens } from '../tokens/fit-window.ts';
+import { maxPromptTokens, measurePrompt } from '../tokens/prompt-size.ts';
 import { type Dialect, ignored, ours, passed, refused, type Treatment } from '../upstream/dialects/dialect.ts';
 import { dialects } from '../upstream/dialects/index.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
@@ -12,9 +15,38 @@ const OWN: Partial<Record<CompletionField, Treatment>> = { prompt: ours, echo: p
 export const treatmentOf = (field: CompletionField, dialect: Dialect): Treatment =>
   OWN[field] ?? dialect.fields[field as keyof Dialect['fields']];
 
+/** The most tokens that a completion has where it says nothing of it: as OpenAI and vLLM have it. */
+const DEFAULT_TOKENS = 16;
+
+/** The most tokens of each choice, if the caller says it or not. */
+export const maxTokensOf = ({ max_tokens }: CompletionRequest): number => max_tokens ?? DEFAULT_TOKENS;
+
+/** A runtime tells an echoed prompt in one piece, also to a stream. */
+const checkLogprobs = (request: CompletionRequest, model: Model): void => {
+  const { logprobs, echo, stream, n } = request;
+  if (logprobs == null) return;
+  const prompt = { texts: promptsOf(request) };
+  const size = echo ? measurePrompt(prompt) : { bytes: 0, allTokens: 0, longestTokens: 0 };
+  const written = prompt.texts.length * wantedTokens(maxTokensOf(request), model);
+  const inOnePiece = {
+    tokens: (n ?? 1) * (written + maxPromptTokens(prompt, size, model)),
+    formula: `(choices × max_tokens${echo ? ' + choices × tokens of the prompt' : ''}) × (logprobs + 1)`,
+    holder: 'a reply in one piece',
+    remedy: 'Send stream: true, or ask for fewer.',
+  };
+  const inOneEvent = {
+    tokens: Math.min(size.longestTokens, model.context_length),
+    formula: 'tokens of the prompt × (logprobs + 1)',
+    holder: 'the echo of a prompt',
+    remedy: 'Send a shorter prompt, its token ids in place of its text, or ask for fewer.',
+  };
+  checkLogprobsSize({ ...(stream ? inOneEvent : inOnePiece), top: logprobs, param: 'logprobs' });
+};
+
 /** 400 when the request asks for what its model cannot do. */
 export const checkCompletion = (request: CompletionRequest, model: Model): void => {
   if (!model.capabilities.logprobs && request.logprobs != null) throw new UnsupportedByModel('logprobs', model.name);
+  checkLogprobs(request, model);
   checkTokenIds(request, model);
   const size = model.tokenizer?.vocabulary_size;
   for (const text of promptsOf(request)) {

@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { orUnavailable } from './outage.ts';
 
@@ -24,13 +25,23 @@ export const createDatabase = (place: Pick<DynamoDBClientConfig, 'endpoint' | 'r
       httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     }),
   });
-  client.middlewareStack.add((next) => (args) => orUnavailable(next(args)), {
+  client.middlewareStack.add((next) => (args) => orUnavailable(() => next(args)), {
     step: 'initialize',
     priority: 'high',
     name: 'orUnavailable',
   });
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers } });
 };
+
+/** Money has no bound that a double would hold: what it would not give exactly is a bigint. */
+const wrapNumbers = (text: string): number | bigint => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : BigInt(text);
+};
+
+/** An item as an error brings it along. */
+export const itemOf = (error: ConditionalCheckFailedException): Record<string, unknown> | undefined =>
+  error.Item && unmarshall(error.Item, { wrapNumbers });
 
 /** Whether a conditional write was refused by its condition. */
 export const isConditionFailed = (error: unknown): error is ConditionalCheckFailedException =>

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { newId } from '../ids/id.ts';
+import { newRequestId } from '../ids/request-id.ts';
 
 /** API Gateway's proxy event, with the id that stands in the reply, the logs and the usage event, and the arrival time. */
 export interface ApiEvent extends APIGatewayProxyEvent {
@@ -19,7 +19,7 @@ export const headerOf = (event: ApiEvent, name: string): string | undefined => {
  */
 export const identify = () => ({
   before: ({ event }: { event: ApiEvent }): void => {
-    event.requestId = newId('request');
     event.receivedAtMs = Date.now();
+    event.requestId = newRequestId(event.receivedAtMs);
   },
 });

@@ -1,18 +1,20 @@
 import { type ApiEvent, headerOf } from './api-event.ts';
 import { ApiError, InvalidRequest } from './errors.ts';
-import { MAX_DEPTH, measureJson } from './json-size.ts';
+import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
-/** Small values cost far more memory than text: more of them than this could not be held beside each other. */
-const MAX_VALUES = 250_000;
 /** An escape that may be half a character. Text never holds one by itself, because the body is UTF-8. */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/** The same value with every half of a character replaced by U+FFFD: no tokenizer and no database can take one. */
+/** The same value with every half of a character replaced by U+FFFD: no tokenizer and no database can take one. Objects are changed where they stand. */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), wellFormed(inner)]));
+  const object = value as Record<string, unknown>;
+  const names = Object.keys(object);
+  for (const name of names) object[name] = wellFormed(object[name]);
+  if (names.every((name) => name.isWellFormed())) return object;
+  return Object.fromEntries(names.map((name) => [name.toWellFormed(), object[name]]));
 };
 
 class UnsupportedContentType extends ApiError {
@@ -30,16 +32,17 @@ const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?js
 
 /**
  * The request's body as JSON. A missing content type is accepted; another than JSON, an empty body, bytes that are not
- * UTF-8, text that is not JSON, nests too deep or holds too many values are a 400. Halves of characters become U+FFFD.
+ * UTF-8, text that is not JSON, nests too deep, holds too many values or too wide an object are a 400. Halves of characters become U+FFFD.
  */
 export const readJsonBody = (event: ApiEvent): unknown => {
   const contentType = headerOf(event, 'content-type');
   if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
-  const { depth, values } = measureJson(text);
+  const { depth, values, width } = measureJson(text);
   if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body nests deeper than ${MAX_DEPTH} levels.` });
-  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body holds more than ${MAX_VALUES} values.` });
+  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body holds more than ${MAX_VALUES} values, keys among them.` });
+  if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body holds an object of more than ${MAX_WIDTH} keys.` });
   try {
     const body: unknown = JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;

@@ -19,3 +19,10 @@ export const toBase62 = (value: number, length: number): string => {
   for (let rest = value; text.length < length; rest = Math.floor(rest / ALPHABET.length)) text = ALPHABET[rest % ALPHABET.length] + text;
   return text;
 };
+
+/** The integer that base62 digits stand for; at most nine of them, beyond which a double is not exact. */
+export const fromBase62 = (digits: string): number => {
+  let value = 0;
+  for (const digit of digits) value = value * ALPHABET.length + ALPHABET.indexOf(digit);
+  return value;
+};

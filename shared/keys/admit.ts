@@ -1,16 +1,24 @@
-import { ApiError, ServiceUnavailable } from '../http/errors.ts';
-import { RateLimited, RequestExceedsLimit } from '../limits/errors.ts';
-import { rateLimitHeaders } from '../limits/rate-limit-headers.ts';
-import { MINUTE_MS, minuteOf, type Refusal, refusalOf, roomFor } from '../limits/window.ts';
-import { checkKey, isModelAllowed } from './authenticate.ts';
+import type { ApiError } from '../http/errors.ts';
+import { newRequestId } from '../ids/request-id.ts';
+import type { Used } from '../limiters/ending.ts';
+import type { Entry } from '../limiters/entry.ts';
+import type { LimiterItem } from '../limiters/limiter.ts';
+import { type Ask, exactRefusal, type Known, type Limiters, type RefusedBy, type Reserved, reserve } from '../limiters/reserve.ts';
+import { type Owner, refusedBy } from '../limits/errors.ts';
+import { isMoneyRefusal } from '../limits/refusal.ts';
+import { logError } from '../logging/log.ts';
+import { checkOrganization } from '../organizations/organization.ts';
+import { checkKey, isModelAllowed, type Opened, openKey } from './authenticate.ts';
 import { ModelNotAllowed } from './errors.ts';
-import { type LimiterItem, limitsOf, usageOf } from './limiter.ts';
-import type { LimiterCache } from './limiter-cache.ts';
-import type { LimiterStore, Reservation } from './limiter-store.ts';
+import type { KeyItem } from './key.ts';
+import { limitHeaders, wholeLimitsOf } from './rate-limits.ts';
 import type { PresentedKey } from './secret.ts';
+import { shardId, shardOf } from './shards.ts';
 
-/** More refusals of the condition in a row than this mean a key under a storm: 503, try again. */
-const MAX_ATTEMPTS = 6;
+export type Keys = Limiters;
+
+/** A request that one shard has no room for is tried in this many; one that cannot be paid there, in all. */
+const MAX_SHARDS_TRIED = 2;
 
 /** What a request asks of its key. */
 export interface AdmissionRequest {
@@ -19,165 +27,207 @@ export interface AdmissionRequest {
   requestId: string;
   /** Tokens to reserve out of the tokens-per-minute limit. */
   tokens: number;
+  /** What it may cost at most, in nano-dollars; asked for only where money is limited. */
+  maxCostNanos: () => bigint;
+  /** A function that died may have left this request in flight; `used`: what its event says, if it came that far. */
+  dead?: { used?: Used };
+  /** The key's item, where it has been opened for this request. */
+  opened?: Opened;
+}
+
+/** What a request has taken out of one limiter. */
+interface Taken {
+  limiterId: string;
+  item: LimiterItem;
+  entry: Entry;
 }
 
 /** A request in flight: durable before anything is asked of the upstream. */
 export interface Admission {
   requestId: string;
-  item: LimiterItem;
-  entry: [admittedAtMs: number, tokens: number];
+  keyId: string;
+  organization: string;
+  /** Of the key: where its events lie. */
+  shards: number;
+  admittedAtMs: number;
+  /** The most that it may be charged; undefined: no money is limited. */
+  holdNanos: bigint | undefined;
+  isPrepaid: boolean;
+  /** The key's limiter, then its organization's; given back in reverse. */
+  taken: readonly Taken[];
   /** DynamoDB round trips that it took. */
   roundTrips: number;
   headers: Record<string, string>;
 }
 
-export interface Keys {
-  store: LimiterStore;
-  cache: LimiterCache;
-  /** Milliseconds since the epoch. */
-  now: () => number;
-}
-
-/** Where nothing is written, and so nothing proves the configuration, a cached one is believed for this long. */
-const CONFIGURATION_MS = 30_000;
-/** A refusal on a cached configuration is final for this long; then it is read again, so that a rotated secret or a new key opens. */
-const REFUSAL_MS = 5_000;
-
-/**
- * The key's item, from the cache or by one read, if the key opens it for this model; else 401 or 403.
- * Positive answers are believed up to `maxAgeMs`, negative ones up to 5 s: a flood of wrong keys costs few reads.
- */
-const open = async (
-  { store, cache, now }: Keys,
-  key: PresentedKey,
-  maxAgeMs: number,
-  model?: string,
-): Promise<{ item: LimiterItem; read: boolean }> => {
-  const check = (item: LimiterItem | undefined): LimiterItem => {
-    const opened = checkKey(key, item, now());
-    if (model !== undefined) checkModel(opened, model, now());
-    return opened;
-  };
-  const seen = cache.get(key.keyId);
-  const ageMs = seen ? now() - seen.seenAtMs : Number.POSITIVE_INFINITY;
-  if (seen && ageMs < REFUSAL_MS) return { item: check(seen.item), read: false };
-  if (seen && ageMs < maxAgeMs) {
-    try {
-      return { item: check(seen.item), read: false };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-    }
-  }
-  const item = await store.get(key.keyId);
-  cache.set(key.keyId, item, now());
-  return { item: check(item), read: true };
-};
-
-/** The item of a presented key, or a 401. For answers that admit nothing. */
-export const authenticate = async (keys: Keys, key: PresentedKey): Promise<LimiterItem> => (await open(keys, key, CONFIGURATION_MS)).item;
-
-/** The `x-ratelimit-*` headers as of an image of the item. */
-export const headersOf = (item: LimiterItem, nowMs: number): Record<string, string> =>
-  rateLimitHeaders(limitsOf(item), usageOf(item, minuteOf(nowMs)), nowMs);
-
 /** 403 when the key has an allow-list without this model. */
-export const checkModel = (item: LimiterItem, model: string, nowMs: number): void => {
-  if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, headersOf(item, nowMs));
+export const checkModel = (item: KeyItem, model: string, nowMs: number): void => {
+  if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, limitHeaders([item], nowMs));
+};
+
+const tell = (owner: Owner, request: AdmissionRequest, { item, refusal, nowMs }: RefusedBy<LimiterItem>): ApiError =>
+  refusedBy({
+    owner,
+    refusal,
+    limits: wholeLimitsOf(item),
+    tokens: request.tokens,
+    holdNanos: isMoneyRefusal(refusal) ? request.maxCostNanos() : 0n,
+    headers: limitHeaders([item], nowMs),
+  });
+
+/** The refusal that this environment remembers of a limiter, if it still holds: it costs no call. */
+const remembered = (
+  { cache, now }: Limiters,
+  limiterId: string,
+  { requestId, tokens, maxCostNanos }: AdmissionRequest,
+): RefusedBy<LimiterItem> | undefined => {
+  const item = cache.get(limiterId)?.item;
+  if (!item || !cache.refuses(limiterId, now())) return undefined;
+  const refusal = exactRefusal(item, { requestId, tokens, holdNanos: maxCostNanos }, now());
+  return refusal && { item, refusal, nowMs: now(), roundTrips: 0 };
+};
+
+/** Throws the refusal that this environment remembers of a key, before more is done for a request than its limits would allow. */
+export const checkRemembered = (limiters: Limiters, key: PresentedKey): void => {
+  const request: AdmissionRequest = { key, model: '', requestId: newRequestId(limiters.now()), tokens: 0, maxCostNanos: () => 0n };
+  const refused = remembered(limiters, key.keyId, request);
+  if (refused) throw tell('key', request, refused);
+};
+
+/** The shards in the order in which this request tries them: where its id points, then the others from a place of chance. */
+const shardOrder = (requestId: string, shards: number): number[] => {
+  const first = shardOf(requestId, shards);
+  const start = Math.floor(Math.random() * (shards - 1));
+  return [first, ...Array.from({ length: shards - 1 }, (_, i) => (first + 1 + ((start + i) % (shards - 1))) % shards)];
+};
+
+/** What differs from shard to shard. */
+const COUNTER = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
+
+/** What is known of a shard: what was last seen of it, else its key's configuration, with nothing counted. */
+const knownShard = ({ cache }: Limiters, limiterId: string, { item, isRead }: Opened): Known => {
+  if (limiterId === item.id) return { item, isExact: isRead };
+  const seen = cache.get(limiterId)?.item;
+  if (seen && seen.cfg === item.cfg) return { item: seen, isExact: false };
+  const configuration = Object.fromEntries(Object.entries(item).filter(([name]) => !COUNTER.test(name))) as KeyItem;
+  return { item: { ...configuration, id: limiterId, fl: {} }, isExact: false };
+};
+
+/** Takes the request out of the limits of its key, in one of the key's shards. */
+const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened: Opened): Promise<Reserved<KeyItem>> => {
+  const { key, model, requestId, tokens, maxCostNanos, dead } = request;
+  const { item: base } = opened;
+  let refused: RefusedBy<LimiterItem> | undefined;
+  let roundTrips = 0;
+  for (const [tried, shard] of shardOrder(requestId, base.shards ?? 1).entries()) {
+    if (refused && tried >= MAX_SHARDS_TRIED && !isMoneyRefusal(refused.refusal)) break;
+    const limiterId = shardId(key.keyId, shard);
+    const ask: Ask<KeyItem> = {
+      limiterId,
+      requestId,
+      tokens,
+      holdNanos: maxCostNanos,
+      link: base.lim_o === true,
+      dead,
+      check: (item, nowMs) => {
+        const opening = checkKey(key, item, nowMs);
+        checkModel(opening, model, nowMs);
+        return opening;
+      },
+    };
+    const result = remembered(limiters, limiterId, request) ?? (await reserve(limiters, ask, knownShard(limiters, limiterId, opened)));
+    roundTrips += result.roundTrips;
+    if ('entry' in result) return { ...result, roundTrips };
+    if (!refused || result.refusal.retryAfterMs < refused.refusal.retryAfterMs) refused = result;
+  }
+  throw tell('key', request, refused as RefusedBy<LimiterItem>);
+};
+
+/** Takes the request out of the limits of its organization too. */
+const reserveOrganization = async (
+  limiters: Limiters,
+  request: AdmissionRequest,
+  organization: string,
+  keyLimiterId: string,
+): Promise<Reserved<LimiterItem>> => {
+  const { requestId, tokens, maxCostNanos, dead } = request;
+  const seen = limiters.cache.get(organization)?.item;
+  const item = seen ?? (await limiters.store.get(organization));
+  if (!seen) limiters.cache.set(organization, item, limiters.now());
+  const ask = {
+    limiterId: organization,
+    requestId,
+    tokens,
+    holdNanos: maxCostNanos,
+    link: keyLimiterId,
+    dead,
+    check: checkOrganization,
+  };
+  const result = await reserve(limiters, ask, { item, isExact: !seen });
+  const roundTrips = result.roundTrips + (seen ? 0 : 1);
+  if ('entry' in result) return { ...result, roundTrips };
+  throw tell('organization', request, result);
+};
+
+/** Lets go what was taken, or may have been: what cannot be undone now is found by the sweep. */
+const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, taken: readonly Taken[]): Promise<void> => {
+  for (const { limiterId, entry, item } of taken.toReversed()) {
+    try {
+      await store.end({ limiterId, requestId, entry, used: 'undone', nowMs: now(), known: item });
+    } catch (error) {
+      logError('undo_failed', error, { request_id: requestId, limiter_id: limiterId });
+    }
+  }
 };
 
 /**
- * Takes one request and its tokens out of the key's limits with ONE conditional write, or throws 401, 403, 429, 503.
- * The cached image only makes the first guess; the write's condition proves it. The proof and its edge cases: docs/architecture.md.
+ * Takes a request out of the limits of its key, and then of its organization where that has some: one conditional write each, as a rule.
+ * @throws 401, 403, 429, and then nothing is in flight; 503, and then what may be in flight is ended by the sweep
  */
-export const admit = async (keys: Keys, request: AdmissionRequest): Promise<Admission> => {
-  const { store, cache, now } = keys;
-  const id = request.key.keyId;
-  const opened = await open(keys, request.key, Number.POSITIVE_INFINITY, request.model);
-  let item: LimiterItem | undefined = opened.item;
-  let roundTrips = opened.read ? 1 : 0;
-  let exact = opened.read;
-  const remembered = cache.refuses(id, now()) && exactRefusal(item, request, now());
-  if (remembered) throw refuse(item, remembered, request.tokens, now());
+export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<Admission> => {
+  const { now } = limiters;
+  const { requestId } = request;
+  const opened = request.opened ?? (await openKey(limiters, request.key, Number.POSITIVE_INFINITY));
+  checkModel(opened.item, request.model, now());
+  const refused = opened.item.lim_o && remembered(limiters, opened.item.org, request);
+  if (refused) throw tell('organization', request, refused);
 
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    let clock = now();
-    item = checkKey(request.key, item, clock);
-    checkModel(item, request.model, clock);
-    if (exact) {
-      clock = furthestClock(item, clock);
-      const refusal = exactRefusal(item, request, clock);
-      if (refusal) {
-        cache.refuse(id, item, refusal, now());
-        throw refuse(item, refusal, request.tokens, clock);
-      }
+  const key = await reserveKey(limiters, request, opened);
+  const { item } = key;
+  const taken: Taken[] = [{ limiterId: item.id, item, entry: key.entry }];
+  let roundTrips = key.roundTrips + (opened.isRead ? 1 : 0);
+  if (key.entry.link) {
+    try {
+      const organization = await reserveOrganization(limiters, request, item.org, item.id);
+      taken.push({ limiterId: item.org, item: organization.item, entry: organization.entry });
+      roundTrips += organization.roundTrips;
+    } catch (error) {
+      await undo(limiters, request, taken);
+      throw error;
     }
-    const reservation = reserve(item, request, clock, exact);
-    if (!reservation) {
-      // Neither the image nor a guess leaves room, and a negative bound must never be sent: ask for the truth.
-      item = await store.get(id);
-      exact = true;
-      roundTrips++;
-      continue;
-    }
-    const result = await store.admit(reservation);
-    roundTrips++;
-    const image = 'admitted' in result ? result.admitted : result.refused;
-    cache.set(id, image, now());
-    // Our own id in flight means that the write had succeeded and its reply was lost.
-    const entry = image?.fl[request.requestId];
-    if (image && entry) return { requestId: request.requestId, item: image, entry, roundTrips, headers: headersOf(image, clock) };
-    item = image;
-    exact = true;
   }
-  throw new ServiceUnavailable();
-};
-
-const exactRefusal = (item: LimiterItem, request: AdmissionRequest, nowMs: number): Refusal | undefined =>
-  refusalOf(limitsOf(item), usageOf(item, minuteOf(nowMs)), request.tokens, nowMs);
-
-/** When the item already counts the minute after ours, our clock is behind: count there, where the previous minute weighs whole. */
-const furthestClock = (item: LimiterItem, nowMs: number): number => {
-  const next = minuteOf(nowMs) + 1;
-  return item[`r${next}`] === undefined ? nowMs : next * MINUTE_MS;
-};
-
-/** The write's bounds from the image where it speaks of this minute, else from a guess; undefined when both come out negative. */
-const reserve = (item: LimiterItem, request: AdmissionRequest, clock: number, exact: boolean): Reservation | undefined => {
-  const minute = minuteOf(clock);
-  const bounds = (previousRequests: number, previousTokens: number): Reservation | undefined => {
-    const maxRequests = roomFor(item.lim_r, previousRequests, 1, clock);
-    const maxTokens = roomFor(item.lim_t, previousTokens, request.tokens, clock);
-    if (maxRequests < 0 || maxTokens < 0) return undefined;
-    const { requestId, tokens } = request;
-    return {
-      limiterId: item.id,
-      requestId,
-      admittedAtMs: clock,
-      tokens,
-      cfg: item.cfg,
-      concurrency: item.lim_c,
-      minute,
-      previousRequests,
-      previousTokens,
-      maxRequests,
-      maxTokens,
-    };
+  const holds = taken.map(({ entry }) => entry.holdNanos).filter((hold) => hold > 0n);
+  return {
+    requestId,
+    keyId: request.key.keyId,
+    organization: item.org,
+    shards: item.shards ?? 1,
+    admittedAtMs: key.entry.admittedAtMs,
+    holdNanos: holds.toSorted((one, other) => Number(one - other))[0],
+    isPrepaid: taken.some(({ entry }) => entry.isFromCredit),
+    taken,
+    roundTrips,
+    headers: limitHeaders(
+      taken.map((one) => one.item),
+      key.nowMs,
+    ),
   };
-  const { requests, tokens } = usageOf(item, minute);
-  const isOfThisMinute = item[`r${minute}`] !== undefined && item[`r${minute + 1}`] === undefined;
-  const known = exact || isOfThisMinute ? bounds(requests.previous, tokens.previous) : undefined;
-  return known ?? bounds(Math.floor(item.lim_r / 2), Math.max(0, Math.floor((item.lim_t - request.tokens) / 2)));
 };
 
-const refuse = (item: LimiterItem, refusal: Refusal, tokens: number, nowMs: number): RateLimited | RequestExceedsLimit => {
-  const headers = headersOf(item, nowMs);
-  return Number.isFinite(refusal.retryAfterMs)
-    ? new RateLimited(refusal, limitsOf(item), headers)
-    : new RequestExceedsLimit(refusal.dimension, limitsOf(item), tokens, headers);
-};
-
-/** Gives the reservation back, with the tokens that were used in the end. Idempotent. */
-export const release = async ({ store, cache, now }: Keys, admission: Admission, usedTokens: number): Promise<void> => {
-  await store.release(admission.item.id, admission.requestId, admission.entry, usedTokens, now(), admission.item);
-  cache.forgetRefusal(admission.item.id);
+/** Gives the reservation back, the organization's first, by what was used in the end. Idempotent. */
+export const release = async ({ store, cache, now }: Keys, { requestId, taken }: Admission, used: Used): Promise<void> => {
+  for (const { limiterId, entry, item } of taken.toReversed()) {
+    await store.end({ limiterId, requestId, entry, used, nowMs: now(), known: item });
+    cache.forgetRefusal(limiterId);
+  }
 };

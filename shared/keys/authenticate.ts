@@ -1,5 +1,8 @@
+import { ApiError } from '../http/errors.ts';
+import type { LimiterItem } from '../limiters/limiter.ts';
+import type { Limiters } from '../limiters/reserve.ts';
 import { expiredKey, wrongHost, wrongKey } from './errors.ts';
-import type { LimiterItem } from './limiter.ts';
+import { isKeyItem, type KeyItem } from './key.ts';
 import { type PresentedKey, type Scope, sameHash } from './secret.ts';
 
 /** The host that is asked. */
@@ -13,8 +16,8 @@ export const checkHost = (key: PresentedKey, host: Host): void => {
 };
 
 /** The rules of a limiter item's configuration at `nowMs`: 401 for a key that does not open. */
-export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs: number): LimiterItem => {
-  if (!item) throw wrongKey();
+export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs: number): KeyItem => {
+  if (!item || !isKeyItem(item)) throw wrongKey();
   const opens = sameHash(key.hash, item.h) || (item.h2 !== undefined && nowMs < (item.h2_until ?? 0) && sameHash(key.hash, item.h2));
   if (!opens || item.status !== 'active' || item.scope !== key.scope) throw wrongKey();
   if (item.expires_at !== undefined && item.expires_at <= nowMs) throw expiredKey();
@@ -22,4 +25,51 @@ export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs
 };
 
 /** A key without an allow-list may use every model. */
-export const isModelAllowed = (item: LimiterItem, model: string): boolean => !item.models || item.models.includes(model);
+export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.models || item.models.includes(model);
+
+/** Where nothing is written, and so nothing proves the configuration, a cached one is believed for this long. */
+const CONFIGURATION_MS = 30_000;
+/** A refusal on a cached configuration is final for this long; then it is read again, so that a rotated secret or a new key opens. */
+const REFUSAL_MS = 5_000;
+
+/** A key's item that opens, and whether it was read just now. */
+export interface Opened {
+  item: KeyItem;
+  isRead: boolean;
+}
+
+/**
+ * The key's item, from the cache or by one read, if the key opens it and `check` lets it pass.
+ * Positive answers are believed up to `maxAgeMs`, negative ones up to 5 s: a flood of wrong keys costs few reads.
+ */
+export const openKey = async (
+  { store, cache, now }: Limiters,
+  key: PresentedKey,
+  maxAgeMs: number,
+  check: (item: KeyItem) => void = () => undefined,
+): Promise<Opened> => {
+  const opened = (item: LimiterItem | undefined): KeyItem => {
+    const opening = checkKey(key, item, now());
+    check(opening);
+    return opening;
+  };
+  const seen = cache.get(key.keyId);
+  const ageMs = seen ? now() - seen.seenAtMs : Number.POSITIVE_INFINITY;
+  if (seen && ageMs < maxAgeMs) {
+    try {
+      return { item: opened(seen.item), isRead: false };
+    } catch (error) {
+      if (!(error instanceof ApiError) || ageMs < REFUSAL_MS) throw error;
+    }
+  } else if (seen && ageMs < REFUSAL_MS) opened(seen.item);
+  const item = await store.get(key.keyId);
+  cache.set(key.keyId, item, now());
+  return { item: opened(item), isRead: true };
+};
+
+/** The item of a presented key, or a 401. For answers that admit nothing. */
+export const authenticate = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> =>
+  (await openKey(limiters, key, CONFIGURATION_MS)).item;
+
+/** The item of a presented key as it is now, by one read, or a 401. */
+export const authenticateNow = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => (await openKey(limiters, key, 0)).item;

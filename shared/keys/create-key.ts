@@ -1,27 +1,52 @@
 import { newId } from '../ids/id.ts';
-import { type LimiterItem, NewKey } from './limiter.ts';
-import type { LimiterStore } from './limiter-store.ts';
+import type { LimiterStore } from '../limiters/limiter-store.ts';
+import { type KeyItem, NewKey } from './key.ts';
 import { newSecret } from './secret.ts';
+import { shardId, shardsFor, shareOf, shareOfNanos } from './shards.ts';
 
-/** Creates an API key and returns its secret, which is stored nowhere: only its SHA-256 is. */
+/** The limits of one shard: its parts of the key's. */
+const limitsOfShard = (key: NewKey, shards: number, shard: number): Pick<KeyItem, 'lim_r' | 'lim_t' | 'lim_c'> & Partial<KeyItem> => {
+  const share = (whole: number): number => shareOf(whole, shards, shard);
+  const money = (whole: bigint | undefined): bigint | undefined => (whole === undefined ? undefined : shareOfNanos(whole, shards, shard));
+  const [bud_d, bud_m, bud_t] = [money(key.day_budget_nanos), money(key.month_budget_nanos), money(key.total_budget_nanos)];
+  return {
+    lim_r: share(key.requests_per_minute),
+    lim_t: share(key.tokens_per_minute),
+    lim_c: share(key.concurrency),
+    ...(bud_d !== undefined && { bud_d }),
+    ...(bud_m !== undefined && { bud_m }),
+    ...(bud_t !== undefined && { bud_t }),
+    ...(shards > 1 && { shards, all_r: key.requests_per_minute, all_t: key.tokens_per_minute, all_c: key.concurrency }),
+  };
+};
+
+/**
+ * Creates an API key and returns its secret, which is stored nowhere: only its SHA-256 is. A busy key has several limiter items, which share
+ * its limits.
+ */
 export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ key_id: string; secret: string }> => {
-  const { org, scope, models, expires_at, requests_per_minute, tokens_per_minute, concurrency } = NewKey.parse(fields);
+  const key = NewKey.parse(fields);
   const id = newId('key');
-  const { secret, hash } = newSecret(scope, id);
-  const item: LimiterItem = {
-    id,
+  const { secret, hash } = newSecret(key.scope, id);
+  const shards = shardsFor(key);
+  const isLimited = (await store.get(key.org)) !== undefined;
+  const itemOf = (shard: number): KeyItem => ({
+    id: shardId(id, shard),
     h: hash,
-    org,
-    scope,
+    org: key.org,
+    scope: key.scope,
     status: 'active',
     cfg: 1,
-    lim_r: requests_per_minute,
-    lim_t: tokens_per_minute,
-    lim_c: concurrency,
     fl: {},
-    ...(models && { models }),
-    ...(expires_at && { expires_at }),
-  };
-  await store.create(item);
+    ...limitsOfShard(key, shards, shard),
+    ...(key.models && { models: key.models }),
+    ...(key.expires_at && { expires_at: key.expires_at }),
+    ...(isLimited && { lim_o: true }),
+  });
+  // The key's own item comes last: with it the key opens, and then all of it must be there.
+  for (let shard = shards - 1; shard >= 0; shard--) await store.create(itemOf(shard));
+  // Limits that the organization was given in between.
+  if (!isLimited && (await store.get(key.org)) !== undefined)
+    for (let shard = 0; shard < shards; shard++) await store.configure<KeyItem>(shardId(id, shard), { lim_o: true });
   return { key_id: id, secret };
 };

@@ -18,6 +18,22 @@ const MAX_SOCKETS = 256;
 const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_STATUS = 500;
 
+/** Where the hosts of a partition are, by the beginning of its regions' names; everywhere else it is amazonaws.com (AWS's partitions.json). */
+const DNS_SUFFIXES: Readonly<Record<string, string>> = {
+  'cn-': 'amazonaws.com.cn',
+  'eusc-': 'amazonaws.eu',
+  'us-iso-': 'c2s.ic.gov',
+  'us-isob-': 'sc2s.sgov.gov',
+  'us-isof-': 'csp.hci.ic.gov',
+  'eu-isoe-': 'cloud.adc-e.uk',
+};
+
+/** Lambda's own endpoint in a region. */
+export const lambdaEndpoint = (region: string): string => {
+  const [, suffix = 'amazonaws.com'] = Object.entries(DNS_SUFFIXES).find(([prefix]) => region.startsWith(prefix)) ?? [];
+  return `https://lambda.${region}.${suffix}`;
+};
+
 /** Lambda refused, or failed before the function had an answer. */
 class InvokeRefused extends Error {
   readonly status: number;
@@ -60,7 +76,7 @@ export type InvokeFunction = (functionName: string, payload: unknown) => Promise
 /** Region, credentials and endpoint (AWS_ENDPOINT_URL_LAMBDA) come from the environment. Connections are kept. */
 export const createInvokeFunction = (): InvokeFunction => {
   const region = process.env.AWS_REGION ?? '';
-  const { protocol, hostname, port } = new URL(process.env.AWS_ENDPOINT_URL_LAMBDA ?? `https://lambda.${region}.amazonaws.com`);
+  const { protocol, hostname, port } = new URL(process.env.AWS_ENDPOINT_URL_LAMBDA ?? lambdaEndpoint(region));
   let credentials: ReturnType<ReturnType<typeof fromEnv>> | undefined;
   const signer = new SignatureV4({
     service: 'lambda',

@@ -1,34 +1,57 @@
 import { ApiError } from '../http/errors.ts';
-import type { Dimension, Limits, Refusal } from './window.ts';
+import { dollarsOf } from '../prices/dollars.ts';
+import type { MoneyRefusal, Period } from './money.ts';
+import { isMoneyRefusal, type Refusal } from './refusal.ts';
+import type { Dimension, Limits, RateRefusal } from './window.ts';
 
-const sentence = (dimension: Dimension, limits: Limits): string =>
-  ({
-    requests: `The limit of ${limits.requestsPerMinute} requests per minute is reached`,
-    tokens: `The limit of ${limits.tokensPerMinute} tokens per minute is reached`,
-    concurrency: `The limit of ${limits.concurrency} concurrent requests is reached`,
-  })[dimension];
+/** Whose limit it is. */
+export type Owner = 'key' | 'organization';
+
+/** What was asked of the limits, and of whose. */
+export interface Refused {
+  owner: Owner;
+  refusal: Refusal;
+  limits: Limits;
+  tokens: number;
+  holdNanos: bigint;
+  headers: Record<string, string>;
+}
+
+const sentence = (owner: Owner, dimension: Dimension, limits: Limits): string => {
+  const limit = owner === 'organization' ? "The organization's limit of" : 'The limit of';
+  return {
+    requests: `${limit} ${limits.requestsPerMinute} requests per minute is reached`,
+    tokens: `${limit} ${limits.tokensPerMinute} tokens per minute is reached`,
+    concurrency: `${limit} ${limits.concurrency} concurrent requests is reached`,
+  }[dimension];
+};
+
+const waitHeaders = (retryAfterMs: number): Record<string, string> => ({
+  'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))),
+  'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
+});
 
 /** The caller's own limit: 429, with the wait in whole seconds and in milliseconds. */
 export class RateLimited extends ApiError {
-  constructor({ dimension, retryAfterMs }: Refusal, limits: Limits, headers: Record<string, string>) {
-    const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
+    const wait = waitHeaders(retryAfterMs);
     super({
       status: 429,
       type: dimension,
       code: 'rate_limit_exceeded',
-      message: `${sentence(dimension, limits)}. Try again in ${seconds} s.`,
-      headers: { ...headers, 'retry-after': String(seconds), 'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))) },
+      message: `${sentence(owner, dimension, limits)}. Try again in ${wait['retry-after']} s.`,
+      headers: { ...headers, ...wait },
     });
   }
 }
 
 /** A request that is larger than the whole limit: waiting does not help, so clients are told not to retry. */
 export class RequestExceedsLimit extends ApiError {
-  constructor(dimension: Dimension, limits: Limits, tokens: number, headers: Record<string, string>) {
+  constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
     const message =
       dimension === 'tokens'
-        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the key's limit is ${limits.tokensPerMinute} tokens per minute. Send less, or lower max_tokens.`
-        : `${sentence(dimension, limits)}: this key may not send requests.`;
+        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Send less, or lower max_tokens.`
+        : `${sentence(owner, dimension, limits)}: this ${owner} may not send requests.`;
     super({
       status: 429,
       type: dimension,
@@ -38,3 +61,42 @@ export class RequestExceedsLimit extends ApiError {
     });
   }
 }
+
+const BUDGETS: Record<Period, string> = { day: "day's budget", month: "month's budget", total: 'budget' };
+
+const purse = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
+  dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
+
+/** The money would suffice, but requests in flight hold it until they have ended: 429, worth a retry. */
+export class MoneyHeld extends ApiError {
+  constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
+    super({
+      status: 429,
+      type: 'insufficient_quota',
+      code: 'rate_limit_exceeded',
+      message: `This request may cost up to $${dollarsOf(holdNanos)}, and the rest of the ${purse(owner, refusal)} is held for requests in flight. Try again when they have ended.`,
+      headers: { ...headers, ...waitHeaders(refusal.retryAfterMs) },
+    });
+  }
+}
+
+/** The money is spent: 429 as OpenAI tells it; repeating the request does not help. */
+export class InsufficientQuota extends ApiError {
+  constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
+    const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
+    super({
+      status: 429,
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+      message: `This request may cost up to $${dollarsOf(holdNanos)}, more than is left of the ${purse(owner, refusal)}. ${remedy}, or lower max_tokens.`,
+      headers: { ...headers, ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
+    });
+  }
+}
+
+/** The error that tells a refusal. */
+export const refusedBy = (refused: Refused): ApiError => {
+  const { refusal } = refused;
+  if (isMoneyRefusal(refusal)) return refusal.isHeld ? new MoneyHeld(refused, refusal) : new InsufficientQuota(refused, refusal);
+  return Number.isFinite(refusal.retryAfterMs) ? new RateLimited(refused, refusal) : new RequestExceedsLimit(refused, refusal.dimension);
+};

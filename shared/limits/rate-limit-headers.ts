@@ -1,4 +1,4 @@
-import { type Limits, MINUTE_MS, remaining, resetMs, type Usage } from './window.ts';
+import { MINUTE_MS } from './window.ts';
 
 /** A duration as OpenAI writes it in these headers: `850ms`, `12.5s`, `1m30s`. */
 export const formatDuration = (ms: number): string => {
@@ -8,12 +8,20 @@ export const formatDuration = (ms: number): string => {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
 };
 
+/** One limit as it stands. */
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  /** Until it is whole again, if nothing else comes. */
+  resetMs: number;
+}
+
 /** The `x-ratelimit-*` headers: each limit, what is left of it now, and when it will be whole again. */
-export const rateLimitHeaders = (limits: Limits, usage: Usage, nowMs: number): Record<string, string> => ({
-  'x-ratelimit-limit-requests': String(limits.requestsPerMinute),
-  'x-ratelimit-remaining-requests': String(remaining(limits.requestsPerMinute, usage.requests, nowMs)),
-  'x-ratelimit-reset-requests': formatDuration(resetMs(usage.requests, nowMs)),
-  'x-ratelimit-limit-tokens': String(limits.tokensPerMinute),
-  'x-ratelimit-remaining-tokens': String(remaining(limits.tokensPerMinute, usage.tokens, nowMs)),
-  'x-ratelimit-reset-tokens': formatDuration(resetMs(usage.tokens, nowMs)),
+export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; tokens: RateLimit }): Record<string, string> => ({
+  'x-ratelimit-limit-requests': String(requests.limit),
+  'x-ratelimit-remaining-requests': String(requests.remaining),
+  'x-ratelimit-reset-requests': formatDuration(requests.resetMs),
+  'x-ratelimit-limit-tokens': String(tokens.limit),
+  'x-ratelimit-remaining-tokens': String(tokens.remaining),
+  'x-ratelimit-reset-tokens': formatDuration(tokens.resetMs),
 });

@@ -5,6 +5,7 @@
  */
 export const MINUTE_MS = 60_000;
 
+/** Infinity where there is no limit. */
 export interface Limits {
   requestsPerMinute: number;
   tokensPerMinute: number;
@@ -61,7 +62,8 @@ export const retryAfterMs = (limit: number, window: Window, amount: number, nowM
 
 export type Dimension = 'requests' | 'tokens' | 'concurrency';
 
-export interface Refusal {
+/** Why a request cannot be let in now. */
+export interface RateRefusal {
   dimension: Dimension;
   /** Until this request fits; Infinity when it is larger than the limit. */
   retryAfterMs: number;
@@ -71,15 +73,15 @@ export interface Refusal {
 const CONCURRENCY_RETRY_MS = 1_000;
 
 /** The exact rule: whether one more request reserving `tokens` fits, and if not, which limit it meets first and for how long. */
-export const refusalOf = (limits: Limits, usage: Usage, tokens: number, nowMs: number): Refusal | undefined => {
-  const waits: Refusal[] = [];
+export const refusalOf = (limits: Limits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
+  const waits: RateRefusal[] = [];
   if (roomFor(limits.requestsPerMinute, usage.requests.previous, 1, nowMs) < usage.requests.current)
     waits.push({ dimension: 'requests', retryAfterMs: retryAfterMs(limits.requestsPerMinute, usage.requests, 1, nowMs) });
   if (roomFor(limits.tokensPerMinute, usage.tokens.previous, tokens, nowMs) < usage.tokens.current)
     waits.push({ dimension: 'tokens', retryAfterMs: retryAfterMs(limits.tokensPerMinute, usage.tokens, tokens, nowMs) });
   if (usage.inFlight >= limits.concurrency)
     waits.push({ dimension: 'concurrency', retryAfterMs: limits.concurrency > 0 ? CONCURRENCY_RETRY_MS : Number.POSITIVE_INFINITY });
-  return waits.reduce<Refusal | undefined>(
+  return waits.reduce<RateRefusal | undefined>(
     (longest, wait) => (longest && longest.retryAfterMs >= wait.retryAfterMs ? longest : wait),
     undefined,
   );

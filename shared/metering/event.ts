@@ -4,6 +4,9 @@ import * as z from 'zod';
 export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 'timed_out', 'orphaned']);
 export type Outcome = z.infer<typeof Outcome>;
 
+/** Nano-dollars; DynamoDB gives a number, or a bigint where a number would not be exact. */
+const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+
 /** The record that is billed: one for every admitted request, immutable, the truth that every total is made from. */
 export const UsageEvent = z.object({
   request_id: z.string(),
@@ -14,18 +17,26 @@ export const UsageEvent = z.object({
   route: z.string().optional(),
   stream: z.boolean().optional(),
   prompt_tokens: z.int().min(0),
+  /** Of the prompt's tokens, those that the runtime had kept from an earlier request. */
+  cached_tokens: z.int().min(0).default(0),
   completion_tokens: z.int().min(0),
   /** `runtime`: counted by the model's runtime; `estimated`: by us, because the runtime did not say. */
   source: z.enum(['runtime', 'estimated']),
   outcome: Outcome,
+  /** The code of the error that the caller was told, where it was told one. */
+  error_code: z.string().optional(),
   finish_reason: z.string().nullable(),
   /** ms since the epoch, then milliseconds from the arrival of the request. */
   admitted_at: z.int(),
   time_to_first_token_ms: z.int().nullable(),
   duration_ms: z.int(),
-  /** Nano-dollars, by the price version named beside it. */
-  cost_nanos: z.union([z.int(), z.bigint()]).transform(BigInt),
+  /** By the price version named beside it. */
+  cost_nanos: Nanos,
   price_version: z.string().nullable(),
+  /** The tokens cost more than was held for the request, which is all that it is charged. */
+  is_capped: z.literal(true).optional(),
+  /** Whether it was paid from its organization's prepaid credit. */
+  is_prepaid: z.literal(true).optional(),
   endpoint: z.string().optional(),
   user: z.string().optional(),
   /** The caller's own object. At rest it is JSON text: DynamoDB refuses numbers and depths that JSON allows. */
@@ -45,6 +56,7 @@ export const orphanedEvent = (facts: {
   key_id: facts.keyId,
   org_id: facts.orgId,
   prompt_tokens: 0,
+  cached_tokens: 0,
   completion_tokens: 0,
   source: 'estimated',
   outcome: 'orphaned',

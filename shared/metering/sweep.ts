@@ -1,6 +1,11 @@
-import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../keys/epoch.ts';
-import type { LimiterStore } from '../keys/limiter-store.ts';
+import { isKeyItem, type KeyItem } from '../keys/key.ts';
+import { keyIdOf } from '../keys/shards.ts';
+import type { Entry } from '../limiters/entry.ts';
+import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../limiters/epoch.ts';
+import { entriesOf, type LimiterItem } from '../limiters/limiter.ts';
+import type { LimiterStore } from '../limiters/limiter-store.ts';
 import { orphanedEvent } from './event.ts';
+import { usedBy } from './settle.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /** After an outage the sweep catches up, at most this many epochs in one run. */
@@ -22,29 +27,39 @@ export interface SweepReport {
   limiters: number;
   released: number;
   orphaned: number;
+  /** Requests that died before they were let in, or that were refused: they never were. */
+  undone: number;
   complete: boolean;
 }
 
 /**
- * Settles what dead functions left in flight, so that events = admitted requests, always. A request that has its event is
- * released by it; one without gets an `orphaned` event at cost 0. Safe beside late settlements and beside itself.
+ * Settles what dead functions left in flight, so that events = admitted requests, always. Safe beside late settlements and beside itself.
+ *
+ * | a key's entry has | then |
+ * |---|---|
+ * | its event | both limiters are released by it |
+ * | no event, and its organization was to be asked and has no entry | it is undone: the request was never let in |
+ * | no event otherwise | an `orphaned` event at cost 0, and both are released |
+ *
+ * An organization's entry with its event is released by it; one without is left to its key's entry, and undone where that is gone.
  */
 export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const { limiters, now } = deps;
-  const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, complete: false };
+  const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, undone: 0, complete: false };
   const current = epochOf(now());
   const swept = await limiters.sweptEpoch();
   // The youngest epoch of which no request can still be in flight.
   const closed = epochOf(now() - deps.maxFlightMs - EPOCH_MS);
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
   const failures: unknown[] = [];
+  const organizations = new Map<string, Promise<LimiterItem | undefined>>();
   const last = Math.min(current, first + MAX_EPOCHS_A_RUN);
   for (let epoch = first; epoch <= last; epoch++) {
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
         if (!deps.hasTime()) return report;
         // One limiter that cannot be swept must not keep the others in flight.
-        await sweepLimiter(deps, id, report).catch((error: unknown) => failures.push(error));
+        await sweepLimiter(deps, id, organizations, report).catch((error: unknown) => failures.push(error));
       }
     }
     if (epoch <= closed && epoch !== swept && failures.length === 0) await limiters.markSwept(epoch);
@@ -53,19 +68,73 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   return { ...report, complete: last === current };
 };
 
-const sweepLimiter = async ({ limiters, usage, now, maxFlightMs, onOrphan }: Sweep, id: string, report: SweepReport): Promise<void> => {
-  const item = await limiters.get(id);
+type Organizations = Map<string, Promise<LimiterItem | undefined>>;
+
+const sweepLimiter = async (deps: Sweep, id: string, organizations: Organizations, report: SweepReport): Promise<void> => {
+  const item = await deps.limiters.get(id);
   if (!item) return;
   report.limiters++;
-  for (const [requestId, entry] of Object.entries(item.fl)) {
-    const [admittedAtMs] = entry;
-    if (now() - admittedAtMs <= maxFlightMs) continue;
-    const facts = { requestId, keyId: id, orgId: item.org, admittedAtMs, nowMs: now() };
-    const event = await usage.putIfAbsent(orphanedEvent(facts));
-    await limiters.release(id, requestId, entry, event.prompt_tokens + event.completion_tokens, now(), item);
-    if (event.outcome === 'orphaned') {
-      report.orphaned++;
-      onOrphan({ requestId, keyId: id });
-    } else report.released++;
+  if (isKeyItem(item)) await noticeLimits(deps, item, organizations);
+  for (const [requestId, entry] of entriesOf(item)) {
+    if (deps.now() - entry.admittedAtMs <= deps.maxFlightMs) continue;
+    if (isKeyItem(item)) await sweepKeyEntry(deps, item, requestId, entry, report);
+    else await sweepOrganizationEntry(deps, item, requestId, entry, report);
   }
+};
+
+/** A key that was created while its organization was given limits may not know of them. */
+const noticeLimits = async ({ limiters }: Sweep, item: KeyItem, organizations: Organizations): Promise<void> => {
+  if (item.lim_o) return;
+  const organization = organizations.get(item.org) ?? limiters.get(item.org);
+  organizations.set(item.org, organization);
+  if (await organization) await limiters.configure<KeyItem>(item.id, { lim_o: true });
+};
+
+const sweepKeyEntry = async (
+  { limiters, usage, now, onOrphan }: Sweep,
+  item: KeyItem,
+  requestId: string,
+  entry: Entry,
+  report: SweepReport,
+): Promise<void> => {
+  const keyId = keyIdOf(item.id);
+  const end = { requestId, nowMs: now() };
+  const existing = await usage.get(keyId, requestId, item.shards);
+  const organization = entry.link ? await limiters.get(item.org) : undefined;
+  const held = organization && entriesOf(organization).find(([id, { link }]) => id === requestId && link === item.id)?.[1];
+  if (!existing && entry.link && !held) {
+    await limiters.end({ ...end, limiterId: item.id, entry, used: 'undone', known: item });
+    report.undone++;
+    return;
+  }
+  const facts = { requestId, keyId, orgId: item.org, admittedAtMs: entry.admittedAtMs, nowMs: now() };
+  const event = existing ?? (await usage.putIfAbsent(orphanedEvent(facts), item.shards));
+  const used = usedBy(event, entry.admittedAtMs);
+  if (held) await limiters.end({ ...end, limiterId: item.org, entry: held, used, known: organization });
+  await limiters.end({ ...end, limiterId: item.id, entry, used, known: item });
+  if (event.outcome === 'orphaned') {
+    report.orphaned++;
+    onOrphan({ requestId, keyId });
+  } else report.released++;
+};
+
+const sweepOrganizationEntry = async (
+  { limiters, usage, now }: Sweep,
+  item: LimiterItem,
+  requestId: string,
+  entry: Entry,
+  report: SweepReport,
+): Promise<void> => {
+  const keyLimiterId = String(entry.link);
+  const key = await limiters.get(keyLimiterId);
+  if (!key || !isKeyItem(key)) throw new Error(`${item.id} holds a request of ${keyLimiterId}, which is no key.`);
+  const keyEntry = entriesOf(key).find(([id]) => id === requestId)?.[1];
+  // Its key is swept too, and knows more.
+  if (keyEntry) return;
+  // The key has let it go: after its event, or because it was refused and this write came too late to be undone with it.
+  const event = await usage.get(keyIdOf(keyLimiterId), requestId, key.shards);
+  const used = event ? usedBy(event, entry.admittedAtMs) : 'undone';
+  await limiters.end({ limiterId: item.id, requestId, entry, used, nowMs: now(), known: item });
+  if (event) report.released++;
+  else report.undone++;
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { dollarsPerToken } from '../prices/dollars-per-token.ts';
+import { dollarsPerToken } from '../prices/dollars.ts';
 import { priceAt } from '../prices/price.ts';
 import { Capabilities, type Model } from './model.ts';
 

@@ -32,6 +32,7 @@ const key = {
   requests_per_minute: { limit: 600, remaining: 598, reset_ms: 74_210 },
   tokens_per_minute: { limit: 200_000, remaining: 198_900, reset_ms: 74_210 },
   concurrency: { limit: 32, in_flight: 1 },
+  budgets: { day: { limit: '5', remaining: '4.9979' }, month: null, total: null },
 };
 
 /** What the host answers by itself, without a model. */

@@ -2,7 +2,7 @@ import { Message, ToolCall } from '../chat/message.ts';
 import { ChatCompletion, ChatCompletionChunk, PerfMetrics, UsageInfo } from '../chat/reply-schema.ts';
 import { chatCompletionRequest } from '../chat/request.ts';
 import { FunctionDefinition } from '../chat/tool.ts';
-import { INFERENCE_HEADERS } from './headers.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from './headers.ts';
 import type { Body, Operation } from './operation.ts';
 
 const model = 'qwen3-8b';
@@ -118,8 +118,9 @@ export const chatOperations = ({ structuredOutputs }: { structuredOutputs: boole
           .map((data) => `data: ${data}\n\n`)
           .join(''),
       },
-      headers: INFERENCE_HEADERS,
+      headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
     },
-    errors: [400, 403, 404, 413, 429, 503],
+    isIdempotent: true,
+    errors: [400, 403, 404, 409, 413, 422, 429, 503],
   },
 ];

@@ -3,7 +3,7 @@ import { type CompletionForm, createCompletion, createCompletionStream } from '.
 import { Completion, CompletionChunk } from '../completions/reply-schema.ts';
 import { CompletionRequest } from '../completions/request.ts';
 import type { FieldDoc } from './field-docs.ts';
-import { INFERENCE_HEADERS } from './headers.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from './headers.ts';
 import type { Operation } from './operation.ts';
 
 const model = 'qwen3-8b';
@@ -106,8 +106,9 @@ export const completionOperations: Operation[] = [
           'With `stream: true`: server-sent events, each with one of these objects in its `data`; the choices come as they are generated, interleaved. The last is `data: [DONE]`. A failure after the first event is an event with an error object, and then the end without `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
         stream: example.stream,
       },
-      headers: INFERENCE_HEADERS,
+      headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
     },
-    errors: [400, 403, 404, 413, 429, 503],
+    isIdempotent: true,
+    errors: [400, 403, 404, 409, 413, 422, 429, 503],
   },
 ];

@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_HEADER } from '../idempotency/idempotency-key.ts';
 import { chatParts } from './chat-operations.ts';
 import { ErrorBody, type ErrorStatus, errorReplies, UnauthorizedBody } from './errors.ts';
 import { type HeaderName, headers } from './headers.ts';
@@ -46,11 +47,21 @@ const successOf = ({ description, json, events, html, headers: names = [] }: Suc
 
 const NOT_MODIFIED = { description: 'What the caller has, as `If-None-Match` names it, is still right.', headers: headerRefs(['etag']) };
 
+const IDEMPOTENCY_PARAMETER = {
+  in: 'header',
+  name: IDEMPOTENCY_HEADER,
+  description:
+    'The same request with the same key within 24 hours is answered with the first result and charged once: up to 255 visible ASCII characters of your choice, new for each new request. While the first is under way the answer is a 409, with another body a 422. Only what completed is kept; a request that was refused or failed frees its key.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  example: '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11',
+};
+
 const operationOf = (operation: Operation): JsonSchema => {
   const { operationId, tag, summary, description, isPublic, request, success, errors } = operation;
   const failures: ErrorStatus[] = [...errors, ...(isPublic ? [] : ([401] as const)), 500];
   const parameters = [
     ...(operation.pathParameters ?? []).map((parameter) => ({ in: 'path', required: true, schema: { type: 'string' }, ...parameter })),
+    ...(operation.isIdempotent ? [IDEMPOTENCY_PARAMETER] : []),
     ...(operation.queryParameters ?? []).map(({ schema, ...parameter }) => ({ in: 'query', schema: toInlineSchema(schema), ...parameter })),
   ];
   return {

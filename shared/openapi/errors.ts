@@ -3,9 +3,11 @@ import { chatCompletionRequest } from '../chat/request.ts';
 import { UnsupportedByModel } from '../chat/support.ts';
 import { ApiError, InternalError, ServiceUnavailable, toWire } from '../http/errors.ts';
 import { validate } from '../http/validate.ts';
+import { IdempotencyInProgress, IdempotencyKeyReused, IdempotentResultNotStored } from '../idempotency/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../keys/errors.ts';
-import { RateLimited, RequestExceedsLimit } from '../limits/errors.ts';
+import { type Refused, refusedBy } from '../limits/errors.ts';
 import { ModelNotFound, ModelNotPriced } from '../models/errors.ts';
+import { OrganizationSuspended } from '../organizations/organization.ts';
 import { ItemNotFound, PreviousResponseNotFound, ResponseNotFound } from '../responses/errors.ts';
 import { UpstreamFailed } from '../upstream/errors.ts';
 import { type HeaderName, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
@@ -24,7 +26,7 @@ export const ErrorBody = z.object({
 /** A 401's `error` is a string. */
 export const UnauthorizedBody = z.object({ error: z.string(), code: z.string().nullable(), request_id: z.string() });
 
-const EXAMPLE_REQUEST_ID = 'req_8fK2mQx0ZpLw4RtYvB';
+const EXAMPLE_REQUEST_ID = 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB';
 
 interface ErrorReply {
   description: string;
@@ -50,6 +52,8 @@ const refusalOf = (body: unknown): ApiError => {
 
 const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
 const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 };
+const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
+  refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
 
 /** The replies of a request that fails, by status. */
 export const errorReplies = {
@@ -70,10 +74,10 @@ export const errorReplies = {
     examples: examplesOf({ missing: missingKey(), wrong: wrongKey(), expired: expiredKey(), other_host: wrongHost('on_demand') }),
   },
   403: {
-    description: 'The API key may not use this model.',
+    description: 'The API key may not use this model, or its organization is suspended.',
     schema: 'Error',
     headers: LIMIT_HEADERS,
-    examples: examplesOf({ model_not_allowed: new ModelNotAllowed(ask.model, {}) }),
+    examples: examplesOf({ model_not_allowed: new ModelNotAllowed(ask.model, {}), suspended: new OrganizationSuspended() }),
   },
   404: {
     description: 'What the request names does not exist.',
@@ -85,6 +89,21 @@ export const errorReplies = {
       previous_response: new PreviousResponseNotFound('resp_8fK2'),
       item: new ItemNotFound('msg_8fK2_0', 0),
     }),
+  },
+  409: {
+    description: 'The first request with this idempotency key is still under way, or its result was not kept.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry', 'x-sluice-idempotency'],
+    examples: examplesOf({
+      in_progress: new IdempotencyInProgress({ leaseMs: 5_000 }),
+      not_stored: new IdempotentResultNotStored({ requestId: EXAMPLE_REQUEST_ID }),
+    }),
+  },
+  422: {
+    description: 'The idempotency key was used for another request.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'x-should-retry'],
+    examples: examplesOf({ key_reused: new IdempotencyKeyReused() }),
   },
   413: {
     description: 'The body is larger than 4.5 MB.',
@@ -100,14 +119,18 @@ export const errorReplies = {
     }),
   },
   429: {
-    description: 'A limit of the API key is reached. Official clients wait for `retry-after` and try again by themselves.',
+    description:
+      'A limit of the API key, or of its organization, is reached. Official clients wait for `retry-after` and try again by themselves. `insufficient_quota`: the money is spent, and `x-should-retry` is `false`.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
     examples: examplesOf({
-      requests: new RateLimited({ dimension: 'requests', retryAfterMs: 1_480 }, limits, {}),
-      tokens: new RateLimited({ dimension: 'tokens', retryAfterMs: 9_200 }, limits, {}),
-      concurrency: new RateLimited({ dimension: 'concurrency', retryAfterMs: 1_000 }, limits, {}),
-      too_large: new RequestExceedsLimit('tokens', limits, 250_000, {}),
+      requests: refused({ refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
+      tokens: refused({ refusal: { dimension: 'tokens', retryAfterMs: 9_200 } }),
+      concurrency: refused({ refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
+      too_large: refused({ refusal: { dimension: 'tokens', retryAfterMs: Number.POSITIVE_INFINITY } }),
+      budget_spent: refused({ refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 } }),
+      credit_spent: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: false, retryAfterMs: 3_600_000 } }),
+      credit_held: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: true, retryAfterMs: 1_000 } }),
     }),
   },
   500: {

@@ -3,7 +3,10 @@ const number = (description: string, example: number) => ({ description, schema:
 
 /** The headers of replies, by their names on the wire. */
 export const headers = {
-  'x-request-id': text('The id of the request, as it stands in the logs. Quote it when you report a problem.', 'req_8fK2mQx0ZpLw4RtYvB'),
+  'x-request-id': text(
+    'The id of the request, as it stands in the logs. Quote it when you report a problem.',
+    'req_VbdBUPc8fK2mQx0ZpLw4RtYvB',
+  ),
   'x-ratelimit-limit-requests': number('The most requests of this key in a minute.', 600),
   'x-ratelimit-remaining-requests': number('How many of them are left now.', 599),
   'x-ratelimit-reset-requests': text('Until all of them are there again, if nothing else is sent.', '1m2.5s'),
@@ -11,6 +14,9 @@ export const headers = {
   'x-ratelimit-remaining-tokens': number('How many of them are left now.', 198_900),
   'x-ratelimit-reset-tokens': text('Until all of them are there again, if nothing else is sent.', '1m2.5s'),
   'x-sluice-ignored': text('The properties of the request that were accepted and have no effect on this model.', 'typical_p, my_property'),
+  'x-sluice-idempotency': text('`not-stored`: a request that repeats the idempotency key will not be given this result.', 'not-stored'),
+  'idempotent-replayed': text('`true`: this is the result of an earlier request with the same idempotency key.', 'true'),
+  'x-sluice-original-request-id': text('The id of that request, which was charged for it.', 'req_VbdBUPc50HcB9NR26VgsplBDO'),
   'retry-after': number('Seconds after which the request may be sent again.', 2),
   'retry-after-ms': number('The same in milliseconds.', 1_480),
   'x-should-retry': text('`false`: sending the same request again will not help.', 'false'),
@@ -35,3 +41,10 @@ export const LIMIT_HEADERS = [
 
 /** Those of a reply that was asked of a model. */
 export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored'] as const satisfies readonly HeaderName[];
+
+/** Those of a reply that may have an idempotency key. */
+export const IDEMPOTENCY_HEADERS = [
+  'x-sluice-idempotency',
+  'idempotent-replayed',
+  'x-sluice-original-request-id',
+] as const satisfies readonly HeaderName[];

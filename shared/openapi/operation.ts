@@ -53,6 +53,8 @@ export interface Operation {
   isPublic?: true;
   pathParameters?: readonly PathParameter[];
   queryParameters?: readonly QueryParameter[];
+  /** Whether it takes an idempotency key. */
+  isIdempotent?: true;
   /** `fields` explain properties that mean something else here than in other requests, or are only here; the rest are in field-docs.ts. */
   request?: Body & { examples: Record<string, Example>; fields?: Readonly<Record<string, FieldDoc>> };
   success: Success;

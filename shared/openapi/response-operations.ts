@@ -3,9 +3,10 @@ import { DeletedResponse, InputItemList, ResponseReply, ResponseStreamEvent } fr
 import { createResponseStream } from '../responses/reply-stream.ts';
 import { createResponse } from '../responses/reply-whole.ts';
 import { responsesRequest } from '../responses/request.ts';
+import { MAX_RESPONSE_LOGPROBS } from '../responses/support.ts';
 import { FunctionTool } from '../responses/tool.ts';
 import type { FieldDoc } from './field-docs.ts';
-import { INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
 import { toInlineSchema } from './json-schema.ts';
 import type { Operation, PathParameter } from './operation.ts';
 
@@ -45,7 +46,7 @@ const requestExamples = {
 const exampleReply = () => {
   const request = responsesRequest(false).parse(question);
   const facts = { id, created, model, requestId: id.replace('resp_', 'req_'), organization: '' };
-  const keeping = { store: { put: async () => true }, now: () => (created + 1) * 1_000 };
+  const keeping = { store: { put: async () => 'kept' as const }, now: () => (created + 1) * 1_000 };
   const chunks = [
     { choices: [{ delta: { content: 'A gate that holds water back.' } }] },
     { choices: [{ delta: {}, finish_reason: 'stop' }] },
@@ -68,7 +69,7 @@ const NOT_SUPPORTED = { enum: [false, null] };
 const fields: Readonly<Record<string, FieldDoc>> = {
   input: {
     description:
-      'What is said now: a string, which is one message of the user, or items. Items of the output of an earlier response may be sent back as they are, or as an `item_reference` with their id.',
+      'What is said now: a string, which is one message of the user, or items. Items of an earlier response may be sent back as they are, or as an `item_reference` with the id that they have in its output, or that its input items are listed with.',
     type: ['string', 'array'],
   },
   instructions: { description: 'A system message before everything else. It is not carried over by `previous_response_id`.' },
@@ -99,7 +100,9 @@ const fields: Readonly<Record<string, FieldDoc>> = {
       'What happens where the conversation does not fit into the context window: a 400, or with `auto` the oldest items are left out. `auto` is without effect on a model without a tokenizer, and then named in `x-sluice-ignored`.',
     default: 'disabled',
   },
-  top_logprobs: { description: 'Log probabilities of the tokens of the answer, and of this many likeliest tokens at each place.' },
+  top_logprobs: {
+    description: `Log probabilities of the tokens of the answer, and of this many likeliest tokens at each place. More than ${MAX_RESPONSE_LOGPROBS.toLocaleString('en')} (max_output_tokens × (top_logprobs + 1)) are a 400.`,
+  },
   include: { description: '`message.output_text.logprobs` adds log probabilities. Everything else is without effect.' },
   prompt_cache_key: {
     description: 'Requests of your organization with different keys share no cached prompts. With other organizations they never do.',
@@ -134,9 +137,10 @@ export const responseOperations = ({ structuredOutputs }: { structuredOutputs: b
           'With `stream: true`: server-sent events, each with its name in `event` and one of these objects in its `data`. The last is `response.completed`, `response.incomplete` or, after a failure, `response.failed`; there is no `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
         stream: example.stream,
       },
-      headers: INFERENCE_HEADERS,
+      headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
     },
-    errors: [400, 403, 404, 413, 429, 503],
+    isIdempotent: true,
+    errors: [400, 403, 404, 409, 413, 422, 429, 503],
   },
   {
     method: 'get',
@@ -155,7 +159,8 @@ export const responseOperations = ({ structuredOutputs }: { structuredOutputs: b
     operationId: 'deleteResponse',
     tag: 'Responses',
     summary: 'Delete a response',
-    description: 'It can be neither read nor continued any more. A response that has continued it keeps what was said.',
+    description:
+      'It can be neither read nor continued any more. A response that has continued it keeps what was said. One that is still being made is a 404, and will not be kept.',
     pathParameters,
     success: {
       description: 'The response is gone.',

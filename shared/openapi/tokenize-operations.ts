@@ -1,4 +1,5 @@
 import { DetokenizeReply, DetokenizeRequest, TokenizeReply, TokenizeRequest } from '../tokenize/schema.ts';
+import { MAX_ANSWER_TOKENS } from '../tokens/answers.ts';
 import type { FieldDoc } from './field-docs.ts';
 import { INFERENCE_HEADERS } from './headers.ts';
 import type { Operation } from './operation.ts';
@@ -25,7 +26,7 @@ export const tokenizeOperations: Operation[] = [
     operationId: 'tokenize',
     tag: 'Tokens',
     summary: 'Turn a text or messages into tokens',
-    description: `The token ids that a model is given. Null is the same as leaving a property out. ${IS_FREE}`,
+    description: `The token ids that a model is given, at most ${MAX_ANSWER_TOKENS}. Null is the same as leaving a property out. A 400 on a text of more tokens, and on one that would take too long: with more than 1,024 combining marks in a row, or more than 400,000 bytes in words of more than 16,384 bytes. ${IS_FREE}`,
     request: {
       name: 'TokenizeRequest',
       schema: TokenizeRequest,
@@ -60,7 +61,7 @@ export const tokenizeOperations: Operation[] = [
     operationId: 'detokenize',
     tag: 'Tokens',
     summary: 'Turn tokens into text',
-    description: `The text of token ids. ${IS_FREE}`,
+    description: `The text of token ids, at most as many as a reply of \`/tokenize\` has. ${IS_FREE}`,
     request: {
       name: 'DetokenizeRequest',
       schema: DetokenizeRequest,

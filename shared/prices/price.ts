@@ -4,12 +4,19 @@ import * as z from 'zod';
 const Nanos = z.int().min(0).max(1e15);
 
 /** A price version: never edited, replaced by one with a later date. */
-export const Price = z.strictObject({
-  version: z.string().min(1).max(40),
-  effective_at: z.int().min(0),
-  prompt_nanos: Nanos,
-  completion_nanos: Nanos,
-});
+export const Price = z
+  .strictObject({
+    version: z.string().min(1).max(40),
+    effective_at: z.int().min(0),
+    prompt_nanos: Nanos,
+    /** For the tokens of a prompt that the runtime still had from an earlier one; absent = as any other token of the prompt. */
+    cached_prompt_nanos: Nanos.optional(),
+    completion_nanos: Nanos,
+  })
+  .refine(({ cached_prompt_nanos = 0, prompt_nanos }) => cached_prompt_nanos <= prompt_nanos, {
+    path: ['cached_prompt_nanos'],
+    message: 'expected at most prompt_nanos',
+  });
 export type Price = z.infer<typeof Price>;
 
 /** The price in force at `nowMs`: the latest that is already effective. */
@@ -18,10 +25,24 @@ export const priceAt = (prices: readonly Price[], nowMs: number): Price | undefi
     .filter((price) => price.effective_at <= nowMs)
     .reduce<Price | undefined>((latest, price) => (latest && latest.effective_at >= price.effective_at ? latest : price), undefined);
 
+/** The tokens of a request; `cachedTokens` are among those of the prompt. */
+export interface BilledTokens {
+  promptTokens: number;
+  cachedTokens?: number;
+  completionTokens: number;
+}
+
+const MILLION = 1_000_000n;
+
 /** The cost of one request in nano-dollars, rounded once, half up. */
-export const costNanos = (price: Price, usage: { promptTokens: number; completionTokens: number }): bigint =>
-  (BigInt(price.prompt_nanos) * BigInt(usage.promptTokens) + BigInt(price.completion_nanos) * BigInt(usage.completionTokens) + 500_000n) /
-  1_000_000n;
+export const costNanos = (price: Price, { promptTokens, cachedTokens = 0, completionTokens }: BilledTokens): bigint => {
+  const cached = Math.min(cachedTokens, promptTokens);
+  const total =
+    BigInt(price.prompt_nanos) * BigInt(promptTokens - cached) +
+    BigInt(price.cached_prompt_nanos ?? price.prompt_nanos) * BigInt(cached) +
+    BigInt(price.completion_nanos) * BigInt(completionTokens);
+  return (total + MILLION / 2n) / MILLION;
+};
 
 /** The versions of `before` that `after` lacks or has with other figures: a price is never edited, because events name it. */
 export const editedPrices = (before: readonly Price[], after: readonly Price[]): string[] =>

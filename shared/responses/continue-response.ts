@@ -2,7 +2,7 @@ import { InvalidRequest } from '../http/errors.ts';
 import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
 import { type Item, MAX_CONVERSATION_ITEMS } from './item.ts';
 import { orphanOf } from './orphan.ts';
-import type { ResponsesRequest } from './request.ts';
+import { type ResponsesRequest, silence } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
 import type { ResponseStore, StoredResponse } from './response-store.ts';
 
@@ -14,7 +14,7 @@ const conversationOf = ({ before, input, response }: StoredResponse): Item[] => 
 
 /**
  * The request with what was said before it, if it continues a response, and with the items that it refers to.
- * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result whose call stands nowhere
+ * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result whose call stands nowhere or a conversation of nothing
  */
 export const continueResponse = async (
   store: Pick<ResponseStore, 'get'>,
@@ -29,6 +29,8 @@ export const continueResponse = async (
   if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, the most there can be`);
   const count = before.items.length + input.length;
   if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, more than the ${MAX_CONVERSATION_ITEMS} there can be`);
+  const nothing = silence([...before.items, ...input], request.asked);
+  if (nothing) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${nothing}.` });
   const orphan = orphanOf(input, before.items);
   if (orphan) {
     const param = `input[${orphan.index}].call_id`;

@@ -18,24 +18,37 @@ export const InputItemsQuery = z.object({
 });
 export type InputItemsQuery = z.output<typeof InputItemsQuery>;
 
-const toParts = ({ role, content }: MessageItem): unknown => {
-  if (typeof content !== 'string') return content;
-  return [
-    role === 'assistant' ? { type: 'output_text', text: content, annotations: [], logprobs: [] } : { type: 'input_text', text: content },
-  ];
+type Part = Exclude<MessageItem['content'], string>[number];
+
+const toPart = (part: Part): Part => (part.type === 'output_text' ? { annotations: [], logprobs: [], ...part } : part);
+
+const toParts = ({ role, content }: MessageItem): Part[] => {
+  const parts =
+    typeof content === 'string' ? [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: content } as const] : content;
+  return parts.map(toPart);
 };
 
-/** An item as it is listed: with an id, if it came without one, and its content in parts. */
-const toListed = (item: Item, fallbackId: string): Record<string, unknown> & { id: string } => {
-  const id = item.id ?? fallbackId;
+/** The ids that the input of a response is listed with: an item's own, or one of ours where it has none or another before it has the same. */
+export const inputItemIds = ({ response, input }: StoredResponse): string[] => {
+  const taken = new Set<string>();
+  return input.map((item, index) => {
+    const id = item.id && !taken.has(item.id) ? item.id : `${response.id.replace('resp_', 'item_')}_${index}`;
+    taken.add(id);
+    return id;
+  });
+};
+
+/** An item as it is listed: under its id, and its content in parts. */
+const toListed = (item: Item, id: string): Record<string, unknown> & { id: string } => {
   if (item.type !== undefined && item.type !== 'message') return { status: 'completed', ...item, id };
   const message = item as MessageItem;
   return { status: 'completed', ...message, type: 'message', id, content: toParts(message) };
 };
 
 /** A page of the input that a response answers. */
-export const listInputItems = ({ response, input }: StoredResponse, { limit, order, after }: InputItemsQuery): Record<string, unknown> => {
-  const listed = input.map((item, index) => toListed(item, `${response.id.replace('resp_', 'item_')}_${index}`));
+export const listInputItems = (stored: StoredResponse, { limit, order, after }: InputItemsQuery): Record<string, unknown> => {
+  const ids = inputItemIds(stored);
+  const listed = stored.input.map((item, index) => toListed(item, ids[index] as string));
   if (order === 'desc') listed.reverse();
   const from = after === undefined ? 0 : listed.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && from === 0)

@@ -1,16 +1,15 @@
 import * as z from 'zod';
+import { Label } from '../chat/message.ts';
+import { firstFault } from '../http/first-fault.ts';
 
 const MAX_PARTS = 4_096;
 const MAX_ITEMS = 4_096;
-
-/** A name or an id; what clients make is far shorter. */
-const Label = z.string().max(256);
 
 const TextPart = z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
 /** A model's refusal, as clients replay it. */
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
-const Content = z.union([z.string(), z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS)], {
+const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
   error: 'expected a string or an array of text parts ({ "type": "input_text", "text": … }); images, audio and files are not supported',
 });
 
@@ -38,12 +37,13 @@ const FunctionCallOutputItem = z.looseObject({
 });
 
 const ThoughtPart = z.looseObject({ text: z.string() });
+const Thought = firstFault(z.array(ThoughtPart).max(MAX_PARTS));
 
 const ReasoningItem = z.looseObject({
   type: z.literal('reasoning'),
   id: Label.nullish(),
-  summary: z.array(ThoughtPart).max(MAX_PARTS).nullish(),
-  content: z.array(ThoughtPart).max(MAX_PARTS).nullish(),
+  summary: Thought.nullish(),
+  content: Thought.nullish(),
 });
 
 /** One step of a conversation, as a caller sends it or as we have answered it. */
@@ -63,10 +63,12 @@ export type MessageItem = z.output<typeof MessageItem>;
 /** `input`: a string is one message of the user. */
 export const Input = z.preprocess(
   (input) => (typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input),
-  z
-    .array(InputItem, { error: ({ code }) => (code === 'invalid_type' ? 'expected a string or an array of items' : undefined) })
-    .min(1, 'expected at least one item')
-    .max(MAX_ITEMS),
+  firstFault(
+    z
+      .array(InputItem, { error: ({ code }) => (code === 'invalid_type' ? 'expected a string or an array of items' : undefined) })
+      .min(1, 'expected at least one item')
+      .max(MAX_ITEMS),
+  ),
 );
 
 /** A conversation, with all that was said in earlier responses, may have this many items. */

@@ -1,6 +1,7 @@
 import type { ReplyFacts } from '../chat/reply.ts';
 import { logError, logInfo } from '../logging/log.ts';
 import type { UpstreamUsage } from '../upstream/chunk.ts';
+import { keptItem } from './kept-item.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { type ResponseObject, toResponse } from './response.ts';
@@ -17,8 +18,8 @@ export interface Keeping {
 export const isStored = ({ asked }: ResponsesRequest): boolean => asked.store !== false;
 
 /**
- * An answer's end: the whole response, which is kept first if it is to be. A write that fails, or a conversation that is too large, takes
- * nothing from the caller but the response's future: `store` is false then.
+ * An answer's end: the whole response, which is kept first if it is to be. A write that fails, a conversation that is too large, or a deletion
+ * that came before it takes nothing from the caller but the response's future: `store` is false then.
  */
 export const createEnding = (request: ResponsesRequest, facts: ReplyFacts, output: Output, { store, now }: Keeping) => {
   let response: ResponseObject | undefined;
@@ -30,8 +31,7 @@ export const createEnding = (request: ResponsesRequest, facts: ReplyFacts, outpu
       output: output.items(),
       store: isStored(request),
       usage,
-      completedAt: Math.floor(now() / 1_000),
-      ...(ending.status === 'incomplete' && { incompleteReason: ending.reason }),
+      ...(ending.status === 'incomplete' ? { incompleteReason: ending.reason } : { completedAt: Math.floor(now() / 1_000) }),
     });
     return response;
   };
@@ -42,14 +42,14 @@ export const createEnding = (request: ResponsesRequest, facts: ReplyFacts, outpu
     const { items, depth } = request.before;
     const what = { request_id: facts.requestId, response_id: facts.id };
     try {
-      const isKept = await store.put(facts.organization, {
+      const kept = await store.put(facts.organization, {
         response: made,
-        input: request.input,
-        before: items,
+        input: request.input.map(keptItem),
+        before: items.map(keptItem),
         depth: depth + 1,
       });
-      if (isKept) return;
-      logInfo('response_too_large_to_keep', what);
+      if (kept === 'kept') return;
+      logInfo('response_left_out', { ...what, reason: kept });
     } catch (error) {
       logError('response_not_kept', error, what);
     }

@@ -22,7 +22,7 @@ export const openMessage = (id: string, index: number): OpenItem => {
     },
     add: (text, logprobs = []) => {
       part.text += text;
-      part.logprobs.push(...logprobs);
+      for (const one of logprobs) part.logprobs.push(one);
       return [{ type: 'response.output_text.delta', ...at, delta: text, logprobs }];
     },
     finish: (status) => {

@@ -25,6 +25,8 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
   const reader = createCallReader(`call_${idLike('functionCall', responseId).slice('fc_'.length)}_`);
   /** The message or the reasoning that is written now. */
   let current: OpenItem | undefined;
+  /** The log probabilities of tokens that have no text yet: a character may be made of several. They are told with the text, if it comes. */
+  let held: unknown[] = [];
   let finishReason: string | undefined;
 
   const idOf = (kind: 'message' | 'functionCall' | 'reasoning'): string => `${idLike(kind, responseId)}_${items.length}`;
@@ -70,12 +72,18 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     if (finishReason !== undefined || (index ?? 0) !== 0) return [];
     const events: ItemEvent[] = [];
     const reasoning = delta ? reasoningOf(delta) : '';
-    if (reasoning) events.push(...write('reasoning', reasoning));
+    if (reasoning) {
+      held = [];
+      events.push(...write('reasoning', reasoning));
+    }
     const text = textOf(delta?.content);
-    if (text) events.push(...write('message', text, logprobs?.content ?? []));
-    if (Array.isArray(delta?.tool_calls) && delta.tool_calls.length > 0) events.push(...call(delta.tool_calls));
+    const deltas = Array.isArray(delta?.tool_calls) ? delta.tool_calls : [];
+    for (const score of logprobs?.content ?? []) held.push(score);
+    if (text) events.push(...write('message', text, held));
+    // What came with other words is none of the next text.
+    if (text || reasoning || deltas.length > 0) held = [];
     if (finish_reason) finishReason = finish_reason;
-    return events;
+    return deltas.length > 0 ? [...events, ...call(deltas)] : events;
   };
 
   const ending = (): Ending => {

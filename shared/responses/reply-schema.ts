@@ -85,7 +85,7 @@ export const ResponseReply = z.object({
   id: z.string(),
   object: z.literal('response'),
   created_at: z.int().meta({ description: 'Unix time in seconds.' }),
-  completed_at: z.int().nullable().meta({ description: 'Unix time in seconds; null while it is made, and where it failed.' }),
+  completed_at: z.int().nullable().meta({ description: 'Unix time in seconds; null unless the status is `completed`.' }),
   status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
   background: z.literal(false),
   conversation: z.null(),

@@ -1,21 +1,20 @@
 import * as z from 'zod';
-import { Metadata } from '../chat/request.ts';
+import { Metadata, NO_SCHEMA } from '../chat/request.ts';
+import { AnySchema, FunctionName } from '../chat/tool.ts';
+import { firstFault } from '../http/first-fault.ts';
 import { Count, Switch, samplingFields } from '../sampling/fields.ts';
-import { Input, type Item } from './item.ts';
+import { Input, type InputItem, type Item } from './item.ts';
 import { orphanOf } from './orphan.ts';
 import { isReference } from './resolve-references.ts';
 import { isFunction, ToolChoice, Tools } from './tool.ts';
-
-const NO_SCHEMA =
-  'json_schema is not accepted: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
 
 const Text = z.looseObject({ type: z.literal('text') });
 const JsonObject = z.looseObject({ type: z.literal('json_object') });
 const JsonSchema = z.looseObject({
   type: z.literal('json_schema'),
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes'),
+  name: FunctionName,
   description: z.string().nullish(),
-  schema: z.record(z.string(), z.unknown(), { error: 'expected a JSON Schema object' }),
+  schema: AnySchema,
   strict: z.boolean().nullish(),
 });
 
@@ -60,7 +59,7 @@ const documented = {
   stream: Switch,
   truncation: z.enum(['auto', 'disabled']).nullish(),
   top_logprobs: z.int().min(0).max(20).nullish(),
-  include: z.array(z.string().max(256)).max(64).nullish(),
+  include: firstFault(z.array(z.string().max(256)).max(64)).nullish(),
   prompt_cache_key: z.string().max(256).nullish(),
   background: refused('responses in the background are not supported: leave it out, and use stream: true for long answers'),
   conversation: refused('conversations are not supported: continue a response with previous_response_id'),
@@ -88,8 +87,12 @@ export interface ResponsesRequest {
   before: { items: readonly Item[]; depth: number };
 }
 
+/** What is wrong with a conversation that becomes no message at all: reasoning by itself is nothing that a model is told. */
+export const silence = (items: readonly InputItem[], { instructions }: Asked): string | undefined =>
+  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item beside reasoning' : undefined;
+
 const contradiction = (asked: Asked): { path: (string | number)[]; message: string } | undefined => {
-  const { tools, tool_choice: choice, input, instructions, previous_response_id: previous } = asked;
+  const { tools, tool_choice: choice, input, previous_response_id: previous } = asked;
   const functions = (tools ?? []).filter(isFunction);
   if (choice != null && choice !== 'auto' && choice !== 'none') {
     if (functions.length === 0)
@@ -97,8 +100,8 @@ const contradiction = (asked: Asked): { path: (string | number)[]; message: stri
     if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
       return { path: ['tool_choice'], message: `expected the name of one of the tools, got '${choice.name}'` };
   }
-  if (previous == null && !instructions && input.every(({ type }) => type === 'reasoning'))
-    return { path: ['input'], message: 'expected at least one item beside reasoning' };
+  const nothing = previous == null ? silence(input, asked) : undefined;
+  if (nothing) return { path: ['input'], message: nothing };
   // With an earlier response, or an item of one, the call may be there.
   const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly Item[], []) : undefined;
   return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };

@@ -1,15 +1,15 @@
 import * as z from 'zod';
+import { AnySchema, FunctionName } from '../chat/tool.ts';
+import { firstFault } from '../http/first-fault.ts';
 
 const MAX_TOOLS = 128;
 const MAX_ISSUES = 1;
 
-const Name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes');
-
 export const FunctionTool = z.looseObject({
   type: z.literal('function'),
-  name: Name,
+  name: FunctionName,
   description: z.string().nullish(),
-  parameters: z.record(z.string(), z.unknown(), { error: 'expected a JSON Schema object' }).nullish(),
+  parameters: AnySchema.nullish(),
   strict: z.boolean().nullish(),
 });
 export type FunctionTool = z.output<typeof FunctionTool>;
@@ -29,11 +29,14 @@ const Tool = z.looseObject({ type: z.string().max(64) }).transform((tool, contex
   return z.NEVER;
 });
 
-export const Tools = z.array(Tool).max(MAX_TOOLS);
+export const Tools = firstFault(z.array(Tool).max(MAX_TOOLS));
 export type Tools = z.output<typeof Tools>;
 
-export const ToolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: Name })], {
-  error: `expected 'auto', 'none', 'required' or { "type": "function", "name": … }`,
-});
+export const ToolChoice = z.union(
+  [z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: FunctionName })],
+  {
+    error: `expected 'auto', 'none', 'required' or { "type": "function", "name": … }`,
+  },
+);
 
 export const isFunction = (tool: FunctionTool | ForeignTool): tool is FunctionTool => !('foreign' in tool);

@@ -1,5 +1,6 @@
 import type { Model } from '../models/model.ts';
 import { type WindowRequest, wantedTokens } from '../tokens/fit-window.ts';
+import { fieldNames } from './field-names.ts';
 import type { ResponsesRequest } from './request.ts';
 
 /** The share of the window that an answer may claim before older items go. */
@@ -11,7 +12,7 @@ const MAX_ANSWER_SHARE = 0.5;
  */
 export const windowOf = ({ asked }: ResponsesRequest, model: Model): WindowRequest => {
   const maxTokens = asked.max_output_tokens ?? undefined;
-  const window = { maxTokens, whenExceeded: 'truncate' as const, maxPromptTokens: undefined };
+  const window = { maxTokens, whenExceeded: 'truncate' as const, maxPromptTokens: undefined, names: fieldNames };
   if (asked.truncation !== 'auto') return window;
   const room = Math.min(wantedTokens(maxTokens, model), Math.floor(model.context_length * MAX_ANSWER_SHARE));
   return { ...window, maxPromptTokens: Math.max(1, model.context_length - room) };

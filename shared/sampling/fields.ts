@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { firstFault } from '../http/first-fault.ts';
 
 const MAX_BIASES = 1_024;
 const MAX_TOKEN_IDS = 1_024;
@@ -9,10 +10,10 @@ export const Count = z.int().min(1).nullish();
 export const Switch = z.boolean().nullish();
 
 const Penalty = z.number().min(-2).max(2).nullish();
-const TokenIds = z.array(z.int().min(0)).max(MAX_TOKEN_IDS).nullish();
+const TokenIds = firstFault(z.array(z.int().min(0)).max(MAX_TOKEN_IDS)).nullish();
 
 const StopString = z.string().min(1).max(256);
-const Stop = z.union([StopString, z.array(StopString).max(4)], {
+const Stop = z.union([StopString, firstFault(z.array(StopString).max(4))], {
   error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',
 });
 
@@ -50,7 +51,7 @@ export const samplingExtras = {
   stop_token_ids: TokenIds,
   include_stop_str_in_output: Switch,
   skip_special_tokens: Switch,
-  bad_words: z.array(z.string().min(1).max(256)).max(MAX_TOKEN_IDS).nullish(),
+  bad_words: firstFault(z.array(z.string().min(1).max(256)).max(MAX_TOKEN_IDS)).nullish(),
   allowed_token_ids: TokenIds,
 };
 

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { pairCalls } from '../chat/call-ids.ts';
-import { Message } from '../chat/message.ts';
+import { Messages } from '../chat/message.ts';
 import { Tools } from '../chat/tool.ts';
 import { Switch } from '../sampling/fields.ts';
-import { TokenIds } from '../tokens/token-ids.ts';
+import { MAX_ANSWER_TOKENS } from '../tokens/answers.ts';
+import { tokenIdsUpTo } from '../tokens/token-ids.ts';
 
-const MAX_MESSAGES = 4_096;
+/** As many as one reply gives. */
+const TokenIds = tokenIdsUpTo(MAX_ANSWER_TOKENS);
 
 const ModelName = z.string().min(1).max(256);
 
@@ -19,7 +21,7 @@ const common = {
 };
 const ofPrompt = { prompt: z.string().nullish() };
 const ofMessages = {
-  messages: z.array(Message).min(1, 'expected at least one message').max(MAX_MESSAGES).nullish(),
+  messages: Messages.nullish(),
   tools: Tools.nullish(),
   add_generation_prompt: Switch.meta({ description: 'Whether the rendered messages go on to where the answer begins. Default true.' }),
 };

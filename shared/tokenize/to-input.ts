@@ -2,7 +2,7 @@ import { toChatPrompt } from '../chat/to-prompt.ts';
 import type { Model } from '../models/model.ts';
 import { estimateTokens } from '../tokens/estimate.ts';
 import type { ChatPrompt } from '../tokens/prompt.ts';
-import { promptBytes } from '../tokens/prompt-bytes.ts';
+import { measurePrompt } from '../tokens/prompt-size.ts';
 import type { TokenizeRequest } from './schema.ts';
 
 /** What is tokenized: a text as it is, or messages as a chat completion would give them to the model. */
@@ -11,4 +11,4 @@ export const toInput = ({ model: name, prompt, messages, tools }: TokenizeReques
 
 /** The tokens that it reserves while it is tokenized: an estimate. */
 export const estimateInput = (input: string | ChatPrompt): number =>
-  estimateTokens(typeof input === 'string' ? Buffer.byteLength(input) : promptBytes(input));
+  estimateTokens(typeof input === 'string' ? Buffer.byteLength(input) : measurePrompt(input).bytes);

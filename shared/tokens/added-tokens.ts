@@ -1,3 +1,4 @@
+import { refuseManyMarks } from './combining-marks.ts';
 import { createSplitAt } from './split-at.ts';
 import type { TokenizerParts } from './tokenizer-parts.ts';
 
@@ -5,7 +6,7 @@ import type { TokenizerParts } from './tokenizer-parts.ts';
 export interface AddedTokens {
   /** Cuts at those that stand in the text as it is written. */
   split(text: string): string[];
-  /** Normalizes plain text, and cuts it at those that stand only in normalized text. */
+  /** Normalizes plain text, and cuts it at those that stand only in normalized text. Throws TextRefused. */
   splitPlain(text: string): string[];
   /** The id of an added token by its spelling, normalized where it is so found; undefined for anything else. */
   idOf(spelling: string): number | undefined;
@@ -14,7 +15,11 @@ export interface AddedTokens {
 /** The added tokens of a tokenizer. */
 export const createAddedTokens = (tokenizer: TokenizerParts): AddedTokens => {
   const { normalizer } = tokenizer;
-  const normalize = (text: string): string => (normalizer ? normalizer(text) : text);
+  const normalize = (text: string): string => {
+    if (!normalizer) return text;
+    refuseManyMarks(text);
+    return normalizer(text);
+  };
   const added = [...tokenizer.get_added_tokens_decoder()].map(([id, { content, lstrip, rstrip, normalized }]) => {
     const isNormalized = normalized && normalizer !== null;
     return { id, content: isNormalized ? normalize(content) : content, lstrip, rstrip, isNormalized };

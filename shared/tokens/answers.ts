@@ -3,13 +3,17 @@ import { TokenIds } from './token-ids.ts';
 
 /** Lambda hands on up to 6 MB; this much is left when an answer is wrapped. */
 export const MAX_ANSWER_BYTES = 5_500_000;
-export const MAX_ANSWER_TOKENS = 500_000;
+/** A body may hold 250,000 values: what one reply gives, one request can send back. */
+export const MAX_ANSWER_TOKENS = 240_000;
 
 const Tokens = z.int().min(0);
 
 export const FitAnswer = z.object({
-  /** Of the prompt with only the messages that are kept; of the whole prompt where `kept` is null. */
-  prompt_tokens: Tokens,
+  /**
+   * Of the prompt with only the messages that are kept; of the whole prompt where `kept` is null. null where only a count was asked for and the prompt
+   * cannot be rendered here: its runtime may render it all the same.
+   */
+  prompt_tokens: Tokens.nullable(),
   /** The indexes of the messages that stay, ascending; null where only a count was asked for. */
   kept: z.array(z.int().min(0)).nullable(),
 });
@@ -20,6 +24,8 @@ export const CountAnswer = z.object({
   prompt_tokens: Tokens.nullable(),
   /** One number a text. */
   text_tokens: z.array(Tokens),
+  /** How many the tokenizer puts around each text of its own accord, which are not in these. */
+  special_tokens: Tokens.optional(),
 });
 export type CountAnswer = z.infer<typeof CountAnswer>;
 
@@ -41,6 +47,6 @@ export type UnknownId = z.infer<typeof UnknownId>;
 export const TooLarge = z.object({ too_large: z.literal(true) });
 export type TooLarge = z.infer<typeof TooLarge>;
 
-/** The chat template does not take the prompt: no failure of the function, so it is an answer. */
-export const Refusal = z.object({ refused: z.string() });
+/** The chat template does not take the prompt, or the tokenizer the text: no failure of the function, so it is an answer. */
+export const Refusal = z.object({ refused: z.string(), by: z.enum(['template', 'tokenizer']) });
 export type Refusal = z.infer<typeof Refusal>;

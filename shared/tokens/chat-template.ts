@@ -1,11 +1,12 @@
+import './python-values.ts';
 import { Template } from '@huggingface/jinja';
-import { TemplateRefused } from './errors.ts';
+import { TemplateFailed, TemplateRefused } from './errors.ts';
 import type { ChatPrompt, PromptMessage, PromptToolCall } from './prompt.ts';
 
 /** The texts of special tokens that templates name, such as `bos_token`. */
 export type SpecialTokens = Record<string, string>;
 
-/** Renders a prompt as a runtime does before it encodes it, up to where the answer begins unless it is told otherwise. Throws TemplateRefused when the template does not take it; any other error is the template's own. */
+/** Renders a prompt as a runtime does before it encodes it, up to where the answer begins unless it is told otherwise. Throws TemplateRefused when the template does not take it, TemplateFailed when it breaks on it. */
 export type RenderPrompt = (prompt: ChatPrompt, options?: { addGenerationPrompt?: boolean }) => string;
 
 // The renderer declares these itself and fails when they are declared again.
@@ -48,14 +49,18 @@ export const createRenderPrompt = (source: string, specialTokens: SpecialTokens)
   const template = new Template(source.replaceAll(/\braise_exception\b/g, REFUSE));
   return ({ messages, tools, variables = {} }, { addGenerationPrompt = true } = {}) => {
     const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !RESERVED.has(name)));
-    return template.render({
-      ...specialTokens,
-      ...own,
-      [REFUSE]: refuse,
-      messages: messages.map(toTemplateMessage),
-      tools: tools ?? null,
-      documents: null,
-      add_generation_prompt: addGenerationPrompt,
-    });
+    try {
+      return template.render({
+        ...specialTokens,
+        ...own,
+        [REFUSE]: refuse,
+        messages: messages.map(toTemplateMessage),
+        tools: tools ?? null,
+        documents: null,
+        add_generation_prompt: addGenerationPrompt,
+      });
+    } catch (error) {
+      throw error instanceof TemplateRefused ? error : new TemplateFailed(error);
+    }
   };
 };

@@ -3,15 +3,36 @@ import { MAX_ANSWER_TOKENS } from './answers.ts';
 
 const MAX_WORDS = 300;
 
-/** A chat template could not be rendered with a prompt, as in "Conversation roles must alternate". The message has its words. */
+/** A chat template does not take a prompt, as in "Conversation roles must alternate". The message has its words. */
 export class TemplateRefused extends Error {
-  override readonly name = 'TemplateRefused';
+  override readonly name: string = 'TemplateRefused';
+}
+
+/** A chat template, or what renders it, broke on a prompt. The cause is for the log: it may be the template's fault or the prompt's. */
+export class TemplateFailed extends TemplateRefused {
+  override readonly name = 'TemplateFailed';
+
+  constructor(cause: unknown) {
+    super('it cannot be rendered with them, the tools and the arguments of calls.', { cause });
+  }
 }
 
 /** The same, as a caller is told it: 400. */
 export class PromptRefused extends InvalidRequest {
   constructor(words: string) {
     super({ message: `The model's chat template refuses the messages: ${words.slice(0, MAX_WORDS)}`, param: 'messages' });
+  }
+}
+
+/** A text that a tokenizer would take longer for than anybody waits. The message says what it has. */
+export class TextRefused extends Error {
+  override readonly name = 'TextRefused';
+}
+
+/** The same, as a caller is told it: 400. */
+export class Untokenizable extends InvalidRequest {
+  constructor(param: 'prompt' | 'messages', words: string) {
+    super({ message: `The text cannot be turned into tokens: it has ${words.slice(0, MAX_WORDS)}.`, param });
   }
 }
 

@@ -18,6 +18,9 @@ export interface LoadedTokenizer {
   tokenOf(id: number): string | undefined;
 }
 
+/** No file of a tokenizer may be larger: real ones have some 20 MB, and the function that reads them has only so much memory. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
 /** The texts of a tokenizer's files. */
 export interface TokenizerTexts {
   tokenizer: string;

@@ -10,25 +10,27 @@ export interface TokenCounter {
    * How many tokens a text is encoded to, without any that a tokenizer adds of its own accord.
    * @param limit from the end of the text no more is encoded than shows that there are more than this
    * @returns undefined when there are more than `limit`
+   * @throws TextRefused for a text that takes too long
    */
   count(text: string, limit?: number): number | undefined;
 }
 
 /** A function that makes a counter for a request. What is known of words is shared by all counters of a tokenizer. */
-export const createTokenCounters = ({ split, splitPlain }: AddedTokens, words: Words): (() => TokenCounter) => {
-  /** Plain text between two added tokens; after normalizing it may have more of them. */
-  const countPlain = (text: string, isFirst: boolean, limit: number): number | undefined => {
-    let count = 0;
-    for (const [i, section] of splitPlain(text).entries()) {
-      if (section === '') continue;
-      const more = i % 2 === 1 ? 1 : words.count(section, isFirst, limit - count);
-      if (more === undefined || count + more > limit) return undefined;
-      count += more;
-    }
-    return count;
-  };
-
+export const createTokenCounters = ({ split, splitPlain }: AddedTokens, createWords: () => Words): (() => TokenCounter) => {
   return () => {
+    const words = createWords();
+    /** Plain text between two added tokens; after normalizing it may have more of them. */
+    const countPlain = (text: string, isFirst: boolean, limit: number): number | undefined => {
+      let count = 0;
+      for (const [i, section] of splitPlain(text).entries()) {
+        if (section === '') continue;
+        const more = i % 2 === 1 ? 1 : words.count(section, isFirst, limit - count);
+        if (more === undefined || count + more > limit) return undefined;
+        count += more;
+      }
+      return count;
+    };
+
     const memory = [new Map<string, Known>(), new Map<string, Known>()] as const;
 
     const countSection = (section: string, isFirst: boolean, limit: number): number | undefined => {

@@ -11,3 +11,7 @@ export const TokenIds = z
     if (place >= 0) context.addIssue({ code: 'custom', path: [place], message: 'expected a token id, an integer from 0' });
   })
   .meta({ type: 'array', items: { type: 'integer', minimum: 0 } });
+
+/** The same, but no more than so many. */
+export const tokenIdsUpTo = (most: number) =>
+  TokenIds.refine((ids) => ids.length <= most, `expected at most ${most} token ids`).meta({ ...TokenIds.meta(), maxItems: most });

@@ -22,6 +22,8 @@ export interface Model {
   /** Only byte-pair encoding has these. */
   merges?: unknown[];
   byte_fallback?: boolean;
+  /** Shorter words are remembered, up to 10,000 of them. */
+  max_length_to_cache?: number;
 }
 
 /** Tokens to text. */

@@ -2,12 +2,13 @@ import * as z from 'zod';
 import { FunctionUnavailable } from '../lambda/errors.ts';
 import { createInvokeFunction } from '../lambda/invoke-function.ts';
 import { CountAnswer, DetokenizeAnswer, FitAnswer, Refusal, TokenizeAnswer, TooLarge, UnknownId } from './answers.ts';
-import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from './errors.ts';
+import { PromptRefused, TooLargeToTokenize, UnknownTokenId, Untokenizable } from './errors.ts';
 import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
 
 /**
  * The function `tokenizer`, for functions that are too small and too quick to load a tokenizer themselves.
- * @throws PromptRefused (400) when the chat template does not take the messages, PayloadTooLarge (413), else FunctionUnavailable (503) whatever goes wrong
+ * @throws PromptRefused (400) when the chat template does not take the messages, Untokenizable (400) for a text that would take too long,
+ *   PayloadTooLarge (413), else FunctionUnavailable (503) whatever goes wrong
  */
 export interface Tokenizer {
   /** The length of a prompt; with a bound, also which of its messages stay so that it is no longer than that, if that can be. */
@@ -23,23 +24,28 @@ export interface Tokenizer {
 /** @param functionName of the function `tokenizer`: the variable TOKENIZER_FUNCTION */
 export const createTokenizer = (functionName: string): Tokenizer => {
   const invoke = createInvokeFunction();
-  const ask = async <Answer extends z.ZodType>(schema: Answer, question: object): Promise<z.output<Answer>> => {
+  const ask = async <Answer extends z.ZodType>(
+    schema: Answer,
+    question: object,
+    param: 'prompt' | 'messages',
+  ): Promise<z.output<Answer>> => {
     const answer = z.union([schema, Refusal]).safeParse(await invoke(functionName, question));
     if (!answer.success) throw new FunctionUnavailable(answer.error);
-    const refusal = Refusal.safeParse(answer.data);
-    if (refusal.success) throw new PromptRefused(refusal.data.refused);
+    const { data: refusal } = Refusal.safeParse(answer.data);
+    if (refusal) throw refusal.by === 'template' ? new PromptRefused(refusal.refused) : new Untokenizable(param, refusal.refused);
     return answer.data as z.output<Answer>;
   };
   return {
-    fit: (question) => ask(FitAnswer, { operation: 'fit', ...question }),
-    count: (question) => ask(CountAnswer, { operation: 'count', ...question }),
+    fit: (question) => ask(FitAnswer, { operation: 'fit', ...question }, 'messages'),
+    count: (question) => ask(CountAnswer, { operation: 'count', ...question }, 'prompt'),
     tokenize: async (question) => {
-      const answer = await ask(z.union([TokenizeAnswer, TooLarge]), { operation: 'tokenize', ...question });
-      if ('too_large' in answer) throw new TooLargeToTokenize(typeof question.input === 'string' ? 'prompt' : 'messages');
+      const param = typeof question.input === 'string' ? 'prompt' : 'messages';
+      const answer = await ask(z.union([TokenizeAnswer, TooLarge]), { operation: 'tokenize', ...question }, param);
+      if ('too_large' in answer) throw new TooLargeToTokenize(param);
       return answer;
     },
     detokenize: async (question) => {
-      const answer = await ask(z.union([DetokenizeAnswer, UnknownId, TooLarge]), { operation: 'detokenize', ...question });
+      const answer = await ask(z.union([DetokenizeAnswer, UnknownId, TooLarge]), { operation: 'detokenize', ...question }, 'prompt');
       if ('unknown_at' in answer) throw new UnknownTokenId(answer.unknown_at, question.tokens[answer.unknown_at]);
       if ('too_large' in answer) throw new TooLargeToTokenize('tokens');
       return answer;

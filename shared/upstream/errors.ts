@@ -1,4 +1,5 @@
 import { ApiError } from '../http/errors.ts';
+import { type FieldNames, nameOf } from '../http/field-names.ts';
 
 export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
 
@@ -33,14 +34,15 @@ const JUDGED =
 
 /** The container refused the request itself: 400 with its words. */
 export class RefusedByModel extends ApiError {
-  constructor(message: string) {
+  constructor(message: string, names: FieldNames = {}) {
     const isTooLong = /maximum context length/i.test(message);
+    const field = isTooLong ? 'messages' : JUDGED.exec(message)?.[0];
     super({
       status: 400,
       type: 'invalid_request_error',
       code: isTooLong ? 'context_length_exceeded' : 'invalid_value',
       message,
-      param: isTooLong ? 'messages' : (JUDGED.exec(message)?.[0] ?? null),
+      param: field === undefined ? null : nameOf(field, names),
     });
   }
 }
@@ -75,8 +77,11 @@ const byName: Record<string, UpstreamCode> = {
 /** Whether the connection to the runtime was closed under us. */
 export const isBrokenConnection = (error: unknown): boolean => BROKEN.has((error as Thrown).code ?? '');
 
-/** Anything that the SageMaker runtime or its connection threw, as an error that may be told. */
-export const toUpstreamError = (error: unknown): Error => {
+/**
+ * Anything that the SageMaker runtime or its connection threw, as an error that may be told.
+ * @param names what the route calls the properties that a container may refuse
+ */
+export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
   if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
   const thrown = error as Thrown;
   const detail = `${thrown.name ?? 'Error'}: ${thrown.message ?? String(error)}`.slice(0, 1_000);
@@ -85,7 +90,7 @@ export const toUpstreamError = (error: unknown): Error => {
   if (thrown.name === 'ModelError' && REQUEST_STATUSES.has(status ?? 0)) {
     const { text, isSchemaFault } = containerMessage(thrown.OriginalMessage ?? '');
     if (isSchemaFault || OUR_WORDS.test(text)) return new MistranslatedRequest((thrown.OriginalMessage ?? '').slice(0, 1_000));
-    return new RefusedByModel(publicText(text));
+    return new RefusedByModel(publicText(text), names);
   }
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);

@@ -1,5 +1,6 @@
 import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { FieldNames } from '../http/field-names.ts';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
 import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
@@ -21,6 +22,8 @@ export interface Invocation {
   /** How many answers must come to their end. */
   choices: number;
   signal: AbortController;
+  /** What the route calls properties that a chat completion calls otherwise. */
+  names?: FieldNames | undefined;
   /** Called when the container has taken the request: the head of its answer is here. */
   onHead?: () => void;
 }
@@ -53,7 +56,7 @@ export const createInvoke = (): Invoke => {
     return client;
   };
 
-  return async function* ({ target, body, choices, signal, onHead }) {
+  return async function* ({ target, body, choices, signal, names, onHead }) {
     let isRead = false;
     try {
       const command = new InvokeEndpointWithResponseStreamCommand({
@@ -90,7 +93,7 @@ export const createInvoke = (): Invoke => {
       if (reader.failure) throw reader.failure;
       isRead = true;
     } catch (error) {
-      throw toUpstreamError(error);
+      throw toUpstreamError(error, names);
     } finally {
       // Leaving the loop does not stop the container; aborting does.
       if (!isRead) signal.abort();

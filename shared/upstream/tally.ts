@@ -20,15 +20,23 @@ const MAX_KEPT_CHARACTERS = 1_000_000;
 
 export interface TokenCount {
   promptTokens: number;
+  /** Of the prompt's tokens, those that the runtime still had from an earlier request. */
+  cachedTokens: number;
   completionTokens: number;
   source: 'runtime' | 'estimated';
 }
 
-/**
- * Watches an answer go by and counts what will be billed.
- * @param keepsText whether what was written is kept, so that a tokenizer can count it where the runtime does not say
- */
-export const createTally = (promptBytes: number, keepsText: boolean, now: () => number) => {
+export interface TallyFacts {
+  promptBytes: number;
+  /** Whether what was written is kept, so that a tokenizer can count it where the runtime does not say. */
+  keepsText: boolean;
+  /** How many characters a choice begins with that the model did not write. */
+  echoedCharacters: (choice: number) => number;
+  now: () => number;
+}
+
+/** Watches an answer go by and counts what will be billed. */
+export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
   /** What was written after a count is not in it. */
   let isStale = false;
@@ -39,6 +47,15 @@ export const createTally = (promptBytes: number, keepsText: boolean, now: () => 
   let finishReason: string | undefined;
   const texts = new Map<number, string>();
   let keptCharacters = 0;
+  const echoes = new Map<number, number>();
+
+  /** What a choice says, without the prompt that it begins with. */
+  const withoutEcho = (choice: number, said: string): string => {
+    const echoed = echoes.get(choice) ?? echoedCharacters(choice);
+    if (echoed === 0) return said;
+    echoes.set(choice, Math.max(0, echoed - said.length));
+    return said.slice(echoed);
+  };
 
   const keep = (choice: number, written: string): void => {
     keptCharacters += written.length;
@@ -59,7 +76,7 @@ export const createTally = (promptBytes: number, keepsText: boolean, now: () => 
   return {
     take: (chunk: UpstreamChunk): void => {
       for (const { index, delta, finish_reason } of chunk.choices ?? []) {
-        const written = delta ? writtenText(delta) : '';
+        const written = delta ? withoutEcho(index ?? 0, writtenText(delta)) : '';
         if (written) {
           outputBytes += Buffer.byteLength(written);
           isStale = true;
@@ -73,9 +90,14 @@ export const createTally = (promptBytes: number, keepsText: boolean, now: () => 
     /** The runtime's own count where it gave one; else ours, by tokenizer or from bytes; nothing at all if nothing was delivered. */
     count: (): TokenCount => {
       const counted = finalUsage();
-      if (counted) return { promptTokens: counted.prompt_tokens, completionTokens: counted.completion_tokens, source: 'runtime' };
-      if (outputBytes === 0) return { promptTokens: 0, completionTokens: 0, source: 'estimated' };
-      return { promptTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
+      if (counted) {
+        const { prompt_tokens, completion_tokens, prompt_tokens_details } = counted;
+        const cachedTokens = Math.min(countOf(prompt_tokens_details?.cached_tokens) ?? 0, prompt_tokens);
+        return { promptTokens: prompt_tokens, cachedTokens, completionTokens: completion_tokens, source: 'runtime' };
+      }
+      const cachedTokens = 0;
+      if (outputBytes === 0) return { promptTokens: 0, cachedTokens, completionTokens: 0, source: 'estimated' };
+      return { promptTokens, cachedTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
     },
     /** What a tokenizer counted, in place of the estimates. */
     counted: (counts: { promptTokens?: number | undefined; completionTokens?: number | undefined }): void => {

@@ -109,7 +109,7 @@ test('a key for the other host is told so, without a read', async () => {
 });
 
 test('a body that is too large is a 413 in our body, and one of 4.5 MB is not', async () => {
-  const sized = (bytes: number): Promise<Response> => chat({ messages: [{ role: 'user', content: 'x'.repeat(bytes) }] });
+  const sized = (bytes: number): Promise<Response> => chat({ messages: [{ role: 'user', content: 'x '.repeat(bytes / 2) }] });
   for (const bytes of [4_750_000, 11_000_000]) {
     const response = await sized(bytes);
     expect(response.status).toBe(413);
@@ -118,6 +118,12 @@ test('a body that is too large is a 413 in our body, and one of 4.5 MB is not', 
   const response = await sized(4_499_000);
   expect(response.status).toBe(400);
   expect(await errorOf(response)).toMatchObject({ code: 'context_length_exceeded' });
+});
+
+test('messages that nobody could count in time are a 400 that says why', async () => {
+  const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(400_001) }] });
+  expect(response.status).toBe(400);
+  expect(await errorOf(response)).toMatchObject({ param: 'messages', message: expect.stringContaining('cannot be turned into tokens') });
 });
 
 describe('whatever the upstream does before its first word is a 503 with a code and Retry-After', () => {
@@ -253,6 +259,14 @@ describe('the light routes', () => {
     for (const path of ['/', '/__proto__', '/constructor', '/v1', '/v1/chat', '/v1/chat/completions/x', '/v1/nothing', '/%zz'])
       expect((await fetch(run.base_url + path)).status).toBe(404);
   });
+
+  test.each(['/v1/chat/completions', '/v1/completions', '/v1/responses', '/tokenize', '/detokenize'])(
+    'take POST %s with one slash at its end, and know no path with two',
+    async (path) => {
+      const statusAt = async (end: string) => (await fetch(`${run.base_url}${path}${end}`, { method: 'POST', body: '{}' })).status;
+      expect([await statusAt('/'), await statusAt('//')]).toEqual([401, 404]);
+    },
+  );
 
   test('let a browser call: a preflight allows the method and the authorization header', async () => {
     const response = await fetch(`${run.base_url}/v1/chat/completions`, {

@@ -99,7 +99,7 @@ describe('what is wrong is told as on every route', () => {
   ])('%s %j is a 400 that names the property', async (path, body, param) => {
     const response = await post(path, body);
     expect(response.status).toBe(400);
-    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('100000');
+    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('24000');
     expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
   });
 

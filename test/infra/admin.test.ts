@@ -3,13 +3,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { createMemoryStore } from '../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../infra/local/s3/server.ts';
-import { authenticate } from '../../shared/keys/admit.ts';
+import { newId } from '../../shared/ids/id.ts';
+import { authenticate } from '../../shared/keys/authenticate.ts';
 import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { DAY, Draft, eventsOf, newKeys, plainSums, SHARDS, shardsOfKey } from '../shared/rollups/events.ts';
 import { makeCaller } from '../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -31,7 +35,7 @@ afterAll(async () => {
 
 /** `npm run admin` against the test's tables and bucket. */
 const admin = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const { Keys: KEYS_TABLE, Models: MODELS_TABLE } = database.tables;
+  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE } = database.tables;
   const env = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'x',
@@ -41,6 +45,8 @@ const admin = async (...args: string[]): Promise<{ code: number; stdout: string;
     TOKENIZERS_BUCKET: BUCKET,
     KEYS_TABLE,
     MODELS_TABLE,
+    USAGE_TABLE,
+    ACCOUNTS_TABLE,
   };
   try {
     return {
@@ -51,6 +57,8 @@ const admin = async (...args: string[]): Promise<{ code: number; stdout: string;
     return error as { code: number; stdout: string; stderr: string };
   }
 };
+
+const abs = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos);
 
 describe('npm run admin', () => {
   test('creates a key that opens, with the limits that were asked for, and prints its secret', async () => {
@@ -141,14 +149,60 @@ describe('npm run admin', () => {
       expect(await refusal('--tokenizer', '/nowhere.json')).toContain('/nowhere.json cannot be read');
       expect(await refusal('--tokenizer', file)).toContain('tokenizer.json cannot be read');
       expect(await refusal('--tokenizer', tokenizer)).toContain('There is no chat template');
+      const huge = write('huge.json', `${readFileSync(tokenizer, 'utf8')}${' '.repeat(64 * 1024 * 1024)}`);
+      expect(await refusal('--tokenizer', huge, '--chat-template', file)).toContain('No file of a tokenizer may have more than 67108864');
       expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('open.jinja', '{% if x %}'))).toContain(
         'The chat template cannot be read',
       );
-      expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('gap.jinja', '{{ messages | frobnicate }}'))).toContain(
-        'cannot be rendered with one message of the user',
+      expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('gap.jinja', '{{ messages | frobnicate }}'))).toMatch(
+        /cannot be rendered with one message of the user: .*frobnicate/,
       );
       expect(await published('uncounted')).toBeUndefined();
     });
+  });
+
+  test('rebuilds the totals of a day, of keys used since it began and of all their shards, tells the drift and fails because of it', async () => {
+    const keys = newKeys();
+    const used = Date.parse(DAY);
+    const limiters = [
+      { id: keys.plain, last_used: used + 1 },
+      // The key's own item is used less than one of its shards.
+      { id: keys.sharded, shards: SHARDS, last_used: used - 86_400_000 },
+      { id: `${keys.sharded}#1`, last_used: used + 5 },
+      { id: newId('key'), last_used: used - 86_400_000 },
+      { id: newId('key') },
+      { id: 'org_test', last_used: used },
+    ];
+    for (const Item of limiters) await database.database.send(new PutCommand({ TableName: database.tables.Keys, Item }));
+    const events = eventsOf(keys, fc.sample(Draft, { seed: 9, numRuns: 8 }));
+    for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
+    const ofDay = events.filter(({ admitted_at }) => admitted_at >= used);
+    const rows = plainSums(keys, ofDay);
+    const costNanos = ofDay.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+    const totals = {
+      day: DAY,
+      keys: 2,
+      events: ofDay.length,
+      requests: ofDay.filter(({ request_id }) => !request_id.includes('#')).length,
+      cost_nanos: String(costNanos),
+      behind: { rows: 0, events: 0 },
+    };
+    const first = await admin('rebuild', '--day', DAY);
+    expect(first.code).toBe(1);
+    const drift = rows.reduce(
+      (sum, { totals: { events, cost_nanos } }) => ({ events: sum.events + events, cost: sum.cost + abs(cost_nanos) }),
+      {
+        events: 0,
+        cost: 0n,
+      },
+    );
+    expect(JSON.parse(first.stdout)).toEqual({
+      ...totals,
+      drift: { rows: rows.length, events: drift.events, cost_nanos: String(drift.cost) },
+    });
+    const second = await admin('rebuild', '--day', DAY);
+    expect(JSON.parse(second.stdout)).toEqual({ ...totals, drift: { rows: 0, events: 0, cost_nanos: '0' } });
+    expect(second.code).toBe(0);
   });
 
   test.each([
@@ -156,12 +210,62 @@ describe('npm run admin', () => {
     [['destroy'], /no command 'destroy'/],
     [['create-key'], /org/],
     [['create-key', '--org', 'o', '--concurrency', 'many'], /concurrency/],
+    [['create-key', '--org', 'o', '--models', ''], /models/],
+    [['create-key', '--org', 'o', '--models', 'a,'], /models/],
+    [['create-key', '--org', 'o', '--expires', ''], /expires_at/],
+    [['create-key', '--org', 'o', '--requests-per-minute', ''], /requests_per_minute/],
     [['create-key', '--nonsense'], /--nonsense/],
     [['publish-model', '--file', '/nowhere.json'], /cannot be read/],
+    [['rebuild'], /--day/],
+    [['rebuild', '--day', '2026-11-31'], /--day/],
   ])('%j is refused with the usage', async (args, message) => {
     const { code, stderr } = await admin(...args);
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
     expect(stderr).toContain('Usage: npm run admin');
+  });
+});
+
+describe('the money of an organization', () => {
+  test('is limited, granted and balanced', async () => {
+    const { stdout } = await admin('create-key', '--org', 'org_paying', '--day-budget', '0.000000005', '--total-budget', '12.5');
+    const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
+    expect(await database.limiters.get(keyId)).toMatchObject({ bud_d: 5, bud_t: 12_500_000_000 });
+    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
+    expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain('1 limiters');
+    expect(await database.limiters.get('org_paying')).toMatchObject({ bud_m: 500_000_000_000, prepaid: true, lim_c: 1_000 });
+    expect(await database.limiters.get(keyId)).toMatchObject({ lim_o: true });
+    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
+      '$100.25',
+    );
+    await admin('grant-credit', '--org', 'org_paying', '--dollars=-0.25', '--reason', 'correction', '--actor', 'finance');
+    const { stdout: told, code } = await admin('balance', '--org', 'org_paying');
+    expect(JSON.parse(told)).toEqual({
+      organization: 'org_paying',
+      grants: 2,
+      granted: '100',
+      spent: '0',
+      held: '0',
+      available: '100',
+      drift: '0',
+    });
+    expect(code).toBe(0);
+    // Set again without them, budget and credit bind no more; what was granted is still there.
+    await admin('limit-organization', '--org', 'org_paying', '--requests-per-minute', '5');
+    const item = await database.limiters.get('org_paying');
+    expect(item).toMatchObject({ lim_r: 5, avail: 100_000_000_000 });
+    expect(item).not.toHaveProperty('prepaid');
+    expect(item).not.toHaveProperty('bud_m');
+  });
+
+  test.each([
+    [['limit-organization'], '--org is missing'],
+    [['grant-credit', '--org', 'o', '--dollars', '1e3', '--reason', 'r'], '--dollars expects dollars'],
+    [['grant-credit', '--org', 'o', '--dollars', '1'], 'reason'],
+    [['create-key', '--org', 'o', '--day-budget', '0.0000000001'], '--day-budget expects dollars'],
+  ])('%j is refused: %s', async (args, words) => {
+    const { code, stderr } = await admin(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(words);
   });
 });

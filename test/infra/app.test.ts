@@ -18,7 +18,7 @@ beforeAll(() => {
 describe('the data stack', () => {
   test('keeps each table on demand, recoverable, protected from deletion, under a name that no refactoring changes', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
-    expect(Object.keys(tables).sort()).toEqual(['Keys', 'Models', 'Responses', 'Usage']);
+    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Keys', 'Models', 'Responses', 'Usage']);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
       expect(DeletionPolicy).toBe('Retain');
       expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });
@@ -63,7 +63,7 @@ describe('the data stack', () => {
 
   test('has no index that projects counters', () => {
     data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-      GlobalSecondaryIndexes: [{ IndexName: 'epoch', Projection: { ProjectionType: 'KEYS_ONLY' } }],
+      GlobalSecondaryIndexes: ['epoch', 'organization'].map((IndexName) => ({ IndexName, Projection: { ProjectionType: 'KEYS_ONLY' } })),
     });
   });
 });
@@ -130,6 +130,7 @@ describe('the serverless host', () => {
       'catalog',
       'inference',
       'metering',
+      'rollup',
       'tokenizer',
     ]);
     for (const fn of functions)
@@ -153,15 +154,17 @@ describe('the serverless host', () => {
     const dynamo = (...names: string[]): string[] => names.map((name) => `dynamodb:${name}`);
     expect(actions('Inference')).toEqual(
       [
-        ...dynamo('GetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+        ...dynamo('DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem', 'UpdateItem'),
         ...own,
         'lambda:InvokeFunction',
         'sagemaker:InvokeEndpoint',
         'sagemaker:InvokeEndpointWithResponseStream',
       ].sort(),
     );
-    expect(actions('Catalog')).toEqual([...dynamo('DeleteItem', 'GetItem', 'GetItem', 'Query'), ...own].sort());
+    expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'Query'), ...own].sort());
     expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
+    const ofStream = dynamo('DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams');
+    expect(actions('Rollups')).toEqual([...dynamo('PutItem', 'Query'), ...ofStream, ...own, 'sqs:SendMessage'].sort());
     expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());
     const [tokenizerId] =
       Object.entries(serverless.findResources('AWS::Lambda::Function')).find(
@@ -186,7 +189,7 @@ describe('the serverless host', () => {
     });
     serverless.hasResourceProperties('AWS::Lambda::Function', {
       MemorySize: 1_769,
-      Timeout: 30,
+      Timeout: 20,
       ReservedConcurrentExecutions: 100,
       Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'tokenizer', TOKENIZERS_BUCKET: Match.anyValue() }) },
     });
@@ -199,6 +202,33 @@ describe('the serverless host', () => {
           }),
         ]),
       },
+    });
+  });
+
+  describe('rolls usage events up', () => {
+    test('as batches of new events alone, in halves after a failure, until an operator is told', () => {
+      const [[queueId] = []] = Object.entries(serverless.findResources('AWS::SQS::Queue'));
+      serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+        EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('UsageStreamArn') },
+        StartingPosition: 'TRIM_HORIZON',
+        BatchSize: 10_000,
+        MaximumBatchingWindowInSeconds: 60,
+        BisectBatchOnFunctionError: true,
+        MaximumRetryAttempts: 100,
+        MaximumRecordAgeInSeconds: 6 * 3_600,
+        DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queueId, 'Arn'] } } },
+        FilterCriteria: {
+          Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"Keys":{"usage_event":{"S":[{"prefix":"req_"}]}}}}' }],
+        },
+      });
+      data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } });
+    });
+
+    test('and keeps what failed for 14 days, encrypted and TLS only', () => {
+      serverless.hasResourceProperties('AWS::SQS::Queue', { MessageRetentionPeriod: 14 * 86_400, SqsManagedSseEnabled: true });
+      serverless.hasResourceProperties('AWS::SQS::QueuePolicy', {
+        PolicyDocument: { Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } })] },
+      });
     });
   });
 
@@ -233,6 +263,7 @@ describe('the configuration', () => {
     expect(readConfig(undefined)).toMatchObject({ name: 'sluice', endpointTag: 'sluice', logRetentionDays: 30, structuredOutputs: false });
     expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
       tokenizer: 100,
+      rollup: 10,
     });
     expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
   });

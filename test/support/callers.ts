@@ -1,17 +1,18 @@
-import { newId } from '../../shared/ids/id.ts';
+import { newRequestId } from '../../shared/ids/request-id.ts';
 import { type Admission, admit, type Keys } from '../../shared/keys/admit.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
-import type { NewKey } from '../../shared/keys/limiter.ts';
-import { createLimiterCache, type LimiterCache } from '../../shared/keys/limiter-cache.ts';
-import type { LimiterStore } from '../../shared/keys/limiter-store.ts';
+import type { NewKey } from '../../shared/keys/key.ts';
 import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
+import type { Used } from '../../shared/limiters/ending.ts';
+import { createLimiterCache, type LimiterCache } from '../../shared/limiters/limiter-cache.ts';
+import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
 
-/** Limits that nothing in a test meets by accident. */
+/** Limits that little in a test meets by accident, of a key that has one limiter item. */
 export const wide = {
   org: 'org_test',
   scope: 'serverless',
   requests_per_minute: 100_000,
-  tokens_per_minute: 1_000_000_000,
+  tokens_per_minute: 130_000,
   concurrency: 1_000,
 } as const;
 
@@ -28,12 +29,21 @@ export const makeCaller = (store: LimiterStore, now: () => number): Keys => ({ s
 export const forgetfulCache = (): LimiterCache => ({ ...createLimiterCache(), refuses: () => false });
 
 /** One attempt: the admission, or the error that refused it. */
-export const attempt = async (keys: Keys, key: PresentedKey, tokens = 1, requestId = newId('request')): Promise<Admission | Error> => {
+export const attempt = async (
+  keys: Keys,
+  key: PresentedKey,
+  tokens = 1,
+  requestId = newRequestId(keys.now()),
+  maxCostNanos = 0n,
+): Promise<Admission | Error> => {
   try {
-    return await admit(keys, { key, model: 'm', requestId, tokens });
+    return await admit(keys, { key, model: 'm', requestId, tokens, maxCostNanos: () => maxCostNanos });
   } catch (error) {
     return error as Error;
   }
 };
 
 export const isAdmitted = (result: Admission | Error): result is Admission => !(result instanceof Error);
+
+/** What a request used where money does not matter. */
+export const usedTokens = (tokens: number): Used => ({ tokens, costNanos: 0n });

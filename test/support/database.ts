@@ -7,8 +7,9 @@ import { startDatabase } from '../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../infra/local/processes/process-list.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
-import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
+import type { UsageEvent } from '../../shared/metering/event.ts';
+import { BUCKET_MS, createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { assemblyDir } from './assembly.ts';
 
@@ -26,13 +27,20 @@ export const startTestDatabase = async () => {
   });
   const tables = await createTables(server.url, interpret(await readAssembly(assemblyDir())).tables);
   const database = openLocalDatabase(server.url);
+  const usage = createUsageStore(database, tables.Usage as string);
   return {
     url: server.url,
     tables,
     database,
     limiters: createLimiterStore(database, tables.Keys as string),
     models: createModelStore(database, tables.Models as string),
-    usage: createUsageStore(database, tables.Usage as string),
+    usage,
+    /** The events of a key, or of one shard of it, of the last ten minutes at least. */
+    recentEvents: async (shard: string): Promise<UsageEvent[]> => {
+      const events: UsageEvent[] = [];
+      for (const at of [Date.now() - BUCKET_MS, Date.now()]) for await (const event of usage.listByBucket(shard, at)) events.push(event);
+      return events;
+    },
     close: async (): Promise<void> => {
       database.destroy();
       await server.close();

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
-import type { NewKey } from '../../shared/keys/limiter.ts';
-import { createLimiterStore } from '../../shared/keys/limiter-store.ts';
+import { isKeyItem, type NewKey } from '../../shared/keys/key.ts';
+import { shardId } from '../../shared/keys/shards.ts';
+import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import type { UsageEvent } from '../../shared/metering/event.ts';
-import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { BUCKET_MS, createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { assemblyDir } from './assembly.ts';
 import { watchReplies } from './told.ts';
@@ -20,7 +21,7 @@ const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
 export const startTestRun = async (...flags: string[]) => startRun({ flags });
 
 /** The same with its database on disk. */
-export const startDurableRun = async (state?: string) => startRun({ flags: [], durable: true, ...(state && { state }) });
+export const startDurableRun = async (state?: string, ...flags: string[]) => startRun({ flags, durable: true, ...(state && { state }) });
 
 const startRun = async ({
   flags,
@@ -49,6 +50,8 @@ const startRun = async ({
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A test's own environment, which is not that of its process.
+      env: { ...process.env },
     },
   );
   const output = await untilAnnounced(child);
@@ -79,21 +82,24 @@ const startRun = async ({
     models: createModelStore(database, facts.tables.Models as string),
     /** The facts as they stand now: process ids change when a process is restarted. */
     facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
-    /** A key with these limits, generous where nothing is said. */
+    /** A key with these limits, generous where nothing is said, of one limiter item. */
     createKey: async (fields: Partial<NewKey> = {}) =>
       createKey(limiters, {
         org: 'org_test',
         scope: 'serverless',
-        requests_per_minute: 100_000,
+        requests_per_minute: 24_000,
         tokens_per_minute: 1_000_000_000,
-        concurrency: 1_000,
+        concurrency: 32,
         ...fields,
       }),
     /** Every usage event of a key that this test made. */
     eventsOf: async (keyId: string): Promise<UsageEvent[]> => {
       const events: UsageEvent[] = [];
-      const now = Date.now();
-      for (const atMs of [now - 600_000, now]) for await (const event of usage.listByBucket(keyId, atMs)) events.push(event);
+      const item = await limiters.get(keyId);
+      const shards = (item && isKeyItem(item) && item.shards) || 1;
+      for (let shard = 0; shard < shards; shard++)
+        for (const atMs of [Date.now() - BUCKET_MS, Date.now()])
+          for await (const event of usage.listByBucket(shardId(keyId, shard), atMs)) events.push(event);
       return events;
     },
     /** Sets faults and delays of the model's container, or of the SageMaker emulator. */

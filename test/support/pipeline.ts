@@ -3,8 +3,10 @@ import { chatCompletions } from '../../functions/inference/chat-completions.ts';
 import { type Dependencies, serve } from '../../functions/inference/pipeline.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
-import { newId } from '../../shared/ids/id.ts';
+import { createIdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
+import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
+import type { NewKey } from '../../shared/keys/key.ts';
 import type { UsageEvent } from '../../shared/metering/event.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
@@ -46,8 +48,8 @@ export const startTestPipeline = async () => {
   await publishModels(database);
 
   /** A key of its own, and calls with it. */
-  const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}) => {
-    const { secret, key_id } = await createKey(database.limiters, wide);
+  const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}, limits: Partial<NewKey> = {}) => {
+    const { secret, key_id } = await createKey(database.limiters, { ...wide, ...limits });
     const deps: Dependencies = {
       host: { scope: 'serverless' },
       inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
@@ -55,24 +57,30 @@ export const startTestPipeline = async () => {
       usage: database.usage,
       tokenizer: noTokenizer,
       invoke,
+      idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
       cacheSaltSecret: 'secret',
       now: Date.now,
       ...change,
     };
     const respond = serve(chatCompletions({ structuredOutputs: false }), deps);
-    const call = (body: Record<string, unknown>, remainingMs = 600_000): Promise<Reply<string | Readable>> => {
+    const call = (
+      body: Record<string, unknown>,
+      remainingMs = 600_000,
+      headers: Record<string, string> = {},
+    ): Promise<Reply<string | Readable>> => {
       const event = {
-        headers: { Authorization: `Bearer ${secret}` },
+        headers: { Authorization: `Bearer ${secret}`, ...headers },
+        path: '/v1/chat/completions',
         body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
         requestContext: {},
-        requestId: newId('request'),
+        requestId: newRequestId(Date.now()),
         receivedAtMs: Date.now(),
       } as unknown as ApiEvent;
       return respond(event, { getRemainingTimeInMillis: () => remainingMs });
     };
-    const events = async (): Promise<UsageEvent[]> => Array.fromAsync(database.usage.listByBucket(key_id, Date.now()));
+    const events = (): Promise<UsageEvent[]> => database.recentEvents(key_id);
     const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
-    return { call, events, inFlight };
+    return { call, events, inFlight, keyId: key_id };
   };
   return { database, setUp, close: database.close };
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { EventSource, LambdaFunction, Schedule } from './local-app.ts';
+import type { LambdaFunction, Schedule } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 
 const FunctionProperties = z.object({
@@ -8,12 +8,6 @@ const FunctionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).default({}) }).prefault({}),
   Timeout: z.number().default(3),
   MemorySize: z.number().default(128),
-});
-
-const EventSourceProperties = z.object({
-  EventSourceArn: z.string(),
-  FunctionName: z.string(),
-  BatchSize: z.int().default(100),
 });
 
 const RuleProperties = z.object({
@@ -39,17 +33,6 @@ export const interpretFunction = (at: LocatedResource): LambdaFunction => {
     environment: properties.Environment.Variables,
     timeoutMs: properties.Timeout * 1000,
     memoryMiB: properties.MemorySize,
-  };
-};
-
-/** Reads an AWS::Lambda::EventSourceMapping. */
-export const interpretEventSource = (at: LocatedResource): EventSource => {
-  const properties = readProperties(at, EventSourceProperties);
-  return {
-    logicalId: at.logicalId,
-    sourceArn: properties.EventSourceArn,
-    functionName: properties.FunctionName,
-    batchSize: properties.BatchSize,
   };
 };
 

@@ -1,7 +1,9 @@
 import { interpretApis } from './interpret-apis.ts';
-import { interpretEventSource, interpretFunction, interpretSchedules } from './interpret-functions.ts';
+import { assertConnected, interpretEventSource } from './interpret-event-sources.ts';
+import { interpretFunction, interpretSchedules } from './interpret-functions.ts';
 import { interpretTable } from './interpret-tables.ts';
-import type { Bucket, EventSource, LambdaFunction, LocalApp, Schedule, Table } from './local-app.ts';
+import type { Bucket, EventSource, LambdaFunction, LocalApp, Queue, Schedule, Table } from './local-app.ts';
+import type { LocatedResource } from './located-resource.ts';
 import type { Stack } from './read-assembly.ts';
 import { createResolver } from './resolve.ts';
 
@@ -33,6 +35,7 @@ const PASSED_OVER = new Set([
   'AWS::SNS::Subscription',
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
+  'AWS::SQS::QueuePolicy',
   'AWS::XRay::SamplingRule',
 ]);
 
@@ -45,6 +48,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const functions: LambdaFunction[] = [];
   const tables: Table[] = [];
   const buckets: Bucket[] = [];
+  const queues: Queue[] = [];
   const schedules: Schedule[] = [];
   const eventSources: EventSource[] = [];
   for (const stack of stacks) {
@@ -54,6 +58,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
       else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
       else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
+      else if (resource.type === 'AWS::SQS::Queue') queues.push(interpretQueue(at));
       else if (resource.type === 'AWS::Events::Rule') schedules.push(...interpretSchedules(at));
       else if (!INTERPRETED_WITH_THEIR_API.has(resource.type) && !PASSED_OVER.has(resource.type)) {
         throw new Error(`The local run cannot serve ${resource.type} (${logicalId} in stack ${stack.name})`);
@@ -65,5 +70,11 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules].map(({ functionArn }) => functionArn)) {
     if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is no function of the assembly`);
   }
-  return { apis, functions, tables, buckets, schedules, eventSources };
+  assertConnected(eventSources, { functions, tables, queues });
+  return { apis, functions, tables, buckets, queues, schedules, eventSources };
+};
+
+const interpretQueue = ({ stack, logicalId, resolve }: LocatedResource): Queue => {
+  const attribute = (name: string): string => String(resolve(stack, { 'Fn::GetAtt': [logicalId, name] }));
+  return { arn: attribute('Arn'), name: attribute('QueueName') };
 };

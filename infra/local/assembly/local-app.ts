@@ -1,9 +1,12 @@
+import type { Filter } from '../streams/filter.ts';
+
 /** What the local run serves: the parts of a cloud assembly that do something here. */
 export interface LocalApp {
   readonly apis: readonly RestApi[];
   readonly functions: readonly LambdaFunction[];
   readonly tables: readonly Table[];
   readonly buckets: readonly Bucket[];
+  readonly queues: readonly Queue[];
   readonly schedules: readonly Schedule[];
   readonly eventSources: readonly EventSource[];
 }
@@ -57,6 +60,12 @@ export interface Bucket {
   readonly logicalId: string;
 }
 
+/** An SQS queue. */
+export interface Queue {
+  readonly arn: string;
+  readonly name: string;
+}
+
 export interface Table {
   readonly name: string;
   readonly logicalId: string;
@@ -91,10 +100,23 @@ export interface Schedule {
   readonly input: unknown;
 }
 
-/** A function that reads a stream or a queue. */
+/** A function that reads the stream of a table. */
 export interface EventSource {
   readonly logicalId: string;
+  /** Of the stream, as the template names it. */
   readonly sourceArn: string;
+  readonly tableName: string;
   readonly functionName: string;
   readonly batchSize: number;
+  /** The longest that a record waits for others. */
+  readonly windowMs: number;
+  /** A record must pass one of them, if there is any. */
+  readonly filters: readonly Filter[];
+  /** Whether a batch that failed is tried again in two halves. */
+  readonly bisects: boolean;
+  /** Further attempts after the first; Infinity: no end. */
+  readonly maxRetries: number;
+  readonly maxAgeMs: number;
+  /** Where batches that were given up are told; undefined: nowhere. */
+  readonly failureQueueArn: string | undefined;
 }

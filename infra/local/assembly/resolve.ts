@@ -13,12 +13,23 @@ export type Resolve = (stack: Stack, value: unknown) => unknown;
 const MAX_DEPTH = 64;
 
 // Where a template may name a resource itself; anything else is named after its stack and logical id.
-const NAME_PROPERTIES = ['FunctionName', 'TableName', 'BucketName', 'LogGroupName', 'RoleName', 'AlarmName', 'RuleName', 'Name'];
+const NAME_PROPERTIES = [
+  'FunctionName',
+  'TableName',
+  'BucketName',
+  'QueueName',
+  'LogGroupName',
+  'RoleName',
+  'AlarmName',
+  'RuleName',
+  'Name',
+];
 
 const ARN_PARTS: Readonly<Record<string, (name: string) => string>> = {
   'AWS::Lambda::Function': (name) => `lambda:${REGION}:${ACCOUNT_ID}:function:${name}`,
   'AWS::DynamoDB::GlobalTable': (name) => `dynamodb:${REGION}:${ACCOUNT_ID}:table/${name}`,
   'AWS::S3::Bucket': (name) => `s3:::${name}`,
+  'AWS::SQS::Queue': (name) => `sqs:${REGION}:${ACCOUNT_ID}:${name}`,
   'AWS::Logs::LogGroup': (name) => `logs:${REGION}:${ACCOUNT_ID}:log-group:${name}:*`,
   'AWS::Events::Rule': (name) => `events:${REGION}:${ACCOUNT_ID}:rule/${name}`,
   'AWS::IAM::Role': (name) => `iam::${ACCOUNT_ID}:role/${name}`,
@@ -79,7 +90,8 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
     if (resource.type === 'AWS::ApiGateway::RestApi') return apiId(stack, id);
     if (resource.type === 'AWS::ApiGateway::Resource') return id;
     if (resource.type === 'AWS::ApiGateway::Stage') return resolve(stack, resource.properties.StageName, depth);
-    return nameOf(stack, id, resource, depth);
+    const name = nameOf(stack, id, resource, depth);
+    return resource.type === 'AWS::SQS::Queue' ? `https://sqs.${REGION}.amazonaws.com/${ACCOUNT_ID}/${name}` : name;
   };
 
   const attributeOf = (stack: Stack, id: string, attribute: string, depth: number): unknown => {
@@ -87,6 +99,7 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
     const arn = ARN_PARTS[resource.type];
     if (resource.type === 'AWS::ApiGateway::RestApi' && attribute === 'RootResourceId') return ROOT_RESOURCE_ID;
     if (arn && attribute === 'Arn') return `arn:aws:${arn(nameOf(stack, id, resource, depth))}`;
+    if (resource.type === 'AWS::SQS::Queue' && attribute === 'QueueName') return nameOf(stack, id, resource, depth);
     if (arn && attribute === 'StreamArn') return `arn:aws:${arn(nameOf(stack, id, resource, depth))}/stream/local`;
     throw new Error(`${stack.name}: the local run does not know the attribute ${attribute} of ${resource.type} ${id}`);
   };

@@ -5,6 +5,7 @@ import {
   DynamoDBClient,
   ResourceNotFoundException,
   type TableDescription,
+  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { KeyElement, Table } from '../assembly/local-app.ts';
@@ -30,7 +31,7 @@ const createTable = async (client: DynamoDBClient, table: Table): Promise<void> 
   const present = await describe(client, table.name);
   const wanted = toInput(table);
   if (present) {
-    if (schemaOf(present) === schemaOf(wanted)) return;
+    if (schemaOf(present) === schemaOf(wanted)) return startStream(client, present, wanted);
     throw new Error(
       `Table ${table.name} has other keys or indexes than the template. Start with another --state folder, or delete the database in it.`,
     );
@@ -41,6 +42,13 @@ const createTable = async (client: DynamoDBClient, table: Table): Promise<void> 
   await client.send(
     new UpdateTimeToLiveCommand({ TableName: table.name, TimeToLiveSpecification: { AttributeName: timeToLiveAttribute, Enabled: true } }),
   );
+};
+
+/** A table of an earlier version may have had no stream. */
+const startStream = async (client: DynamoDBClient, present: TableDescription, wanted: CreateTableCommandInput): Promise<void> => {
+  const { TableName, StreamSpecification } = wanted;
+  if (!StreamSpecification || present.StreamSpecification?.StreamEnabled) return;
+  await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
 };
 
 const describe = async (client: DynamoDBClient, name: string): Promise<TableDescription | undefined> => {

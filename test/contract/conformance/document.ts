@@ -1,4 +1,5 @@
 import { chatFields } from '../../../shared/chat/request.ts';
+import { MAX_LOGPROBS } from '../../../shared/sampling/logprobs-size.ts';
 import { type Row, rows, treatmentOf } from './measure.ts';
 import { type Findings, summaryOf } from './report.ts';
 import { accepted } from './values.ts';
@@ -33,7 +34,7 @@ Each of these is a 400 that names the field:
 - \`tool_choice\` \`required\` or a named function without \`tools\`, or a name that is none of them. \`tools: []\` is the same as no tools; \`{"type": "function", "function": null}\` is \`required\`.
 - \`min_tokens\` above \`max_tokens\`. Of \`max_tokens\` and \`max_completion_tokens\` the latter counts.
 - A token id in \`logit_bias\`, \`stop_token_ids\` or \`allowed_token_ids\` that the model's vocabulary does not have. The latter two are ignored where the vocabulary is not known (a model without a tokenizer).
-- More than 100,000 log probabilities (\`n\` × \`max_tokens\` × (\`top_logprobs\` + 1)) in a reply of one piece.
+- More than ${MAX_LOGPROBS.toLocaleString('en')} log probabilities (\`n\` × \`max_tokens\` × (\`top_logprobs\` + 1)) in a reply of one piece.
 - A \`tool\` message that follows no assistant message with calls, or names none of its calls.
 
 \`prompt_truncate_len\` evicts the oldest messages first. System messages, the last user message and the newest message stay, the latter with the call that it

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { retrieveKey } from '../../../functions/catalog/key.ts';
 import { newId } from '../../../shared/ids/id.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { admit } from '../../../shared/keys/admit.ts';
 import { createKey } from '../../../shared/keys/create-key.ts';
-import type { NewKey } from '../../../shared/keys/limiter.ts';
-import type { LimiterStore } from '../../../shared/keys/limiter-store.ts';
+import type { NewKey } from '../../../shared/keys/key.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
+import type { LimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { makeCaller } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventOf } from './fixtures.ts';
@@ -53,6 +54,7 @@ describe('GET /v1/key', () => {
       requests_per_minute: { limit: 60, remaining: 60, reset_ms: 0 },
       tokens_per_minute: { limit: 1_000, remaining: 1_000, reset_ms: 0 },
       concurrency: { limit: 8, in_flight: 0 },
+      budgets: { day: null, month: null, total: null },
     });
     expect(reads).toBe(1);
   });
@@ -62,7 +64,13 @@ describe('GET /v1/key', () => {
     const handle = serve(() => NOON + 15_000);
     await handle(withKey(secret));
     const keys = makeCaller(database.limiters, () => NOON);
-    await admit(keys, { key: parseSecret(secret) as PresentedKey, model: 'm', requestId: newId('request'), tokens: 300 });
+    await admit(keys, {
+      key: parseSecret(secret) as PresentedKey,
+      model: 'm',
+      requestId: newRequestId(NOON),
+      tokens: 300,
+      maxCostNanos: () => 0n,
+    });
     expect(JSON.parse((await handle(withKey(secret))).body)).toMatchObject({
       models: null,
       expires_at: null,

@@ -3,11 +3,13 @@ import { deleteResponse, listInputItems, type ResponsesDependencies, retrieveRes
 import { route } from '../../../functions/catalog/router.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { newId } from '../../../shared/ids/id.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { createKey } from '../../../shared/keys/create-key.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore } from '../../../shared/responses/response-store.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventOf } from './fixtures.ts';
 
 let database: TestDatabase;
 let deps: ResponsesDependencies;
@@ -43,8 +45,8 @@ const ask = async (httpMethod: 'GET' | 'DELETE', more: { path?: string; query?: 
     '/v1/responses/{id}/input_items': { GET: listInputItems(deps) },
   });
   const headers = { Authorization: `Bearer ${key}` };
-  const event = { httpMethod, path, headers, queryStringParameters: query ?? null, requestId: newId('request') };
-  const reply = await handle(event as unknown as ApiEvent);
+  const event = { ...eventOf(path, { method: httpMethod, headers }), queryStringParameters: query ?? null };
+  const reply = await handle({ ...event, requestId: newRequestId(Date.now()) } as ApiEvent);
   return { ...reply, body: JSON.parse(reply.body) as Record<string, unknown> & { data: { id: string }[] } };
 };
 /** Everything that can be asked of one response. */
@@ -109,6 +111,26 @@ describe('its input items', () => {
     const second = await list({ order: 'asc', limit: '3', after: first.last_id as string });
     expect(second).toMatchObject({ has_more: false, data: [{ content: [{ text: 'Four' }] }] });
     expect(await list({ order: 'asc', after: second.last_id as string })).toMatchObject({ data: [], first_id: null, last_id: null });
+  });
+
+  test('come in pages also where several have the same id, under ids that can be told apart', async () => {
+    const own = newId('response');
+    const twice = ['a', 'b', 'a', 'c', 'a'].map((name) => ({ role: 'user', id: `msg_${name}`, content: name })) as Item[];
+    await deps.store.put(wide.org, { response: { id: own, object: 'response', output: [] }, input: twice, before: [], depth: 1 });
+    const seen: string[] = [];
+    for (let after: string | undefined; seen.length < 10; after = seen.at(-1)) {
+      const query = { order: 'asc', limit: '1', ...(after && { after }) };
+      const { body } = await ask('GET', { path: `/v1/responses/${own}/input_items`, query });
+      seen.push(...body.data.map((item) => item.id));
+      if (!body.has_more) break;
+    }
+    expect(seen).toEqual([
+      'msg_a',
+      'msg_b',
+      own.replace('resp_', 'item_').concat('_2'),
+      'msg_c',
+      own.replace('resp_', 'item_').concat('_4'),
+    ]);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Handle, route } from '../../../functions/catalog/router.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { eventOf } from './fixtures.ts';
 
 const echo =
@@ -19,6 +20,7 @@ describe('a path', () => {
   test.each([
     ['/models', ['list', {}]],
     ['/models/', ['list', {}]],
+    ['/models//', ['list', {}]],
     ['/models/a', ['model', { model: 'a' }]],
     ['/models/a/b/c', ['model', { model: 'a/b/c' }]],
     ['/models/a%2Fb%20c', ['model', { model: 'a/b c' }]],
@@ -38,12 +40,41 @@ describe('a path', () => {
   );
 });
 
+describe('a path is found wherever the host is', () => {
+  test.each([
+    ['a base path of a custom domain', '/base', '/{proxy+}', { proxy: 'things/x%2Fy/parts' }],
+    ['a base path that is a route itself', '/models', '/{proxy+}', { proxy: 'things/x%2Fy/parts' }],
+    ['a resource further down', '', '/things/{proxy+}', { proxy: 'x%2Fy/parts' }],
+    ['a resource without parameters', '/base', '/things/x%2Fy/parts', null],
+  ])('%s', async (_, base, resource, pathParameters) => {
+    const event = { ...eventOf('/things/x%2Fy/parts', { base }), resource, pathParameters } as ApiEvent;
+    expect(JSON.parse((await serve(event)).body)).toEqual(['parts', { id: 'x/y' }]);
+  });
+
+  test('and a caller is told of the path as it was sent', async () => {
+    await expect(serve(eventOf('/nothing', { base: '/base' }))).rejects.toMatchObject({
+      message: expect.stringContaining('no GET /base/nothing here'),
+    });
+  });
+});
+
+test('a path of 10,000 slashes is read in linear time', async () => {
+  const before = process.cpuUsage();
+  for (const path of [`/models${'/'.repeat(10_000)}`, `/models${'/'.repeat(10_000)}x`]) await serve(eventOf(path)).catch(() => undefined);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(50);
+});
+
 describe('a method', () => {
   test('that the path does not take is a 405 that names those it takes', async () => {
     await expect(answer('/things/x', 'POST')).rejects.toMatchObject({ status: 405, headers: { allow: 'GET, DELETE, HEAD, OPTIONS' } });
     await expect(answer('/posted')).rejects.toMatchObject({ status: 405, headers: { allow: 'POST, OPTIONS' } });
     await expect(answer('/posted', 'HEAD')).rejects.toMatchObject({ status: 405 });
     await expect(answer('/models', 'constructor')).rejects.toMatchObject({ status: 405 });
+  });
+
+  test('that another function answers, but not at the path as it was sent, is a 404', async () => {
+    await expect(answer('/posted//', 'POST')).rejects.toMatchObject({ status: 404, message: expect.stringContaining('no POST /posted//') });
   });
 
   test('HEAD is answered as GET is', async () => {

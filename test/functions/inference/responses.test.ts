@@ -4,12 +4,14 @@ import { type Dependencies, serve } from '../../../functions/inference/pipeline.
 import { responses } from '../../../functions/inference/responses.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
-import { newId } from '../../../shared/ids/id.ts';
+import { createIdempotencyStore } from '../../../shared/idempotency/idempotency-store.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { createKey } from '../../../shared/keys/create-key.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
-import { createResponseStore, type ResponseStore } from '../../../shared/responses/response-store.ts';
-import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { InputItemsQuery, listInputItems } from '../../../shared/responses/input-items.ts';
+import { createResponseStore, type ResponseStore, type StoredResponse } from '../../../shared/responses/response-store.ts';
+import { toUpstreamError, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
 import { parseEvents, type Whole } from '../../shared/responses/events.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
@@ -41,6 +43,7 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
     usage: database.usage,
     tokenizer: noTokenizer,
     invoke,
+    idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
     cacheSaltSecret: 'secret',
     now: Date.now,
   };
@@ -51,13 +54,13 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
         headers: { Authorization: `Bearer ${secret}` },
         body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
         requestContext: {},
-        requestId: newId('request'),
+        requestId: newRequestId(Date.now()),
         receivedAtMs: Date.now(),
       } as unknown as ApiEvent,
       { getRemainingTimeInMillis: () => 600_000 },
     );
   const create = async (body: Record<string, unknown> = {}): Promise<Whole> => JSON.parse((await call(body)).body as string) as Whole;
-  const events = () => Array.fromAsync(database.usage.listByBucket(key_id, Date.now()));
+  const events = () => database.recentEvents(key_id);
   return { call, create, events };
 };
 
@@ -131,6 +134,27 @@ describe('POST /v1/responses', () => {
     expect(await events()).toHaveLength(2);
   });
 
+  test('is not kept, and says so, where it is deleted while it is made', async () => {
+    const { call } = await setUp(async function* () {
+      yield text('Hel');
+      await deleted;
+      yield* answers({} as Invocation);
+    });
+    let isDeleted = (): void => undefined;
+    const deleted = new Promise<void>((resolve) => (isDeleted = resolve));
+    const { body } = (await call({ stream: true })) as Reply<Readable>;
+    let events = '';
+    for await (const part of body) {
+      events += part;
+      const [id] = /resp_[0-9A-Za-z]+/.exec(events) ?? [];
+      if (id) expect(await store.delete(wide.org, id)).toBe(false);
+      isDeleted();
+    }
+    const last = parseEvents(events).at(-1);
+    expect(last).toMatchObject({ type: 'response.completed', response: { store: false } });
+    expect(await store.get(wide.org, last?.response.id as string)).toBeUndefined();
+  });
+
   test('tells a failure in the middle of a stream as response.failed, settled, and keeps nothing', async () => {
     const { call, events } = await setUp(async function* () {
       yield text('Hel');
@@ -140,6 +164,14 @@ describe('POST /v1/responses', () => {
     expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: { code: 'upstream_error' } } });
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed' })]);
     expect(await store.get(wide.org, last?.response.id as string)).toBeUndefined();
+  });
+
+  test('is told in its own words what the runtime refuses', async () => {
+    const OriginalMessage = 'This model has a maximum context length of 9 tokens.';
+    const { call } = await setUp(({ names }) => {
+      throw toUpstreamError(Object.assign(new Error(), { name: 'ModelError', OriginalStatusCode: 400, OriginalMessage }), names);
+    });
+    await expect(call({})).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
   });
 
   test('names in a header what it leaves out', async () => {
@@ -178,6 +210,32 @@ describe('an item that is referred to', () => {
         param: 'input[1].id',
       });
     }
+  });
+
+  test('may be one of the input, under the id that it is listed with', async () => {
+    const { asked, invoke } = listening();
+    const { create, call } = await setUp(invoke);
+    const { id } = await create({
+      input: [
+        { role: 'user', content: 'One' },
+        { role: 'user', id: 'msg_own', content: 'Two' },
+      ],
+    });
+    const listed = listInputItems((await store.get(wide.org, id as string)) as StoredResponse, InputItemsQuery.parse({ order: 'asc' }));
+    const [first, second] = (listed.data as { id: string }[]).map((item) => ({ type: 'item_reference', id: item.id }));
+    await create({ input: [first, { role: 'user', content: 'And?' }] });
+    expect(asked.at(-1)?.messages).toEqual(['One', 'And?'].map((content) => ({ role: 'user', content })));
+    // An id of the caller's own does not say in which response the item is.
+    await expect(call({ input: [second] })).rejects.toMatchObject({ status: 404, param: 'input[0].id' });
+  });
+
+  test('as often as would be more than a body may hold is a 400', async () => {
+    const { create, call } = await setUp(answers);
+    const { id } = await create({ input: [{ role: 'user', content: 'a'.repeat(100_000) }] });
+    const reference = { type: 'item_reference', id: `${(id as string).replace('resp_', 'item_')}_0` };
+    const refer = (times: number) => call({ input: Array(times).fill(reference) });
+    expect((await refer(2)).statusCode).toBe(200);
+    await expect(refer(50)).rejects.toMatchObject({ status: 400, param: 'input', message: expect.stringContaining('4000000 characters') });
   });
 
   test('of too many responses at once is a 400', async () => {

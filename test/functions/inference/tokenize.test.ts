@@ -3,9 +3,9 @@ import { detokenize, tokenize } from '../../../functions/inference/tokenize.ts';
 import { answer } from '../../../functions/tokenizer/answer.ts';
 import { createTokenizers } from '../../../functions/tokenizer/tokenizers.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { newId } from '../../../shared/ids/id.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { createKey } from '../../../shared/keys/create-key.ts';
-import type { NewKey } from '../../../shared/keys/limiter.ts';
+import type { NewKey } from '../../../shared/keys/key.ts';
 import type { UsageStore } from '../../../shared/metering/usage-store.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
@@ -93,13 +93,13 @@ const setUp = async (fields: Partial<NewKey> = {}, usage: UsageStore = database.
       body: text,
       path,
       requestContext: {},
-      requestId: newId('request'),
+      requestId: newRequestId(Date.now()),
       receivedAtMs: Date.now(),
     };
     const { statusCode, headers, body: reply } = await routes[path](event as unknown as ApiEvent);
     return { status: statusCode, headers, body: JSON.parse(reply) as Record<string, unknown> };
   };
-  const events = () => Array.fromAsync(database.usage.listByBucket(key_id, Date.now()));
+  const events = () => database.recentEvents(key_id);
   const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
   return { call, events, inFlight };
 };
@@ -188,6 +188,19 @@ describe('POST /detokenize', () => {
   });
 });
 
+/** A key for millions of tokens. */
+const large = { tokens_per_minute: 10_000_000, concurrency: 32, requests_per_minute: 600 };
+
+test('the most tokens that a reply has can be sent back, one more cannot', async () => {
+  const { call } = await setUp(large);
+  const text = '\u0001'.repeat(240_000);
+  const { tokens } = (await call('/tokenize', { prompt: text })).body as { tokens: number[] };
+  expect(tokens).toHaveLength(240_000);
+  expect((await call('/detokenize', { tokens })).body).toEqual({ prompt: text });
+  const refused = { status: 400, param: 'tokens', message: expect.stringContaining('at most 240000 token ids') };
+  await expect(call('/detokenize', { tokens: [...tokens, 1] })).rejects.toMatchObject(refused);
+});
+
 describe('what is wrong is a 400 that names it', () => {
   test.each([
     ['/tokenize', {}, 'prompt', /neither/],
@@ -223,8 +236,17 @@ describe('what is wrong is a 400 that names it', () => {
     expect(await events()).toEqual([]);
   });
 
+  test('and a text that would take too long', async () => {
+    const { call, events } = await setUp(large);
+    const long = 'x'.repeat(400_001);
+    const refused = (param: string) => ({ status: 400, param, message: expect.stringContaining('400000 bytes') });
+    await expect(call('/tokenize', { prompt: long })).rejects.toMatchObject(refused('prompt'));
+    await expect(call('/tokenize', { messages: [{ role: 'user', content: long }] })).rejects.toMatchObject(refused('messages'));
+    expect(await events()).toEqual(Array(2).fill(expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })));
+  });
+
   test('and a text of too many tokens', async () => {
-    const { call, events } = await setUp();
+    const { call, events } = await setUp(large);
     await expect(call('/tokenize', { prompt: 'The river. '.repeat(200_000) })).rejects.toMatchObject({ status: 400, param: 'prompt' });
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
   });

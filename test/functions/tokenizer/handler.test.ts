@@ -66,8 +66,12 @@ describe('fit', () => {
 
 test('count gives the length of a prompt and of each text', async () => {
   const answer = await handler({ operation: 'count', files, prompt, texts: ['a river', ''] });
-  expect(answer).toEqual({ prompt_tokens: promptTokens, text_tokens: [encodedLength(json, 'a river'), 0] });
-  expect(await handler({ operation: 'count', files, prompt: null, texts: [] })).toEqual({ prompt_tokens: null, text_tokens: [] });
+  expect(answer).toEqual({ prompt_tokens: promptTokens, text_tokens: [encodedLength(json, 'a river'), 0], special_tokens: 0 });
+  expect(await handler({ operation: 'count', files, prompt: null, texts: [] })).toEqual({
+    prompt_tokens: null,
+    text_tokens: [],
+    special_tokens: 0,
+  });
 });
 
 describe('tokenize', () => {
@@ -88,11 +92,15 @@ describe('tokenize', () => {
   });
 
   test('says where there are more tokens, or longer strings of them, than an answer holds', async () => {
-    expect(Object.keys((await ask('\u0001'.repeat(500_000))) as object)).toEqual(['tokens', 'token_strs']);
-    expect(Object.keys((await ask('\u0001'.repeat(500_001))) as object)).toEqual(['too_large']);
-    const ends = '<|endoftext|>'.repeat(300_000);
-    expect(Object.keys((await ask(ends)) as object)).toEqual(['tokens', 'token_strs']);
-    expect(Object.keys((await ask(ends, { return_token_strs: true })) as object)).toEqual(['too_large']);
+    expect(Object.keys((await ask('\u0001'.repeat(240_000))) as object)).toEqual(['tokens', 'token_strs']);
+    expect(Object.keys((await ask('\u0001'.repeat(240_001))) as object)).toEqual(['too_large']);
+    const content = '<|a rather long one|>';
+    const [first] = json.added_tokens;
+    await upload('long.json', JSON.stringify({ ...json, added_tokens: [...json.added_tokens, { ...first, id: 9_999, content }] }));
+    const long = { files: { ...files, tokenizer: 'long.json' } };
+    expect(Object.keys((await ask(content.repeat(240_000), long)) as object)).toEqual(['tokens', 'token_strs']);
+    const withStrings = await ask(content.repeat(240_000), { ...long, return_token_strs: true });
+    expect(Object.keys(withStrings as object)).toEqual(['too_large']);
   });
 });
 
@@ -121,9 +129,62 @@ describe('detokenize', () => {
 test('a template that refuses the messages is an answer', async () => {
   await upload('strict.jinja', "{{ raise_exception('Roles must alternate.') }}");
   const event = { operation: 'fit', files: { ...files, chat_template: 'strict.jinja' }, prompt, max_prompt_tokens: null };
-  expect(await handler(event)).toEqual({ refused: 'Roles must alternate.' });
+  expect(await handler(event)).toEqual({ refused: 'Roles must alternate.', by: 'template' });
   const tokenize = { add_special_tokens: false, add_generation_prompt: true, return_token_strs: false, input: prompt };
-  expect(await handler({ operation: 'tokenize', files: event.files, ...tokenize })).toEqual({ refused: 'Roles must alternate.' });
+  const refusal = { refused: 'Roles must alternate.', by: 'template' };
+  expect(await handler({ operation: 'tokenize', files: event.files, ...tokenize })).toEqual(refusal);
+});
+
+describe('a template that breaks on the messages', () => {
+  const broken = { ...files, chat_template: 'broken.jinja' };
+  const refusal = { refused: expect.stringContaining('cannot be rendered'), by: 'template' };
+  const logged = (): string => (process.stdout.write as jest.Mock).mock.calls.join('');
+  beforeAll(() => upload('broken.jinja', "{{ '// ' + messages[0].description }}"));
+
+  test('is a refusal to one who wants tokens, or a prompt that is no longer than a bound', async () => {
+    const settings = { add_special_tokens: false, add_generation_prompt: true, return_token_strs: false };
+    expect(await handler({ operation: 'tokenize', files: broken, input: prompt, ...settings })).toEqual(refusal);
+    expect(await handler({ operation: 'fit', files: broken, prompt, max_prompt_tokens: 20 })).toEqual(refusal);
+  });
+
+  test('lets it go on uncounted where only its length was asked', async () => {
+    expect(await handler({ operation: 'fit', files: broken, prompt, max_prompt_tokens: null })).toEqual({
+      prompt_tokens: null,
+      kept: null,
+    });
+    const answer = await handler({ operation: 'count', files: broken, prompt, texts: ['a river'] });
+    expect(answer).toEqual({ prompt_tokens: null, text_tokens: [2], special_tokens: 0 });
+  });
+
+  test('is logged with its own words, which no caller sees, and without the messages', async () => {
+    await handler({ operation: 'fit', files: broken, prompt, max_prompt_tokens: 20 });
+    expect(logged()).toMatch(/"ERROR","message":"template_failed","files":\{.*"broken.jinja".*"detail":"[^"]*undefined/);
+    expect(logged()).not.toContain('rivers');
+  });
+});
+
+describe('a text that would take too long', () => {
+  const endless = 'x'.repeat(400_001);
+  const refusal = { refused: expect.stringContaining('400000 bytes'), by: 'tokenizer' };
+
+  test('is refused, also as a part of a prompt', async () => {
+    const settings = { add_special_tokens: false, add_generation_prompt: true, return_token_strs: false };
+    const long = { messages: [{ role: 'user', content: endless }] };
+    for (const input of [endless, long]) expect(await handler({ operation: 'tokenize', files, input, ...settings })).toEqual(refusal);
+    for (const max_prompt_tokens of [null, 20])
+      expect(await handler({ operation: 'fit', files, prompt: long, max_prompt_tokens })).toEqual(refusal);
+    expect(await handler({ operation: 'count', files, prompt: null, texts: [endless] })).toEqual(refusal);
+  });
+
+  test('leaves the answer to a prompt of it counted', async () => {
+    const answer = await handler({
+      operation: 'count',
+      files,
+      prompt: { messages: [{ role: 'user', content: endless }] },
+      texts: ['a river'],
+    });
+    expect(answer).toEqual({ prompt_tokens: null, text_tokens: [2], special_tokens: 0 });
+  });
 });
 
 test.each([

@@ -1,15 +1,16 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import path from 'node:path';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
 import { closeServer, listen } from '../../../infra/local/processes/listen.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
-import { eventually, fixtureStacks, processState, temporaryFolder, writeAssembly } from './fixtures.ts';
+import { eventually, type FixtureStack, fixtureStacks, processState, temporaryFolder, writeAssembly } from './fixtures.ts';
 
 const folder = temporaryFolder();
 const assemblyDir = path.join(folder.path, 'cdk.out');
@@ -118,13 +119,56 @@ describe('a local run', () => {
     lambda.destroy();
   });
 
-  test('refuses an assembly whose functions read streams', async () => {
-    const mapping = { Type: 'AWS::Lambda::EventSourceMapping', Properties: { EventSourceArn: 'arn:s', FunctionName: 'metering' } };
+  test('hands the changes of a table to the function that reads its stream, and what that cannot do to the queue', async () => {
+    const { 'test-serverless': serverless } = fixtureStacks as { 'test-serverless': FixtureStack };
+    const mapping = {
+      EventSourceArn: 'arn:aws:dynamodb:us-east-1:000000000000:table/test-data-Things/stream/local',
+      FunctionName: { Ref: 'Buffered' },
+      StartingPosition: 'TRIM_HORIZON',
+      MaximumBatchingWindowInSeconds: 60,
+      MaximumRetryAttempts: 0,
+      BisectBatchOnFunctionError: true,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['Failed', 'Arn'] } } },
+    };
+    const resources = {
+      ...serverless.resources,
+      Failed: { Type: 'AWS::SQS::Queue', Properties: {} },
+      Reads: { Type: 'AWS::Lambda::EventSourceMapping', Properties: mapping },
+    };
     const withStream = path.join(folder.path, 'with-stream');
-    await writeAssembly(withStream, { ...fixtureStacks, more: { resources: { Reads: mapping } } });
-    await expect(startLocal({ ...options, assemblyDir: withStream })).rejects.toThrow(
-      'does not read streams yet: Reads maps arn:s to metering',
-    );
+    await writeAssembly(withStream, { ...fixtureStacks, 'test-serverless': { ...serverless, resources } });
+    const streamState = path.join(folder.path, 'stream-state');
+    const reading = await startLocal({ ...options, assemblyDir: withStream, stateDir: streamState, batchWindowMs: 50 });
+    try {
+      const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+      const client = new DynamoDBClient({ endpoint: reading.dynamodbEndpoint, region: 'us-east-1', credentials });
+      for (const id of ['one', 'two', 'fail'])
+        await client.send(new PutItemCommand({ TableName: 'test-data-Things', Item: { id: { S: id }, owner: { S: 'me' } } }));
+      client.destroy();
+      const seen = async () => (await reading.invoke('buffered', { action: 'records' })) as { dynamodb: object }[];
+      await eventually(async () => (await seen()).length === 2, 'the function has seen both');
+      expect((await seen())[0]).toEqual({
+        eventID: expect.any(String),
+        eventName: 'INSERT',
+        eventVersion: '1.1',
+        eventSource: 'aws:dynamodb',
+        awsRegion: 'us-east-1',
+        eventSourceARN: mapping.EventSourceArn,
+        dynamodb: {
+          ApproximateCreationDateTime: expect.any(Number),
+          Keys: { id: { S: 'one' } },
+          NewImage: { id: { S: 'one' }, owner: { S: 'me' } },
+          SequenceNumber: expect.any(String),
+          SizeBytes: expect.any(Number),
+          StreamViewType: 'NEW_IMAGE',
+        },
+      });
+      const failed = path.join(streamState, 'queues/test-serverless-Failed.jsonl');
+      await eventually(() => existsSync(failed) && readFileSync(failed, 'utf8').endsWith('\n'), 'the failure is told');
+      expect(JSON.parse(readFileSync(failed, 'utf8'))).toMatchObject({ body: { DDBStreamBatchInfo: { batchSize: 1 } } });
+    } finally {
+      await reading.close();
+    }
   });
 });
 

@@ -120,6 +120,39 @@ describe('a completion request', () => {
   });
 });
 
+describe('log probabilities that could not be held', () => {
+  const large = model({ context_length: 40_000, max_output_tokens: 8_000 });
+  const check = (body: object) => () => checkCompletion(read(body), large);
+  const words = (count: number) => 'a'.repeat(count);
+  const ids = (count: number) => Array<number>(count).fill(1);
+
+  test.each([
+    ['of all choices in one piece', { n: 16, max_tokens: 1_000, logprobs: 5 }],
+    ['of several prompts in one piece', { prompt: Array(120).fill('a'), max_tokens: 200, logprobs: 2 }],
+    ['of echoes in one piece', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1 }],
+    ['of the echoes of every choice', { prompt: words(3_000), n: 16, echo: true, max_tokens: 1, logprobs: 1 }],
+    ['of one echo, also as a stream', { prompt: words(30_000), echo: true, max_tokens: 1, logprobs: 2, stream: true }],
+    ['of one echo of token ids', { prompt: ids(20_000), echo: true, max_tokens: 1, logprobs: 5, stream: true }],
+  ])('%s are a 400 that names logprobs', (_, body) => {
+    const refusal = expect.objectContaining({
+      status: 400,
+      param: 'logprobs',
+      message: expect.stringMatching(/log probabilities .*holds 70000/),
+    });
+    expect(check(body)).toThrow(refusal as never);
+  });
+
+  test.each([
+    ['a stream holds none', { n: 16, max_tokens: 8_000, logprobs: 5, stream: true }],
+    ['a few fit into one piece', { n: 16, max_tokens: 700, logprobs: 5 }],
+    ['a stream tells each echo by itself', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1, stream: true }],
+    ['no prompt has more tokens than the window', { prompt: words(1_000_000), echo: true, max_tokens: 0, logprobs: 0 }],
+    ['none were asked for', { prompt: words(1_000_000), echo: true, n: 16, max_tokens: 8_000 }],
+  ])('%s', (_, body) => {
+    expect(check(body)).not.toThrow();
+  });
+});
+
 const facts = { id: 'cmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1' };
 const logprobs = (token: string) => ({ tokens: [token], token_logprobs: [-1], top_logprobs: [{ [token]: -1 }], text_offset: [0] });
 const sse = [
@@ -157,6 +190,15 @@ describe('a reply', () => {
       ],
       usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 },
     });
+  });
+
+  test('holds as many tokens at once as a runtime may send', () => {
+    const many = Array<number>(200_000).fill(0);
+    const scores = { tokens: many, token_logprobs: many, top_logprobs: many, text_offset: many };
+    const reply = createCompletion(facts, { includeUsage: false, tokenIds: true });
+    reply.take([{ choices: [{ index: 0, delta: { content: 'a' }, logprobs: scores as never, token_ids: many, finish_reason: 'stop' }] }]);
+    const { choices } = reply.whole(usage) as { choices: { token_ids: number[]; logprobs: { tokens: number[] } }[] };
+    expect([choices[0]?.token_ids.length, choices[0]?.logprobs.tokens.length]).toEqual([200_000, 200_000]);
   });
 
   test('as a stream says the same, with one finish a choice, and usage only if asked', () => {

@@ -24,12 +24,22 @@ describe('a request body', () => {
     ['not JSON', event('{"a":'), /not valid JSON/],
     ['not UTF-8', base64(Uint8Array.of(0x7b, 0xff, 0x7d)), /UTF-8/],
     ['made of too many small values', event(`[${'{},'.repeat(150_000)}1]`), /250000 values/],
+    ['made of too many small values with names', event(`[${'{"a":1,"b":2},'.repeat(60_000)}1]`), /250000 values/],
+    ['an object of too many names', event(`{"a":{${[...Array(4_097).keys()].map((i) => `"k${i}":0`)}}}`), /4096 keys/],
     ['nested too deep', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
   ])('that is %s is a 400', (_, request, message) => {
     expect(() => readJsonBody(request)).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(message) }));
   });
 
+  test('may have many objects of many names, and names within texts', () => {
+    const wide = Object.fromEntries([...Array(4_096).keys()].map((i) => [`k${i}`, ':,{'.repeat(9)]));
+    const body = { a: [wide, { b: wide }, wide], c: ':'.repeat(300_000) };
+    expect(readJsonBody(event(JSON.stringify(body)))).toEqual(body);
+  });
+
   test('holds no half of a character, in values and in names', () => {
+    const own = '{"__proto__":{"a":"\\ud83d"},"b":["\\udc4b"]}';
+    expect(JSON.stringify(readJsonBody(event(own)))).toBe(own.replace(/\\ud.../g, '\ufffd'));
     expect(readJsonBody(event('{"a\\ud83d":["b\\udc4b",{"c":"\\ud83d\\udc4b"}]}'))).toEqual({ 'a\ufffd': ['b\ufffd', { c: '👋' }] });
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, release } from '../../../shared/keys/admit.ts';
 import { MINUTE_MS } from '../../../shared/limits/window.ts';
-import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
+import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const START = 29_000_000 * MINUTE_MS;
@@ -84,8 +84,8 @@ test(`${RUNS} × ${OPERATIONS} random operations by three environments decide as
         } else if (flying.length > 0) {
           const [admission] = flying.splice(next.which % flying.length, 1) as [Admission];
           for (let time = 0; time < (next.twice ? 2 : 1); time++)
-            await release(callers[0] as (typeof callers)[number], admission, next.used);
-          reference.release(admission.entry[0], now, admission.entry[1], next.used);
+            await release(callers[0] as (typeof callers)[number], admission, usedTokens(next.used));
+          reference.release(admission.admittedAtMs, now, admission.taken[0]?.entry.tokens ?? 0, next.used);
         }
       }
       expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {}).sort()).toEqual(

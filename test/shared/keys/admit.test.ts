@@ -1,11 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/ids/id.ts';
-import { type Admission, authenticate, type Keys, release } from '../../../shared/keys/admit.ts';
-import type { LimiterStore } from '../../../shared/keys/limiter-store.ts';
+import { type Admission, type Keys, release } from '../../../shared/keys/admit.ts';
+import { authenticate } from '../../../shared/keys/authenticate.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
+import type { LimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { MINUTE_MS } from '../../../shared/limits/window.ts';
-import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
+import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const START = 29_000_000 * MINUTE_MS;
@@ -89,7 +90,7 @@ test('a limit of 10 concurrent requests holds exactly under five storms', async 
     const admitted = await storm(environments, key, 60);
     expect(admitted).toHaveLength(10);
     expect(Object.keys((await store.get(key.keyId))?.fl ?? {})).toHaveLength(10);
-    await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, 1)));
+    await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, usedTokens(1))));
     expect((await store.get(key.keyId))?.fl).toEqual({});
   }
 });
@@ -100,7 +101,7 @@ test('a tokens-per-minute limit holds exactly, and what was reserved too much is
   const results = await Promise.all(Array.from({ length: 30 }, (_, i) => attempt(environments[i % 5] as Keys, key, 100)));
   const admitted = results.filter(isAdmitted);
   expect(admitted).toHaveLength(10);
-  await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, 20)));
+  await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, usedTokens(20))));
   const again = await Promise.all(
     Array.from({ length: 30 }, () =>
       attempt(
@@ -259,7 +260,7 @@ test('counters of minutes that no longer count are removed', async () => {
   const keys = makeCaller(store, () => now);
   for (let minute = 0; minute < 10; minute++) {
     now = START + minute * MINUTE_MS;
-    await release(keys, (await attempt(keys, key)) as Admission, 1);
+    await release(keys, (await attempt(keys, key)) as Admission, usedTokens(1));
   }
   const counters = Object.keys((await store.get(key.keyId)) ?? {}).filter((name) => /^[rt]\d+$/.test(name));
   expect(counters.length).toBeLessThanOrEqual(10);

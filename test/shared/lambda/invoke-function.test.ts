@@ -2,7 +2,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { FunctionError, FunctionUnavailable } from '../../../shared/lambda/errors.ts';
-import { createInvokeFunction, type InvokeFunction } from '../../../shared/lambda/invoke-function.ts';
+import { createInvokeFunction, type InvokeFunction, lambdaEndpoint } from '../../../shared/lambda/invoke-function.ts';
 import { type Received, startFakeLambda } from './fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
@@ -19,6 +19,22 @@ const failing = async (): Promise<Error> => {
   expect(error).toBeInstanceOf(ServiceUnavailable);
   return (error as FunctionUnavailable).cause as Error;
 };
+
+test.each([
+  'us-east-1',
+  'eu-central-1',
+  'us-gov-west-1',
+  'cn-north-1',
+  'cn-northwest-1',
+  'eusc-de-east-1',
+  'us-iso-east-1',
+  'us-isob-east-1',
+  'us-isof-south-1',
+  'eu-isoe-west-1',
+])("Lambda in %s is where AWS's own client finds it", (Region) => {
+  const { url } = new LambdaClient({ region: Region }).config.endpointProvider({ Region, UseFIPS: false, UseDualStack: false });
+  expect(new URL(lambdaEndpoint(Region)).host).toBe(url.host);
+});
 
 describe('an invocation', () => {
   test('posts the event and gives the result', async () => {

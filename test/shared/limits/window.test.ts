@@ -88,14 +88,15 @@ describe('the sliding window', () => {
 
 describe('the rate-limit headers', () => {
   test('tell each limit, what is left of it and when it is whole again', () => {
-    const usage = used({ requests: { current: 10, previous: 20 }, tokens: { current: 400, previous: 0 } });
-    expect(rateLimitHeaders({ ...wide, tokensPerMinute: 1_000 }, usage, START + 30_000)).toEqual({
+    const requests = { limit: 50, remaining: 30, resetMs: 90_000 };
+    const tokens = { limit: 1_000, remaining: 600, resetMs: 850 };
+    expect(rateLimitHeaders({ requests, tokens })).toEqual({
       'x-ratelimit-limit-requests': '50',
       'x-ratelimit-remaining-requests': '30',
       'x-ratelimit-reset-requests': '1m30s',
       'x-ratelimit-limit-tokens': '1000',
       'x-ratelimit-remaining-tokens': '600',
-      'x-ratelimit-reset-tokens': '1m30s',
+      'x-ratelimit-reset-tokens': '850ms',
     });
   });
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { newId } from '../../../shared/ids/id.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { Admission, Keys } from '../../../shared/keys/admit.ts';
-import { createLimiterStore } from '../../../shared/keys/limiter-store.ts';
+import { createLimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import type { UsageEvent } from '../../../shared/metering/event.ts';
 import { settle } from '../../../shared/metering/settle.ts';
 import { sweep } from '../../../shared/metering/sweep.ts';
@@ -25,15 +25,16 @@ afterEach(async () => {
 
 const eventOf = (admission: Admission, tokens: number): UsageEvent => ({
   request_id: admission.requestId,
-  key_id: admission.item.id,
-  org_id: admission.item.org,
+  key_id: admission.keyId,
+  org_id: admission.organization,
   model: 'm',
   prompt_tokens: tokens,
+  cached_tokens: 0,
   completion_tokens: 0,
   source: 'runtime',
   outcome: 'completed',
   finish_reason: 'stop',
-  admitted_at: admission.entry[0],
+  admitted_at: admission.admittedAtMs,
   time_to_first_token_ms: 5,
   duration_ms: 10,
   cost_nanos: BigInt(tokens) * 100n,
@@ -150,7 +151,7 @@ test.each([1, 2, 3, 4, 5])(
     const random = seededRandom(seed);
     const start = START + (100 + seed) * 24 * 60 * MINUTE_MS;
     await sweepAt(start);
-    const key = await makeKey(database.limiters, { tokens_per_minute: 1_000_000 });
+    const key = await makeKey(database.limiters);
     let now = start;
     const tables = database.tables;
     const line = (faults: { at: number }) =>
@@ -163,7 +164,7 @@ test.each([1, 2, 3, 4, 5])(
     const seen = new Map<string, 'admitted' | 'unknown'>();
     const settled = new Map<string, number>();
     const one = async (): Promise<void> => {
-      const requestId = newId('request');
+      const requestId = newRequestId(now);
       // Before and after each of the calls of a request: admission, event, release; most requests live.
       const crashAt = random() < 0.48 ? Math.floor(random() * 6) : Number.POSITIVE_INFINITY;
       const bad = line({ at: crashAt });

@@ -81,6 +81,11 @@ describe('the chat completion request', () => {
   });
 });
 
+test('as many tokens as a reply has may be sent back, and both say how many', () => {
+  const tokensOf = (name: string) => schemas[name]?.properties.tokens;
+  expect([tokensOf('TokenizeReply'), tokensOf('DetokenizeRequest')]).toMatchObject(Array(2).fill({ type: 'array', maxItems: 240_000 }));
+});
+
 test('every property of every request is explained', () => {
   for (const { request } of operations(options)) {
     if (!request) continue;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dollarsPerToken } from '../../../shared/prices/dollars-per-token.ts';
+import { dollarsPerToken } from '../../../shared/prices/dollars.ts';
 
 test.each([
   [0, '0'],

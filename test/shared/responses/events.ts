@@ -33,10 +33,10 @@ export const callDelta = (index: number, fields: object): UpstreamChunk => said(
 /** What was put, and a store that answers as it is told. */
 export const keepingIn = (answer: () => boolean = () => true) => {
   const kept: (StoredResponse & { organization: string })[] = [];
-  const put = async (organization: string, stored: StoredResponse): Promise<boolean> => {
-    const isKept = answer();
-    if (isKept) kept.push({ ...(JSON.parse(JSON.stringify(stored)) as StoredResponse), organization });
-    return isKept;
+  const put = async (organization: string, stored: StoredResponse) => {
+    if (!answer()) return 'too_large';
+    kept.push({ ...(JSON.parse(JSON.stringify(stored)) as StoredResponse), organization });
+    return 'kept';
   };
   const keeping: Keeping = { store: { put }, now: () => 1_700_000_009_500 };
   return { kept, keeping };

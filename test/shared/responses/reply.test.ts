@@ -3,10 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { createResponseStream } from '../../../shared/responses/reply-stream.ts';
+import { createResponse } from '../../../shared/responses/reply-whole.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { callDelta, type Event, ended, facts, keepingIn, parseEvents, said, stream, usage, whole } from './events.ts';
-import { read } from './requests.ts';
+import { called, read, result } from './requests.ts';
 
 const text = [said({ role: 'assistant', content: '' }), said({ content: 'Hel' }), said({ content: 'lo\n"' }), ended()];
 const thinking = [said({ reasoning: 'H' }), said({ reasoning_content: 'm' }), said({ content: 'Yes' }), ended()];
@@ -132,6 +133,7 @@ describe('a stream', () => {
       type: 'response.incomplete',
       response: {
         status: 'incomplete',
+        completed_at: null,
         incomplete_details: { reason: 'max_output_tokens' },
         output: [{ status: 'completed' }, { status: 'incomplete' }],
       },
@@ -173,6 +175,44 @@ describe('a stream', () => {
     const events = await stream([[...chunks, ended()]], { include: ['message.output_text.logprobs'] });
     expect(events.find(({ type }) => type === 'response.output_text.delta')).toMatchObject({ logprobs: [entry('a')] });
     expect(events.at(-1)?.response.output).toMatchObject([{ content: [{ logprobs: [entry('a'), entry('b')] }] }]);
+  });
+
+  describe('has the log probabilities of tokens that have no text yet', () => {
+    const scored = (...tokens: string[]) => ({ logprobs: { content: tokens.map((token) => ({ token, logprob: -1, top_logprobs: [] })) } });
+    const token = (content: string, ...tokens: string[]) => said({ content }, scored(...tokens));
+    const tokensOf = (logprobs: unknown) => (logprobs as { token: string }[]).map((entry) => entry.token);
+    const body = { include: ['message.output_text.logprobs'] };
+    /** The tokens that the deltas of a stream have, and those of the whole message. */
+    const tokens = async (...chunks: UpstreamChunk[]) => {
+      const events = await stream([chunks], body);
+      const deltas = events.filter(({ type }) => type === 'response.output_text.delta').flatMap(({ logprobs }) => tokensOf(logprobs));
+      const message = events.at(-1)?.response.output.find(({ type }) => type === 'message') as { content: { logprobs: unknown }[] };
+      expect(await whole([chunks], body)).toEqual(events.at(-1)?.response);
+      return { deltas, message: tokensOf(message.content[0]?.logprobs) };
+    };
+    const both = (...names: string[]) => ({ deltas: names, message: names });
+
+    test('where a character is made of several', async () => {
+      expect(await tokens(token('a', 'a'), token('', 'x1'), token('', 'x2'), token('😀', 'x3'), ended())).toEqual(
+        both('a', 'x1', 'x2', 'x3'),
+      );
+      expect(await tokens(token('', 'x1'), token('😀', 'x2'), ended())).toEqual(both('x1', 'x2'));
+    });
+
+    test('but not of what is no text: reasoning, calls, and the token that ends the answer', async () => {
+      const thought = [
+        said({ reasoning: 'Hm' }, scored('r')),
+        said({ reasoning: '' }, scored('r1')),
+        said({ reasoning: '😀' }, scored('r2')),
+      ];
+      const end = said({}, { ...scored('<end>'), finish_reason: 'stop' });
+      expect(await tokens(...thought, token('', 'x1'), token('é', 'x2'), end)).toEqual(both('x1', 'x2'));
+      expect(
+        await tokens(token('', 'r1'), said({ reasoning: '😀' }, scored('r2')), token('a', 'a'), token('', 'x1'), ended('length')),
+      ).toEqual(both('a'));
+      const call = said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }, scored('{'));
+      expect(await tokens(token('a', 'a'), said({}, scored('<call>')), call, ended('tool_calls'))).toEqual(both('a'));
+    });
   });
 });
 
@@ -263,6 +303,50 @@ describe('keeping', () => {
         response: events.at(-1)?.response,
       },
     ]);
+  });
+
+  test('leaves out of every item what has no meaning here, however much it is', async () => {
+    const extra = { extra: Array.from({ length: 1_000 }, () => ({})), status: { deep: [] } };
+    const part = { type: 'input_text', text: 'Hi', ...extra };
+    const input = [
+      { role: 'user', content: [part], ...extra },
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        content: [{ type: 'refusal', refusal: 'No', ...extra }],
+        ...extra,
+        status: 'completed',
+      },
+      { type: 'reasoning', id: null, summary: [{ type: 'summary_text', text: 'Hm', ...extra }], encrypted_content: 'x', ...extra },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm', ...extra }], ...extra },
+      { ...called('a'), id: 'fc_1', ...extra, status: 'incomplete' },
+      { ...result('a', [part]), ...extra },
+    ];
+    const lean = [
+      { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+      { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'refusal', refusal: 'No' }], status: 'completed' },
+      { type: 'reasoning', id: null, summary: [{ type: 'summary_text', text: 'Hm' }] },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm' }] },
+      { ...called('a'), id: 'fc_1', status: 'incomplete' },
+      result('a', [{ type: 'input_text', text: 'Hi' }]),
+    ];
+    const { kept, keeping } = keepingIn();
+    await whole([text], { input }, keeping);
+    expect(kept[0]?.input).toEqual(lean);
+    const scored = { type: 'output_text' as const, text: 'Ho', annotations: [], logprobs: [{ token: 'Ho', logprob: -1 }] };
+    const reply = createResponse(
+      {
+        ...read({}),
+        before: { items: [{ type: 'message', id: 'msg_2', role: 'assistant', status: 'completed', content: [scored] }], depth: 1 },
+      },
+      facts,
+      keeping,
+    );
+    reply.take(text);
+    await reply.keep(usage);
+    expect(kept[1]?.before).toMatchObject([{ id: 'msg_2', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] }]);
+    expect(JSON.stringify(kept[1]?.before)).not.toContain('logprob');
   });
 
   test('is not done for who does not want it', async () => {

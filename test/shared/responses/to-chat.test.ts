@@ -125,15 +125,26 @@ describe('what the model is told beside the conversation', () => {
     const plain = { ...model, capabilities: { ...model.capabilities, tools: false, json_object: false } };
     expect(() => checkResponses(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
     expect(() => checkResponses(read({ text: { format: { type: 'json_object' } } }), plain)).toThrow("'text.format'");
-    expect(() => checkResponses(read({ top_logprobs: 20, max_output_tokens: 800 }), { ...model, max_output_tokens: 8_000 })).not.toThrow();
-    const large = { ...model, max_output_tokens: 8_000 };
-    expect(() => checkResponses(read({ top_logprobs: 20, max_output_tokens: 8_000, stream: true }), large)).toThrow('log probabilities');
+  });
+
+  test('refuses more log probabilities than the end of a stream can say', () => {
+    const large = { ...model, max_output_tokens: 30_000 };
+    const check = (body: Record<string, unknown>) => () => checkResponses(read(body), large);
+    expect(check({ top_logprobs: 20, max_output_tokens: 900 })).not.toThrow();
+    expect(check({ max_output_tokens: 30_000 })).not.toThrow();
+    const include = ['message.output_text.logprobs'];
+    for (const body of [
+      { top_logprobs: 20, max_output_tokens: 1_000 },
+      { include, max_output_tokens: 20_001, stream: true },
+    ])
+      expect(check(body)).toThrow(expect.objectContaining({ status: 400, param: 'top_logprobs' }));
   });
 });
 
 describe('the window', () => {
   test('is what the prompt leaves; only who asks for it loses older items', () => {
-    expect(windowOf(read({ max_output_tokens: 5 }), model)).toEqual({ maxTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined });
+    const plain = { maxTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    expect(windowOf(read({ max_output_tokens: 5 }), model)).toMatchObject(plain);
     expect(windowOf(read({ truncation: 'disabled' }), model).maxPromptTokens).toBeUndefined();
     expect(windowOf(read({ truncation: 'auto' }), model).maxPromptTokens).toBe(900);
     expect(windowOf(read({ truncation: 'auto', max_output_tokens: 5_000 }), model).maxPromptTokens).toBe(500);

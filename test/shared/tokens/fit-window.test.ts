@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { completions } from '../../../functions/inference/completions.ts';
 import { Model } from '../../../shared/models/model.ts';
+import { windowOf } from '../../../shared/responses/window.ts';
+import { PromptRefused } from '../../../shared/tokens/errors.ts';
 import { fitWindow, type WindowRequest } from '../../../shared/tokens/fit-window.ts';
-import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
+import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
+import { measurePrompt } from '../../../shared/tokens/prompt-size.ts';
+import { read } from '../responses/requests.ts';
 
 const model = (change: object = {}): Model =>
   Model.parse({
@@ -29,7 +34,7 @@ const long: ChatPrompt = {
 const fitInto = async (
   prompt: ChatPrompt,
   request: Partial<WindowRequest>,
-  counted = 1_500,
+  counted: number | null = 1_500,
   kept: number[] | null = null,
   of = model(),
 ) => {
@@ -42,7 +47,7 @@ const fitInto = async (
     count: async () => Promise.reject(new Error('No text was expected to be counted.')),
   };
   const whole: WindowRequest = { maxTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
-  return { asked, ...(await fitWindow(tokenizer, of, prompt, whole)) };
+  return { asked, ...(await fitWindow(tokenizer, of, prompt, measurePrompt(prompt).longestTokens, whole)) };
 };
 const tooLong = (param: string, words: RegExp) =>
   expect.objectContaining({ status: 400, code: 'context_length_exceeded', param, message: expect.stringMatching(words) });
@@ -53,6 +58,13 @@ describe('a request that fits', () => {
     expect(await fitInto(short, {})).toMatchObject({ asked: [], maxTokens: 100 });
     expect(await fitInto(short, { maxTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
     expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ asked: [], prompt: short });
+  });
+
+  test('goes on as it is where its length cannot be told, which its runtime may judge', async () => {
+    for (const whenExceeded of ['truncate', 'error'] as const) {
+      const fitted = await fitInto(long, { maxTokens: 700, whenExceeded }, null);
+      expect(fitted).toEqual({ asked: [null], maxTokens: 700, prompt: long });
+    }
   });
 
   test('but cannot be told so from its bytes is counted', async () => {
@@ -105,5 +117,58 @@ describe('prompt_truncate_len', () => {
     await expect(fitInto(long, { maxPromptTokens: 50 }, 60, [2])).rejects.toEqual(
       tooLong('prompt_truncate_len', /prompt_truncate_len is 50.*60 tokens.*2000/),
     );
+  });
+});
+
+describe('plain texts', () => {
+  const fitTexts = (texts: (string | number[])[], tokens: number, maxTokens: number, special_tokens?: number) => {
+    const counts = { prompt_tokens: null, text_tokens: texts.map(() => tokens), ...(special_tokens !== undefined && { special_tokens }) };
+    const tokenizer = { fit: async () => Promise.reject(new Error('no chat')), count: async () => counts };
+    const prompt = { texts };
+    const request: WindowRequest = { maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    return fitWindow(tokenizer, model(), prompt, measurePrompt(prompt).longestTokens, request);
+  };
+  const text = 'a'.repeat(5_000);
+
+  test('are as long as the tokenizer says, with what it puts around each of them', async () => {
+    expect(await fitTexts([text], 1_999, 1, 0)).toMatchObject({ promptTokens: 1_999, maxTokens: 1 });
+    await expect(fitTexts([text], 1_999, 1, 1)).rejects.toEqual(tooLong('messages', /2000 tokens/));
+    expect(await fitTexts([text, text], 900, 50, 2)).toMatchObject({ promptTokens: 1_804, maxTokens: 50 });
+  });
+
+  test('are one token longer than was counted where it does not say', async () => {
+    expect(await fitTexts([text], 1_998, 1)).toMatchObject({ promptTokens: 1_999 });
+  });
+});
+
+describe('what does not fit is told in the words of the route', () => {
+  const of = model({ tokenizer: { tokenizer: 'k', vocabulary_size: 9 } });
+  const refuse = (prompt: Prompt, window: WindowRequest, fit = async () => ({ prompt_tokens: 2_500, kept: [0] as number[] | null })) => {
+    const tokenizer = { fit, count: async () => ({ prompt_tokens: null, text_tokens: [2_500], special_tokens: 0 }) };
+    return expect(fitWindow(tokenizer, of, prompt, measurePrompt(prompt).longestTokens, window)).rejects;
+  };
+
+  test('a completion', async () => {
+    const window = completions.window({ model: 'm', prompt: 'x', max_tokens: 5 }, of);
+    await refuse({ texts: ['a'.repeat(5_000)] }, window).toEqual(
+      tooLong('prompt', /2500 tokens in the prompt, 5 tokens in the completion.*2000\. Shorten the prompt\.$/),
+    );
+  });
+
+  test('a response', async () => {
+    await refuse(long, windowOf(read({ max_output_tokens: 5 }), of)).toEqual(
+      tooLong('input', /2500 tokens in the input, 5 .*2000\. Shorten the input, or send truncation: "auto"\.$/),
+    );
+  });
+
+  test('a response that may lose its oldest items', async () => {
+    await refuse(long, windowOf(read({ truncation: 'auto' }), of)).toEqual(
+      tooLong('input', /^With truncation: "auto".* 1900 tokens.*2500 tokens in the input.*2000\. Shorten it or lower max_output_tokens\.$/),
+    );
+  });
+
+  test('a response whose conversation the chat template refuses', async () => {
+    const refused = async () => Promise.reject(new PromptRefused('no system message'));
+    await refuse(long, windowOf(read({}), of), refused).toMatchObject({ status: 400, param: 'input' });
   });
 });

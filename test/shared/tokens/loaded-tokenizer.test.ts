@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { TemplateRefused } from '../../../shared/tokens/errors.ts';
+import { TemplateFailed, TemplateRefused } from '../../../shared/tokens/errors.ts';
 import { loadTokenizer } from '../../../shared/tokens/loaded-tokenizer.ts';
 import type { ChatPrompt, PromptMessage } from '../../../shared/tokens/prompt.ts';
 import { texts } from './fixtures.ts';
@@ -34,11 +34,11 @@ describe('a chat template gets', () => {
   test('its variables, but none in place of what the prompt or the language has', () => {
     const variables = { mood: 'calm', messages: [], add_generation_prompt: false, range: 'no', raise_exception: 'no' };
     const template = '{{ mood }}{{ messages | length }}{{ add_generation_prompt }}{{ range(2) | length }}';
-    expect(render(template, { variables })).toBe('calm1true2');
+    expect(render(template, { variables })).toBe('calm1True2');
   });
 
   test('no tools where there are none', () => {
-    expect(render('{% if tools is not none %}tools{% endif %}{{ tools is defined }}')).toBe('true');
+    expect(render('{% if tools is not none %}tools{% endif %}{{ tools is defined }}')).toBe('True');
   });
 });
 
@@ -57,15 +57,19 @@ test('a template of tokenizer_config.json serves where there is no file of its o
 test('a template that refuses the messages says why in its own words', () => {
   const refuse = (): string => render("{{ raise_exception('Roles must alternate.') }}");
   expect(refuse).toThrow(TemplateRefused);
+  expect(refuse).not.toThrow(TemplateFailed);
   expect(refuse).toThrow('Roles must alternate.');
 });
 
-test('a template that is broken is no refusal of the messages', () => {
-  for (const source of ['{{ messages | weird }}', '{{ messages[0].nothing.at.all() }}']) {
-    const fail = (): string => render(source);
-    expect(fail).toThrow();
-    expect(fail).not.toThrow(TemplateRefused);
-  }
+test.each([
+  ['{{ messages | weird }}', 'weird'],
+  ['{{ messages[0].nothing.at.all() }}', 'not a function'],
+  ["{%- for tool in tools %}{{ '// ' + tool.description }}{% endfor %}", 'undefined'],
+])('a template that breaks says so without words of its own, which are its cause (%s)', (source, words) => {
+  const fail = (): string => render(source, { tools: [{ name: 'look' }] });
+  expect(fail).toThrow(TemplateFailed);
+  expect(fail).toThrow('it cannot be rendered with them, the tools and the arguments of calls.');
+  expect(fail).toThrow(expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining(words) }) }));
 });
 
 test.each([

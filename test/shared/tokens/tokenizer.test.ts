@@ -26,7 +26,7 @@ test('a question goes to the function with its operation, and its answer comes b
 });
 
 test('a template that refuses the messages is the caller to tell, in its words', async () => {
-  lambda.answers((response) => response.end('{"refused":"Roles must alternate."}'));
+  lambda.answers((response) => response.end('{"refused":"Roles must alternate.","by":"template"}'));
   const error = await askFit().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(PromptRefused);
   expect(error).toMatchObject({ status: 400, param: 'messages', message: expect.stringContaining('Roles must alternate.') });
@@ -57,7 +57,7 @@ test('what the caller must change to get tokens or a text is an error that names
   await expect(askDetokenize([1, 777])).rejects.toBeInstanceOf(UnknownTokenId);
   await expect(askDetokenize([1, 777])).rejects.toMatchObject({ param: 'tokens[1]', message: expect.stringContaining('777') });
 
-  lambda.answers((response) => response.end('{"refused":"Roles must alternate."}'));
+  lambda.answers((response) => response.end('{"refused":"Roles must alternate.","by":"template"}'));
   await expect(askTokenize(prompt)).rejects.toBeInstanceOf(PromptRefused);
 });
 
@@ -73,6 +73,20 @@ test.each([
   lambda.answers((response) => response.end(body));
   await expect(askTokenize('a')).rejects.toMatchObject({ status: 503 });
   await expect(askDetokenize([1])).rejects.toMatchObject({ status: 503 });
+});
+
+test('a text that takes too long is the caller to tell, who is told which', async () => {
+  lambda.answers((response) => response.end('{"refused":"long words","by":"tokenizer"}'));
+  const refused = { status: 400, message: expect.stringContaining('it has long words.') };
+  await expect(askTokenize('a')).rejects.toMatchObject({ ...refused, param: 'prompt' });
+  await expect(askTokenize(prompt)).rejects.toMatchObject({ ...refused, param: 'messages' });
+  await expect(askFit()).rejects.toMatchObject({ ...refused, param: 'messages' });
+  await expect(tokenizer.count({ files, prompt: null, texts: ['a'] })).rejects.toMatchObject({ ...refused, param: 'prompt' });
+});
+
+test('a prompt may go on uncounted', async () => {
+  lambda.answers((response) => response.end('{"prompt_tokens":null,"kept":null}'));
+  expect(await askFit()).toEqual({ prompt_tokens: null, kept: null });
 });
 
 test.each(['{}', 'null', '{"prompt_tokens":-1,"kept":null}', '{"prompt_tokens":1}'])('the answer %s is a 503', async (body) => {

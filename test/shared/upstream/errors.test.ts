@@ -44,6 +44,16 @@ describe('what an upstream does', () => {
     });
   });
 
+  test('names what is wrong as the route calls it', () => {
+    const refusal = (message: string) => thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: message });
+    const names = { messages: 'input', max_tokens: 'max_output_tokens' };
+    const tooLong = refusal('The maximum context length is 9 tokens.');
+    expect(toUpstreamError(tooLong)).toMatchObject({ param: 'messages' });
+    expect(toUpstreamError(tooLong, names)).toMatchObject({ code: 'context_length_exceeded', param: 'input' });
+    expect(toUpstreamError(refusal('max_tokens is too large'), names)).toMatchObject({ param: 'max_output_tokens' });
+    expect(toUpstreamError(refusal('top_p is too large'), names)).toMatchObject({ param: 'top_p' });
+  });
+
   test('a request that the container cannot read is our fault', () => {
     const body = JSON.stringify({ error: { message: 'Cannot find suitable handler for request. Expected one of: […]' } });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toBeInstanceOf(MistranslatedRequest);

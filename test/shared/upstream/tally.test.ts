@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { createTally } from '../../../shared/upstream/tally.ts';
 
+const facts = { promptBytes: 40, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };
+
 const count = (...chunks: unknown[]) => {
-  const tally = createTally(40, false, () => 1_000);
+  const tally = createTally({ ...facts, keepsText: false });
   for (const chunk of chunks) tally.take(chunk as UpstreamChunk);
   return tally.count();
 };
@@ -13,11 +15,13 @@ describe('what will be billed', () => {
   test("is the runtime's own count", () => {
     expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: 2 } })).toEqual({
       promptTokens: 7,
+      cachedTokens: 0,
       completionTokens: 2,
       source: 'runtime',
     });
     expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 0, completion_tokens: 0 } })).toEqual({
       promptTokens: 0,
+      cachedTokens: 0,
       completionTokens: 0,
       source: 'runtime',
     });
@@ -26,6 +30,7 @@ describe('what will be billed', () => {
   test.each([[7.5], [-7], ['7'], [null], [2 ** 60]])('is an estimate when the runtime counts %p', (tokens) => {
     expect(count(delta({ content: 'Hello you' }), { usage: { prompt_tokens: tokens, completion_tokens: 2 } })).toEqual({
       promptTokens: 10,
+      cachedTokens: 0,
       completionTokens: 3,
       source: 'estimated',
     });
@@ -37,12 +42,17 @@ describe('what will be billed', () => {
       { reasoning_content: 'Hmm, well' },
       { tool_calls: [{ function: { arguments: '{"a":"b"}' } }] },
     ])
-      expect(count(delta(fields))).toEqual({ promptTokens: 10, completionTokens: 3, source: 'estimated' });
+      expect(count(delta(fields))).toEqual({ promptTokens: 10, cachedTokens: 0, completionTokens: 3, source: 'estimated' });
   });
 
   test('does not take a count for the whole that was given before the text', () => {
     const early = { choices: [], usage: { prompt_tokens: 9, completion_tokens: 0 } };
-    expect(count(early, delta({ content: 'x'.repeat(400) }))).toEqual({ promptTokens: 9, completionTokens: 100, source: 'estimated' });
+    expect(count(early, delta({ content: 'x'.repeat(400) }))).toEqual({
+      promptTokens: 9,
+      cachedTokens: 0,
+      completionTokens: 100,
+      source: 'estimated',
+    });
     expect(count(early, delta({ content: 'Hello' }), { usage: { prompt_tokens: 9, completion_tokens: 2 } })).toMatchObject({
       completionTokens: 2,
     });
@@ -53,7 +63,7 @@ describe('what will be billed', () => {
   });
 
   test('is what a tokenizer counts of the texts that were kept, where the runtime does not say', () => {
-    const tally = createTally(40, true, () => 1_000);
+    const tally = createTally(facts);
     for (const [index, content] of [
       [0, 'Hello '],
       [1, 'Good'],
@@ -63,20 +73,25 @@ describe('what will be billed', () => {
     tally.take({ choices: [{ index: 1, delta: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] });
     expect(tally.uncounted()).toEqual(['Hello you', 'Goodf{}']);
     tally.counted({ promptTokens: 11, completionTokens: 5 });
-    expect(tally.count()).toEqual({ promptTokens: 11, completionTokens: 5, source: 'estimated' });
+    expect(tally.count()).toEqual({ promptTokens: 11, cachedTokens: 0, completionTokens: 5, source: 'estimated' });
     tally.take({ usage: { prompt_tokens: 12, completion_tokens: 6 } });
     expect(tally.uncounted()).toEqual([]);
-    expect(tally.count()).toEqual({ promptTokens: 12, completionTokens: 6, source: 'runtime' });
+    expect(tally.count()).toEqual({ promptTokens: 12, cachedTokens: 0, completionTokens: 6, source: 'runtime' });
   });
 
   test('is an estimate where more was written than is kept', () => {
-    const tally = createTally(40, true, () => 1_000);
+    const tally = createTally(facts);
     for (let i = 0; i < 3; i++) tally.take({ choices: [{ index: 0, delta: { content: 'x'.repeat(400_000) } }] });
     expect(tally.uncounted()).toEqual([]);
     expect(tally.count()).toMatchObject({ completionTokens: 300_000, source: 'estimated' });
   });
 
   test('is nothing when nothing was written', () => {
-    expect(count(delta({ role: 'assistant', content: '' }))).toEqual({ promptTokens: 0, completionTokens: 0, source: 'estimated' });
+    expect(count(delta({ role: 'assistant', content: '' }))).toEqual({
+      promptTokens: 0,
+      cachedTokens: 0,
+      completionTokens: 0,
+      source: 'estimated',
+    });
   });
 });

@@ -70,7 +70,9 @@ describe('an assembly', () => {
   });
 
   test('with something that cannot be served is an error with type, logical id and stack', async () => {
-    await expect(interpreted(withResource('Jobs', 'AWS::SQS::Queue'))).rejects.toThrow('AWS::SQS::Queue (Jobs in stack test-more)');
+    await expect(interpreted(withResource('Jobs', 'AWS::Kinesis::Stream'))).rejects.toThrow(
+      'AWS::Kinesis::Stream (Jobs in stack test-more)',
+    );
   });
 
   test('with a schedule other than a rate is an error with the expression', async () => {
@@ -91,10 +93,74 @@ describe('an assembly', () => {
     );
   });
 
-  test('keeps event sources apart, for the run to refuse until it can read streams', async () => {
-    const mapping = { EventSourceArn: 'arn:aws:dynamodb:table/x/stream/1', FunctionName: 'metering', BatchSize: 10 };
-    const { eventSources } = await interpreted(withResource('Reads', 'AWS::Lambda::EventSourceMapping', mapping));
-    expect(eventSources).toEqual([{ logicalId: 'Reads', sourceArn: mapping.EventSourceArn, functionName: 'metering', batchSize: 10 }]);
+  describe('with an event source', () => {
+    const mapping = {
+      EventSourceArn: { 'Fn::ImportValue': 'data:Stream' },
+      FunctionName: { Ref: 'Buffered' },
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: 10,
+      MaximumBatchingWindowInSeconds: 5,
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 3,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['Failed', 'Arn'] } } },
+      FilterCriteria: { Filters: [{ Pattern: '{"eventName":["INSERT"]}' }] },
+    };
+    const withMapping = (changes: object = {}): Record<string, FixtureStack> => {
+      const { 'test-data': data, 'test-serverless': serverless } = fixtureStacks as Record<string, FixtureStack>;
+      return {
+        'test-data': {
+          ...data,
+          resources: data?.resources ?? {},
+          outputs: { ...data?.outputs, Stream: { Value: { 'Fn::GetAtt': ['Things', 'StreamArn'] }, Export: { Name: 'data:Stream' } } },
+        },
+        'test-serverless': {
+          ...serverless,
+          resources: {
+            ...serverless?.resources,
+            Failed: { Type: 'AWS::SQS::Queue', Properties: {} },
+            Reads: { Type: 'AWS::Lambda::EventSourceMapping', Properties: { ...mapping, ...changes } },
+          },
+        },
+      };
+    };
+
+    test('gives all that its mapping says, and its queue', async () => {
+      const { eventSources, queues, functions } = await interpreted(withMapping());
+      expect(queues).toEqual([{ name: 'test-serverless-Failed', arn: 'arn:aws:sqs:us-east-1:000000000000:test-serverless-Failed' }]);
+      expect(eventSources).toEqual([
+        {
+          logicalId: 'Reads',
+          sourceArn: 'arn:aws:dynamodb:us-east-1:000000000000:table/test-data-Things/stream/local',
+          tableName: 'test-data-Things',
+          functionName: functions[1]?.name,
+          batchSize: 10,
+          windowMs: 5_000,
+          filters: [expect.any(Function)],
+          bisects: true,
+          maxRetries: 3,
+          maxAgeMs: Number.POSITIVE_INFINITY,
+          failureQueueArn: queues[0]?.arn,
+        },
+      ]);
+    });
+
+    test.each([
+      [
+        { EventSourceArn: 'arn:aws:kinesis:us-east-1:1:stream/s' },
+        'DynamoDB streams only, not arn:aws:kinesis:us-east-1:1:stream/s (Reads',
+      ],
+      [{ StartingPosition: 'LATEST' }, 'AWS::Lambda::EventSourceMapping (Reads in stack test-serverless)'],
+      [{ ParallelizationFactor: 2 }, 'AWS::Lambda::EventSourceMapping (Reads in stack test-serverless)'],
+      [
+        { FilterCriteria: { Filters: [{ Pattern: '{"a":[{"exists":true}]}' }] } },
+        'not by {"exists":true} (Reads in stack test-serverless)',
+      ],
+      [{ FunctionName: 'nobody' }, 'Reads invokes nobody, which is no function'],
+      [{ EventSourceArn: 'arn:aws:dynamodb:us-east-1:1:table/other/stream/local' }, 'the stream of other, which is no table with a stream'],
+      [{ DestinationConfig: { OnFailure: { Destination: 'arn:nowhere' } } }, 'failures to arn:nowhere, which is no queue'],
+    ])('that cannot be served is an error that names it: %j', async (changes, words) => {
+      await expect(interpreted(withMapping(changes))).rejects.toThrow(words);
+    });
   });
 
   test('that is not there is an error with the folder', async () => {

@@ -86,6 +86,17 @@ describe('the database', () => {
     await database.close();
   });
 
+  test('gives a table of an earlier version its stream', async () => {
+    await using folder = temporaryFolder();
+    const database = await start(folder.path, true);
+    const [table] = (await fixtureTables()) as [Table];
+    await createTables(database.url, [{ ...table, properties: { ...table.properties, streamViewType: undefined } }]);
+    await createTables(database.url, [table]);
+    const { Table: kept } = await clientOf(database.url).send(new DescribeTableCommand({ TableName: table.name }));
+    expect(kept).toMatchObject({ StreamSpecification: { StreamViewType: 'NEW_IMAGE' }, LatestStreamArn: expect.any(String) });
+    await database.close();
+  });
+
   test('that dies is started again where it was', async () => {
     await using folder = temporaryFolder();
     const database = await start(folder.path);

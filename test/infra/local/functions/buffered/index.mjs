@@ -1,5 +1,6 @@
 let active = 0;
 let mostActive = 0;
+const records = [];
 
 const actions = {
   environment: () => process.env,
@@ -10,6 +11,11 @@ const actions = {
     throw new RangeError('out of range');
   },
   count: () => mostActive,
+  records: () => records,
+  read: ({ Records }) => {
+    if (Records.some(({ dynamodb }) => dynamodb.Keys.id.S === 'fail')) throw new Error('unreadable');
+    records.push(...Records);
+  },
   async overlap({ ms }) {
     active += 1;
     mostActive = Math.max(mostActive, active);
@@ -28,5 +34,5 @@ const actions = {
 
 export const handler = async (event, context) => {
   console.log('invoked', context.awsRequestId);
-  return actions[event.action ?? event.queryStringParameters?.action ?? 'reply'](event);
+  return actions[event.action ?? event.queryStringParameters?.action ?? (event.Records ? 'read' : 'reply')](event);
 };

@@ -1,12 +1,12 @@
-import type { Refusal } from '../limits/window.ts';
+import { endsWithARequest, type Refusal } from '../limits/refusal.ts';
 import type { LimiterItem } from './limiter.ts';
 
 /** Bounds of what one function environment remembers. */
 const MAX_ENTRIES = 10_000;
 /** After an exact refusal this environment refuses by itself for at most this long, so that a raised limit is noticed. */
 const MAX_REFUSAL_MS = 5_000;
-/** A concurrency slot may free at any moment; only a storm is held off. */
-const CONCURRENCY_REFUSAL_MS = 100;
+/** What ends with some request may end at any moment; only a storm is held off. */
+const REQUEST_REFUSAL_MS = 100;
 
 export interface Seen {
   item: LimiterItem | undefined;
@@ -34,7 +34,7 @@ export const createLimiterCache = () => {
     set: (id: string, item: LimiterItem | undefined, nowMs: number): void => put(id, { item, seenAtMs: nowMs }),
     /** Remembers that this image refuses. */
     refuse: (id: string, item: LimiterItem, reason: Refusal, nowMs: number): void => {
-      const wait = Math.min(reason.retryAfterMs, reason.dimension === 'concurrency' ? CONCURRENCY_REFUSAL_MS : MAX_REFUSAL_MS);
+      const wait = Math.min(reason.retryAfterMs, endsWithARequest(reason) ? REQUEST_REFUSAL_MS : MAX_REFUSAL_MS);
       put(id, { item, seenAtMs: nowMs, refusesUntilMs: nowMs + wait });
     },
     /** Whether what is remembered may refuse by itself, without a call. */

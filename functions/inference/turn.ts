@@ -1,0 +1,128 @@
+import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { ApiError } from '../../shared/http/errors.ts';
+import { commonHeaders, type Reply } from '../../shared/http/reply.ts';
+import { fingerprintOf, idempotencyKeyOf } from '../../shared/idempotency/idempotency-key.ts';
+import type { IdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
+import type { Claim } from '../../shared/idempotency/key-record.ts';
+import type { StoredResult } from '../../shared/idempotency/stored-result.ts';
+import { type AdmissionRequest, checkRemembered, type Keys } from '../../shared/keys/admit.ts';
+import { authenticate } from '../../shared/keys/authenticate.ts';
+import type { KeyItem } from '../../shared/keys/key.ts';
+import type { PresentedKey } from '../../shared/keys/secret.ts';
+import { logError, logInfo } from '../../shared/logging/log.ts';
+import { usedBy } from '../../shared/metering/settle.ts';
+import type { UsageStore } from '../../shared/metering/usage-store.ts';
+
+/** Longer than any function lives: the clocks of two functions may differ by less. */
+const LEASE_RESERVE_MS = 5_000;
+
+export interface TurnDependencies {
+  keys: Keys;
+  usage: UsageStore;
+  idempotency: IdempotencyStore;
+}
+
+/** The right to answer a request. Without an idempotency key every request has it; with one, the first of several. */
+export interface Turn {
+  /** What is billed: for a request that was taken over, the id of the attempt that died. */
+  requestId: string;
+  dead?: AdmissionRequest['dead'];
+  /** Whether the answer is to be kept for those who repeat the request. */
+  isKept: boolean;
+  /** With an idempotency key: the request has been answered. False where its answer will not be given again. */
+  complete?: (result: () => Omit<StoredResult, 'requestId'> | undefined) => Promise<boolean>;
+  /** The request was refused or has failed: whoever repeats it is answered anew. */
+  abandon: () => Promise<void>;
+}
+
+const unkeyed = (requestId: string): Turn => ({ requestId, isKept: false, abandon: async () => undefined });
+
+/** What the attempt that died had come to: not settled, completed and paid for, or failed, after which its key is free. */
+const inherit = async ({ usage, idempotency }: TurnDependencies, claim: Claim, { id, shards }: KeyItem, requestId: string) => {
+  const event = await usage.get(id, claim.requestId, shards);
+  if (!event) return { claim, dead: {} };
+  if (event.outcome === 'completed') return { claim, dead: { used: usedBy(event, event.admitted_at) } };
+  return { claim: await idempotency.restart(claim, requestId) };
+};
+
+const keyed = ({ idempotency }: TurnDependencies, claim: Claim, dead: Turn['dead'], item: KeyItem): Turn => {
+  const facts = { request_id: claim.requestId, key_id: item.id };
+  return {
+    requestId: claim.requestId,
+    ...(dead && { dead }),
+    isKept: !item.no_content,
+    complete: async (result) => {
+      try {
+        const made = item.no_content ? undefined : result();
+        const completed = await idempotency.complete(claim, made && { ...made, requestId: claim.requestId });
+        return completed !== false && completed.stored;
+      } catch (error) {
+        // The caller has its answer; who repeats the request is answered anew when the lease is over, and pays nothing more.
+        logError('result_not_kept', error, facts);
+        return false;
+      }
+    },
+    abandon: async () => {
+      await idempotency.abandon(claim).catch((error: unknown) => logError('idempotency_key_not_freed', error, facts));
+    },
+  };
+};
+
+/** A repeated request's reply: what the first one was answered with. Nothing is admitted, counted or charged. */
+const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored }: StoredResult): Reply => ({
+  statusCode: 200,
+  headers: {
+    ...commonHeaders(requestId, contentType),
+    ...(ignored && { 'x-sluice-ignored': ignored }),
+    'idempotent-replayed': 'true',
+    'x-sluice-original-request-id': original,
+  },
+  body,
+});
+
+/** What was answered stays answered, also where the request could not be asked any more, because its model is gone for instance. */
+export const orReplay = async <Result>(
+  deps: TurnDependencies,
+  event: ApiEvent,
+  key: PresentedKey,
+  work: () => Promise<Result>,
+): Promise<Result | { replay: Reply }> => {
+  try {
+    return await work();
+  } catch (error) {
+    const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
+    if (idempotencyKey === undefined) throw error;
+    await authenticate(deps.keys, key);
+    const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintOf(event) });
+    if (!replay) throw error;
+    return { replay: replayOf(event, replay) };
+  }
+};
+
+/**
+ * Whose turn it is to answer: this request's, or an earlier one's with the same idempotency key, whose reply is given again.
+ * @param remainingMs what is left of the function's time
+ * @throws 409 while the earlier one is under way, or where its result was not kept; 422 where it was another request
+ */
+export const takeTurn = async (
+  deps: TurnDependencies,
+  event: ApiEvent,
+  key: PresentedKey,
+  remainingMs: number,
+): Promise<{ turn: Turn } | { replay: Reply }> => {
+  const idempotencyKey = idempotencyKeyOf(event);
+  const { requestId } = event;
+  if (idempotencyKey === undefined) return { turn: unkeyed(requestId) };
+  const item = await authenticate(deps.keys, key);
+  checkRemembered(deps.keys, key);
+  const fingerprint = fingerprintOf(event);
+  const leaseMs = remainingMs + LEASE_RESERVE_MS;
+  const claimed = await deps.idempotency.claim({ keyId: key.keyId, idempotencyKey, fingerprint, requestId, leaseMs });
+  if ('replay' in claimed) {
+    logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: key.keyId });
+    return { replay: replayOf(event, claimed.replay) };
+  }
+  if (!claimed.claimed.takenOver) return { turn: keyed(deps, claimed.claimed, undefined, item) };
+  const { claim, dead } = await inherit(deps, claimed.claimed, item, requestId);
+  return { turn: keyed(deps, claim, dead, item) };
+};

@@ -1,0 +1,23 @@
+import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
+import { createDatabase } from '../../shared/database/client.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { logInfo } from '../../shared/logging/log.ts';
+import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { bucketOfKey } from '../../shared/rollups/bucket.ts';
+import { recompute } from '../../shared/rollups/rollup.ts';
+import { createRollupStore } from '../../shared/rollups/rollup-store.ts';
+
+const database = createDatabase();
+const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
+const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
+
+/** What has not begun this long before the function's time ends is left to the next attempt, which gets a smaller batch. */
+const RESERVE_MS = 60_000;
+
+/** A batch of the stream of usage events: recomputes the totals of what it has touched. If some fail Lambda sends the batch again, in halves. */
+export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+  const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
+  const buckets = [...touched].map(bucketOfKey);
+  await recompute({ usage, rollups }, buckets, () => context.getRemainingTimeInMillis() > RESERVE_MS);
+  logInfo('rollup', { records: Records.length, buckets: buckets.length });
+};

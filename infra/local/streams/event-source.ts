@@ -1,0 +1,104 @@
+import type { EventSource } from '../assembly/local-app.ts';
+import { createBackoff } from '../processes/backoff.ts';
+import { toLambdaRecord } from './lambda-record.ts';
+import type { StreamReader } from './stream-reader.ts';
+
+const POLL_MS = 250;
+
+export interface EventSourceOptions {
+  readonly source: EventSource;
+  readonly reader: StreamReader;
+  readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
+  /** Takes the message about a batch that was given up. */
+  readonly sendFailure: (queueArn: string, message: object) => Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Does what Lambda does for an event source mapping: gathers records that pass the filters until the batch is full or its window has passed,
+ * invokes the function, and after a failure tries again, in halves if the mapping says so, until retries or the records' age are used up. After
+ * a restart the stream is read from its beginning; unlike on Lambda a record is therefore too old only once it has failed here.
+ * @returns a function that ends it; a batch that is not done then comes again after a restart
+ */
+export const startEventSource = ({ source, reader, invoke, sendFailure, log }: EventSourceOptions): (() => void) => {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
+  const say = (what: string, error: unknown): void => {
+    if (!signal.aborted) log(`event source ${source.logicalId}: ${what}: ${error instanceof Error ? error.message : String(error)}`);
+  };
+
+  const giveUp = async (records: readonly unknown[], attempts: number): Promise<void> => {
+    if (source.failureQueueArn === undefined) return;
+    await sendFailure(source.failureQueueArn, failureMessage(source, records, attempts));
+  };
+
+  const deliver = async (records: readonly unknown[], retries: number, firstFailedAtMs?: number): Promise<void> => {
+    const backoff = createBackoff();
+    let failedAtMs = firstFailedAtMs;
+    for (let attempt = retries; !signal.aborted; attempt++) {
+      try {
+        await invoke(source.functionName, { Records: records });
+        return;
+      } catch (error) {
+        say(`a batch of ${records.length} failed`, error);
+        failedAtMs ??= performance.now();
+      }
+      if (signal.aborted) return;
+      if (source.bisects && records.length > 1) {
+        const middle = Math.ceil(records.length / 2);
+        await deliver(records.slice(0, middle), attempt, failedAtMs);
+        return deliver(records.slice(middle), attempt, failedAtMs);
+      }
+      if (attempt >= source.maxRetries || performance.now() - failedAtMs >= source.maxAgeMs) return giveUp(records, attempt + 1);
+      await wait(backoff.nextDelayMs());
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    let batch: unknown[] = [];
+    let begunAtMs = 0;
+    const backoff = createBackoff();
+    while (!signal.aborted) {
+      let read = 0;
+      try {
+        for await (const page of reader.poll()) {
+          const records = page.map((record) => toLambdaRecord(record, source.sourceArn));
+          if (batch.length === 0) begunAtMs = performance.now();
+          batch.push(...records.filter((record) => source.filters.length === 0 || source.filters.some((passes) => passes(record))));
+          read += page.length;
+        }
+        backoff.reset();
+      } catch (error) {
+        say('the stream could not be read', error);
+        await wait(backoff.nextDelayMs());
+      }
+      while (batch.length >= source.batchSize || (batch.length > 0 && performance.now() - begunAtMs >= source.windowMs)) {
+        const next = batch.slice(0, source.batchSize);
+        batch = batch.slice(source.batchSize);
+        await deliver(next, 0).catch((error: unknown) => say('a failure could not be told', error));
+        if (signal.aborted) return;
+      }
+      if (read === 0) await wait(POLL_MS);
+    }
+  };
+
+  void run();
+  return () => stopped.abort();
+};
+
+/** What Lambda tells a destination: which records, and not what is in them. */
+const failureMessage = (source: EventSource, records: readonly unknown[], attempts: number): object => {
+  const changes = records.map((record) => (record as { dynamodb: { SequenceNumber: string } }).dynamodb);
+  return {
+    version: '1.0',
+    timestamp: new Date().toISOString(),
+    requestContext: { functionArn: source.functionName, condition: 'RetryAttemptsExhausted', approximateInvokeCount: attempts },
+    DDBStreamBatchInfo: {
+      startSequenceNumber: changes[0]?.SequenceNumber,
+      endSequenceNumber: changes.at(-1)?.SequenceNumber,
+      batchSize: records.length,
+      streamArn: source.sourceArn,
+    },
+  };
+};

@@ -1,0 +1,44 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import type { EventSource } from '../assembly/local-app.ts';
+import { REGION } from '../assembly/resolve.ts';
+import { type EventSourceOptions, startEventSource } from './event-source.ts';
+import { createStreamReader } from './stream-reader.ts';
+
+const REQUEST_TIMEOUT_MS = 5_000;
+
+export interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
+  readonly eventSources: readonly EventSource[];
+  /** The DynamoDB endpoint, which has the streams too. */
+  readonly url: string;
+  /** Shortens the windows of the template. */
+  readonly batchWindowMs?: number | undefined;
+}
+
+/** Starts all event sources; returns a function that ends them. */
+export const startEventSources = ({
+  eventSources,
+  url,
+  batchWindowMs = Number.POSITIVE_INFINITY,
+  ...common
+}: EventSourcesOptions): (() => void) => {
+  const place = {
+    endpoint: url,
+    region: REGION,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    requestHandler: { requestTimeout: REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true },
+  };
+  const [database, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
+  const stops = eventSources.map((source) =>
+    startEventSource({
+      ...common,
+      source: { ...source, windowMs: Math.min(source.windowMs, batchWindowMs) },
+      reader: createStreamReader(database, streams, source.tableName),
+    }),
+  );
+  return () => {
+    for (const stop of stops) stop();
+    database.destroy();
+    streams.destroy();
+  };
+};

@@ -1,0 +1,38 @@
+/** An entry at rest: short, because an item holds one for each request in flight. What is absent at its end is nothing. */
+export type StoredEntry = [
+  admittedAtMs: number,
+  /** null: not counted. */
+  tokens: number | null,
+  holdNanos?: number | bigint,
+  isFromCredit?: 0 | 1,
+  link?: string | 0 | 1,
+];
+
+/** What a request in flight has taken out of one limiter. */
+export interface Entry {
+  admittedAtMs: number;
+  /** Reserved tokens; undefined where the limiter does not count them. */
+  tokens: number | undefined;
+  /** What it may cost at most, where that is held. */
+  holdNanos: bigint;
+  /** Whether the hold was taken out of a prepaid credit. */
+  isFromCredit: boolean;
+  /** On a key: whether its organization is asked too. On an organization: the key's limiter. */
+  link: string | boolean;
+}
+
+export const readEntry = ([admittedAtMs, tokens, holdNanos = 0, isFromCredit = 0, link = 0]: StoredEntry): Entry => ({
+  admittedAtMs,
+  tokens: tokens ?? undefined,
+  holdNanos: BigInt(holdNanos),
+  isFromCredit: isFromCredit === 1,
+  link: typeof link === 'string' ? link : link === 1,
+});
+
+/** An entry as it is stored. */
+export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, link }: Entry): StoredEntry => {
+  const counted = tokens ?? null;
+  if (link !== false) return [admittedAtMs, counted, holdNanos, isFromCredit ? 1 : 0, link === true ? 1 : link];
+  if (isFromCredit) return [admittedAtMs, counted, holdNanos, 1];
+  return holdNanos > 0n ? [admittedAtMs, counted, holdNanos] : [admittedAtMs, counted];
+};

@@ -1,0 +1,171 @@
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Database, isConditionFailed, itemOf } from '../database/client.ts';
+import { queryItems } from '../database/query.ts';
+import { type Ending, toEnd } from './ending.ts';
+import { epochKeyOf, epochPartition } from './epoch.ts';
+import type { LimiterItem } from './limiter.ts';
+import { type Reservation, toAdmit } from './reservation.ts';
+
+export const EPOCH_INDEX = 'epoch';
+export const ORGANIZATION_INDEX = 'organization';
+
+const MAX_PAGES = 100;
+
+export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
+
+const named = <Value>(prefix: string, values: readonly Value[]): Record<string, Value> =>
+  Object.fromEntries(values.map((value, i) => [`${prefix}${i}`, value]));
+
+/** The `keys` table: limiter items. Only this folder knows its attributes, conditions and indexes. */
+export const createLimiterStore = (database: Database, table: string) => ({
+  /** Puts a new limiter item; one with the same id is a mistake and refused. */
+  create: async (item: LimiterItem): Promise<void> => {
+    await database.send(new PutCommand({ TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' }));
+  },
+
+  /** The item as of now, or undefined. */
+  get: async (id: string): Promise<LimiterItem | undefined> => {
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id }, ConsistentRead: true }));
+    return Item as LimiterItem | undefined;
+  },
+
+  /** ADMIT: takes the reservation iff every clause holds; otherwise gives the item as it stands (undefined: there is none). */
+  admit: async (reservation: Reservation): Promise<AdmitResult> => {
+    try {
+      const { Attributes } = await database.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { id: reservation.limiterId },
+          ...toAdmit(reservation),
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return { admitted: Attributes as LimiterItem };
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return { refused: itemOf(error) as LimiterItem | undefined };
+    }
+  },
+
+  /** RELEASE or UNDO: takes the entry out of flight and corrects what was counted. Done already = success. */
+  end: async (ending: Ending): Promise<void> => {
+    try {
+      await database.send(new UpdateCommand({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) }));
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+    }
+  },
+
+  /** An entry that a dead function left is this function's from now on; false where it is not as it was seen. */
+  takeOver: async (limiterId: string, requestId: string, wasAdmittedAtMs: number, nowMs: number): Promise<boolean> => {
+    try {
+      await database.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { id: limiterId },
+          UpdateExpression: 'SET fl.#id[0] = :now, ep = :ep',
+          ConditionExpression: 'fl.#id[0] = :was',
+          ExpressionAttributeNames: { '#id': requestId },
+          ExpressionAttributeValues: { ':now': nowMs, ':was': wasAdmittedAtMs, ':ep': epochKeyOf(limiterId, nowMs) },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return false;
+    }
+  },
+
+  /** The ids of an organization's limiters: its own, and those of its keys with their shards. Created a moment ago, one may be missing. */
+  listByOrganization: async function* (organization: string): AsyncGenerator<string> {
+    const query = {
+      TableName: table,
+      IndexName: ORGANIZATION_INDEX,
+      KeyConditionExpression: 'org = :org',
+      ExpressionAttributeValues: { ':org': organization },
+    };
+    for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+  },
+
+  /** Changes what is configured, which every environment notices at its next write. The item must be there. */
+  configure: async <Item extends LimiterItem>(id: string, changes: Partial<Item>, removed: readonly string[] = []): Promise<void> => {
+    const entries = Object.entries(changes).filter(([, value]) => value !== undefined);
+    const set = entries.map((_, i) => `#n${i} = :v${i}`).join(', ');
+    const remove = removed.map((_, i) => `#r${i}`).join(', ');
+    const names = {
+      ...named(
+        '#n',
+        entries.map(([name]) => name),
+      ),
+      ...named('#r', removed),
+    };
+    await database.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`, 'ADD cfg :one'].filter(Boolean).join(' '),
+        ConditionExpression: 'attribute_exists(id)',
+        ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
+        ExpressionAttributeValues: {
+          ':one': 1,
+          ...named(
+            ':v',
+            entries.map(([, value]) => value),
+          ),
+        },
+      }),
+    );
+  },
+
+  /** Adds the grant of this number to the credit, once; false where it is in it already. Grants come in the order of their numbers. */
+  addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
+    try {
+      await database.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { id },
+          UpdateExpression: 'SET avail = if_not_exists(avail, :zero) + :amount, grants = :number',
+          ConditionExpression:
+            number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'attribute_exists(id) AND grants = :before',
+          ExpressionAttributeValues: {
+            ':zero': 0,
+            ':amount': amountNanos,
+            ':number': number,
+            ...(number > 1 && { ':before': number - 1 }),
+          },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return false;
+    }
+  },
+
+  /** The ids of limiters whose last admission lies in one partition of an epoch. */
+  listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {
+    const query = {
+      TableName: table,
+      IndexName: EPOCH_INDEX,
+      KeyConditionExpression: 'ep = :ep',
+      ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
+    };
+    for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+  },
+
+  /** The last epoch that a sweep has gone through whole; undefined before the first. */
+  sweptEpoch: async (): Promise<number | undefined> => {
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: SWEEP_MARK } }));
+    return Item?.epoch as number | undefined;
+  },
+
+  markSwept: async (epoch: number): Promise<void> => {
+    await database.send(new PutCommand({ TableName: table, Item: { id: SWEEP_MARK, epoch } }));
+  },
+});
+
+/** The sweep's own row; no API key has such an id. */
+const SWEEP_MARK = 'sweep';
+
+export type LimiterStore = ReturnType<typeof createLimiterStore>;

@@ -1,0 +1,24 @@
+/** A nano-dollar is 10⁻⁹ dollars. */
+const NANO_DECIMALS = 9;
+/** A nano-dollar per million tokens is 10⁻¹⁵ dollars a token. */
+const PER_TOKEN_DECIMALS = 15;
+
+/** `units` of 10⁻`decimals` as an exact decimal number, without exponent or zeros at its end. */
+const decimal = (units: bigint, decimals: number): string => {
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  const whole = `${units < 0n ? '-' : ''}${digits.slice(0, -decimals)}`;
+  return fraction ? `${whole}.${fraction}` : whole;
+};
+
+/** Nano-dollars as dollars. */
+export const dollarsOf = (nanos: bigint): string => decimal(nanos, NANO_DECIMALS);
+
+/** A price in nano-dollars per million tokens as dollars a token. */
+export const dollarsPerToken = (nanosPerMillion: number): string => decimal(BigInt(nanosPerMillion), PER_TOKEN_DECIMALS);
+
+/** Dollars, with up to nine decimals, as nano-dollars; undefined where the text is not that. */
+export const nanosOf = (dollars: string): bigint | undefined => {
+  const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d{1,9}))?$/.exec(dollars) ?? [];
+  return whole === undefined ? undefined : BigInt(whole + fraction.padEnd(NANO_DECIMALS, '0'));
+};

@@ -1,0 +1,28 @@
+/**
+ * Does the work of every item, at most so many at a time, and all that it can although some fail.
+ * @param hasTime asked before each item
+ * @returns why items failed; those that there was no time for have one reason together
+ */
+export const inParallel = async <Item>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item) => Promise<void>,
+  hasTime: () => boolean = () => true,
+): Promise<unknown[]> => {
+  const failures: unknown[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && hasTime()) await work(items[next++] as Item).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  if (next < items.length) failures.push(new Error(`There was no time for ${items.length - next} of ${items.length}.`));
+  return failures;
+};
+
+/** @throws AggregateError in the words of the first failure, if there is one: a log line does not show those inside */
+export const throwFailures = (failures: readonly unknown[]): void => {
+  if (failures.length === 0) return;
+  const [first] = failures;
+  const cause = first instanceof Error && first.cause instanceof Error ? first.cause : first;
+  throw new AggregateError(failures, `${failures.length} failed, the first with ${String(cause)}`);
+};

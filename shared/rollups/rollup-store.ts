@@ -1,0 +1,150 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
+import { type Database, isConditionFailed } from '../database/client.ts';
+import { queryItems } from '../database/query.ts';
+import type { KeyDay } from './bucket.ts';
+import { StoredTotals, storedTotals } from './stored-totals.ts';
+import type { Totals } from './totals.ts';
+
+/** What a row is of: ten minutes of a key or of one shard of it, where `bucket` says which, else the key's whole day. */
+export interface Span extends KeyDay {
+  bucket?: { shard: string /** `16:40` */; time: string };
+}
+
+/** The totals of a key's events of a span for one model. */
+export interface Rollup extends Span {
+  model: string;
+  orgId: string;
+  totals: Totals;
+}
+
+export interface RowKey {
+  usage_bucket: string;
+  usage_event: string;
+}
+
+/** A row as it was read; without `totals` when they cannot be read, because somebody has damaged them. */
+export interface Row {
+  key: RowKey;
+  /** The number of events that it counts, if it says so. */
+  n: unknown;
+  totals: Totals | undefined;
+}
+
+/** A row only ever gives way to one that counts more events. */
+const COUNTS_MORE = 'attribute_not_exists(n) OR n < :n';
+/** The row is the one that was read, because whoever writes changes `n`. */
+const AS_READ = 'n = :read';
+const STILL_ABSENT = 'attribute_not_exists(n)';
+
+/** Some 40 shards of the busiest key have 144 buckets a day, at about a kilobyte for each model: tens of pages. */
+const MAX_PAGES = 1_000;
+
+/**
+ * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. A row for each model, so
+ * that no number of models makes one large: two histograms of 154 buckets, 51 codes of 64 characters and a dozen sums are 9 KB at the most, and mostly 1.
+ */
+const rowKeyOf = ({ keyId, day, bucket, model }: Span & { model: string }): RowKey =>
+  bucket
+    ? { usage_bucket: `rollup#${keyId}#${day}`, usage_event: `${bucket.time}#${bucket.shard}#${model}` }
+    : { usage_bucket: `day#${keyId}`, usage_event: `${day}#${model}` };
+
+/** One text for a row's key. */
+export const rowId = (row: RowKey | (Span & { model: string })): string => {
+  const { usage_bucket, usage_event } = 'usage_bucket' in row ? row : rowKeyOf(row);
+  return `${usage_bucket} ${usage_event}`;
+};
+
+/** How many shards its key had at least, when a row of ten minutes was written. */
+export const shardsOf = ({ key }: Row): number => Number(/^\d\d:\d\d#[^#]+#(\d{1,3})#/.exec(key.usage_event)?.[1] ?? 0) + 1;
+
+const itemOf = (rollup: Rollup) => ({
+  ...rowKeyOf(rollup),
+  model: rollup.model,
+  org_id: rollup.orgId,
+  ...storedTotals(rollup.totals),
+});
+
+const rowOf = (item: Record<string, unknown>): Row => {
+  const { usage_bucket, usage_event, n } = item as unknown as RowKey & { n: unknown };
+  return { key: { usage_bucket, usage_event }, n, totals: StoredTotals.safeParse(item).data };
+};
+
+const Named = z.object({ usage_event: z.string(), model: z.string(), org_id: z.string() });
+
+/** The rollups in the `usage` table. The only code that knows their keys. */
+export const createRollupStore = (database: Database, table: string) => {
+  const query = (partition: string, range?: { from: string; to: string }): AsyncGenerator<Record<string, unknown>> =>
+    queryItems(
+      database,
+      {
+        TableName: table,
+        KeyConditionExpression: `usage_bucket = :partition${range ? ' AND usage_event BETWEEN :from AND :to' : ''}`,
+        ExpressionAttributeValues: { ':partition': partition, ...(range && { ':from': range.from, ':to': range.to }) },
+        ConsistentRead: true,
+      },
+      MAX_PAGES,
+    );
+  const tenMinutes = ({ keyId, day }: KeyDay) => query(`rollup#${keyId}#${day}`);
+  // `$` comes after `#`.
+  const days = (keyId: string, from: string, to: string) => query(`day#${keyId}`, { from: `${from}#`, to: `${to}$` });
+
+  /** Whether the write was done; it was not when its condition did not hold. */
+  const write = async (command: PutCommand | DeleteCommand): Promise<boolean> => {
+    try {
+      await database.send(command as PutCommand);
+      return true;
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return false;
+    }
+  };
+
+  return {
+    /** Puts a row, unless the stored one counts as many events. */
+    put: (rollup: Rollup): Promise<boolean> => {
+      const n = rollup.totals.events;
+      const put = { TableName: table, Item: itemOf(rollup), ConditionExpression: COUNTS_MORE, ExpressionAttributeValues: { ':n': n } };
+      return write(new PutCommand(put));
+    },
+
+    /** The totals of a key's day by ten minutes, shard and model, in order of time. Throws when one cannot be read. */
+    listTenMinutes: async function* (of: KeyDay): AsyncGenerator<Rollup> {
+      for await (const item of tenMinutes(of)) {
+        const { usage_event, model, org_id } = Named.parse(item);
+        const [time, shard] = [usage_event.slice(0, 5), usage_event.slice(6, -model.length - 1)];
+        yield { ...of, bucket: { time, shard }, model, orgId: org_id, totals: StoredTotals.parse(item) };
+      }
+    },
+
+    /** The totals of a key by day and model, from one day to another, both included. Throws when one cannot be read. */
+    listDays: async function* (keyId: string, from: string, to: string): AsyncGenerator<Rollup> {
+      for await (const item of days(keyId, from, to)) {
+        const { usage_event, model, org_id } = Named.parse(item);
+        yield { keyId, day: usage_event.slice(0, 10), model, orgId: org_id, totals: StoredTotals.parse(item) };
+      }
+    },
+
+    /** Every row of a key's day, whatever is in it: first those of ten minutes, then those of the day. */
+    listRows: async function* (of: KeyDay): AsyncGenerator<Row> {
+      for await (const item of tenMinutes(of)) yield rowOf(item);
+      for await (const item of days(of.keyId, of.day, of.day)) yield rowOf(item);
+    },
+
+    /** Puts a row in place of the one that was read (undefined: there was none). False when it is another by now. */
+    replace: (read: Row | undefined, rollup: Rollup): Promise<boolean> => {
+      const put = { TableName: table, Item: itemOf(rollup) };
+      return write(new PutCommand({ ...put, ...asRead(read) }));
+    },
+
+    /** Removes the row that was read. False when it is another by now. */
+    remove: (read: Row): Promise<boolean> => write(new DeleteCommand({ TableName: table, Key: read.key, ...asRead(read) })),
+  };
+};
+
+const asRead = (row: Row | undefined) =>
+  row?.n === undefined
+    ? { ConditionExpression: STILL_ABSENT }
+    : { ConditionExpression: AS_READ, ExpressionAttributeValues: { ':read': row.n } };
+
+export type RollupStore = ReturnType<typeof createRollupStore>;

@@ -1,0 +1,67 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import fc from 'fast-check';
+import { toLambdaRecord } from '../../../infra/local/streams/lambda-record.ts';
+import { createStreamReader } from '../../../infra/local/streams/stream-reader.ts';
+import { createRollupStore } from '../../../shared/rollups/rollup-store.ts';
+import { DAY, DAY_BEFORE, Draft, eventsOf, inOrder, newKeys, plainSums, shardsOfKey } from '../../shared/rollups/events.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+const keys = newKeys();
+const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));
+let database: TestDatabase;
+let records: DynamoDBRecord[];
+let handler: typeof import('../../../functions/rollup/handler.ts').handler;
+
+/** What the table's stream has of the events: their keys. */
+const readStream = async (table: string): Promise<DynamoDBRecord[]> => {
+  const place = { endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } };
+  const [client, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
+  const pages = await Array.fromAsync(createStreamReader(client, streams, table).poll());
+  client.destroy();
+  streams.destroy();
+  return pages.flat().map((record) => toLambdaRecord(record, 'arn:stream') as DynamoDBRecord);
+};
+
+beforeAll(async () => {
+  database = await startTestDatabase();
+  const table = database.tables.Usage as string;
+  for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
+  records = await readStream(table);
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'x',
+    AWS_SECRET_ACCESS_KEY: 'x',
+    AWS_ENDPOINT_URL_DYNAMODB: database.url,
+    USAGE_TABLE: table,
+  });
+  ({ handler } = await import('../../../functions/rollup/handler.ts'));
+});
+afterAll(async () => {
+  await database.close();
+});
+
+describe('the function rollup', () => {
+  test('makes the totals of all that a batch has touched from the keys of its records alone', async () => {
+    expect(records).toHaveLength(events.length);
+    for (const { dynamodb } of records) expect(Object.keys(dynamodb ?? {})).not.toContain('NewImage');
+    await handler({ Records: [...records, ...records] }, { getRemainingTimeInMillis: () => 300_000 });
+    const rollups = createRollupStore(database.database, database.tables.Usage as string);
+    const stored = [keys.plain, keys.sharded].map((keyId) => Array.fromAsync(rollups.listDays(keyId, DAY_BEFORE, DAY)));
+    const sums = plainSums(keys, events).filter(({ bucket }) => !bucket);
+    expect(inOrder((await Promise.all(stored)).flat())).toEqual(inOrder(sums));
+  });
+
+  test('stops a minute before its time ends and fails, so that the batch comes again', async () => {
+    await expect(handler({ Records: records }, { getRemainingTimeInMillis: () => 60_000 })).rejects.toThrow('There was no time');
+  });
+
+  test('fails at a record that is of no event, which the mapping should have left out', async () => {
+    const Keys = { usage_bucket: { S: 'day#key_1' }, usage_event: { S: `${DAY}#m` } };
+    await expect(handler({ Records: [{ dynamodb: { Keys } }] }, { getRemainingTimeInMillis: () => 300_000 })).rejects.toThrow(
+      "'day#key_1' is not the partition of an event",
+    );
+  });
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { EventSource } from '../../../../infra/local/assembly/local-app.ts';
+import { startEventSource } from '../../../../infra/local/streams/event-source.ts';
+import type { StreamReader } from '../../../../infra/local/streams/stream-reader.ts';
+
+const source: EventSource = {
+  logicalId: 'Reads',
+  sourceArn: 'arn:stream',
+  tableName: 'things',
+  functionName: 'reader',
+  batchSize: 4,
+  windowMs: 60_000,
+  filters: [],
+  bisects: false,
+  maxRetries: 2,
+  maxAgeMs: 3_600_000,
+  failureQueueArn: 'arn:queue',
+};
+
+type Sequence = string | undefined;
+let stop = (): void => undefined;
+const batches: Sequence[][] = [];
+const failures: unknown[] = [];
+const lines: string[] = [];
+/** Pages that the stream has, in turn. */
+const pages: string[][] = [];
+const reader: StreamReader = {
+  async *poll() {
+    const page = pages.shift();
+    if (page) yield page.map((SequenceNumber) => ({ eventName: 'INSERT', dynamodb: { SequenceNumber } }));
+  },
+};
+
+const start = (changes: Partial<EventSource> = {}, poison: Sequence[] = []): void => {
+  stop = startEventSource({
+    source: { ...source, ...changes },
+    reader,
+    invoke: async (_name, event) => {
+      const { Records } = event as { Records: { dynamodb: { SequenceNumber: string } }[] };
+      const batch = Records.map(({ dynamodb }) => dynamodb.SequenceNumber);
+      batches.push(batch);
+      if (batch.some((sequence) => poison.includes(sequence))) throw new Error('it broke');
+    },
+    sendFailure: async (queueArn, message) => void failures.push({ queueArn, ...message }),
+    log: (line) => lines.push(line),
+  });
+};
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  stop();
+  jest.useRealTimers();
+  for (const list of [batches, failures, lines, pages]) list.splice(0);
+});
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
+
+describe('an event source', () => {
+  test('invokes its function when the window has passed since the first record, or when the batch is full', async () => {
+    start();
+    pages.push(['1']);
+    await pass(30_000);
+    pages.push(['2']);
+    await pass(29_000);
+    expect(batches).toEqual([]);
+    await pass(1_500);
+    expect(batches).toEqual([['1', '2']]);
+    pages.push(['3', '4', '5', '6', '7']);
+    await pass(1_000);
+    expect(batches).toEqual([
+      ['1', '2'],
+      ['3', '4', '5', '6'],
+    ]);
+    await pass(60_000);
+    expect(batches.at(-1)).toEqual(['7']);
+  });
+
+  test('hands over records as Lambda does, those alone that pass a filter', async () => {
+    const filters = ['2', '3'].map(
+      (wanted) => (record: unknown) => (record as { dynamodb: { SequenceNumber: string } }).dynamodb.SequenceNumber === wanted,
+    );
+    start({ filters, windowMs: 0 });
+    pages.push(['1', '2'], ['3', '4']);
+    await pass(1_000);
+    expect(batches.flat()).toEqual(['2', '3']);
+  });
+
+  test('tries a batch again as often as the mapping says, and then tells its queue which records it gave up', async () => {
+    start({ windowMs: 0 }, ['2']);
+    pages.push(['1', '2']);
+    pages.push(['3']);
+    await pass(60_000);
+    expect(batches).toEqual([['1', '2'], ['1', '2'], ['1', '2'], ['3']]);
+    expect(failures).toEqual([
+      expect.objectContaining({
+        queueArn: 'arn:queue',
+        requestContext: { functionArn: 'reader', condition: 'RetryAttemptsExhausted', approximateInvokeCount: 3 },
+        DDBStreamBatchInfo: { startSequenceNumber: '1', endSequenceNumber: '2', batchSize: 2, streamArn: 'arn:stream' },
+      }),
+    ]);
+    expect(lines[0]).toBe('event source Reads: a batch of 2 failed: it broke');
+  });
+
+  test('that bisects gives up the one record that cannot be done, and does all others', async () => {
+    start({ windowMs: 0, bisects: true }, ['3']);
+    pages.push(['1', '2', '3', '4']);
+    await pass(60_000);
+    expect(batches).toEqual([['1', '2', '3', '4'], ['1', '2'], ['3', '4'], ['3'], ['3'], ['3'], ['4']]);
+    expect(failures).toEqual([
+      expect.objectContaining({ DDBStreamBatchInfo: expect.objectContaining({ startSequenceNumber: '3', batchSize: 1 }) }),
+    ]);
+  });
+
+  test('gives a batch up when it has failed for longer than records may be old', async () => {
+    start({ windowMs: 0, maxRetries: Number.POSITIVE_INFINITY, maxAgeMs: 10_000 }, ['1']);
+    pages.push(['1']);
+    await pass(9_000);
+    expect(failures).toEqual([]);
+    await pass(10_000);
+    expect(failures).toHaveLength(1);
+  });
+
+  test('says that its stream could not be read, and goes on', async () => {
+    jest.spyOn(reader, 'poll').mockImplementationOnce(() => {
+      throw new Error('gone');
+    });
+    start({ windowMs: 0 });
+    pages.push(['1']);
+    await pass(1_000);
+    expect(lines).toEqual(['event source Reads: the stream could not be read: gone']);
+    expect(batches).toEqual([['1']]);
+  });
+
+  test('that is stopped does nothing more', async () => {
+    start();
+    pages.push(['1']);
+    await pass(1_000);
+    stop();
+    await pass(120_000);
+    expect(batches).toEqual([]);
+  });
+});

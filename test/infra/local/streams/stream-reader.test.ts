@@ -1,0 +1,75 @@
+import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { interpret } from '../../../../infra/local/assembly/interpret.ts';
+import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts';
+import { type Database, startDatabase } from '../../../../infra/local/dynamodb/dynoxide.ts';
+import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
+import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
+import { createStreamReader, type StreamReader } from '../../../../infra/local/streams/stream-reader.ts';
+import { eventually, fixtureStacks, temporaryFolder, writeAssembly } from '../fixtures.ts';
+
+const processes = createProcessList();
+const clients: { destroy(): void }[] = [];
+afterAll(() => {
+  for (const client of clients) client.destroy();
+  processes.close();
+});
+
+const TABLE = 'test-data-Things';
+
+const start = async (stateFolder: string): Promise<Database> => {
+  await using assembly = temporaryFolder();
+  await writeAssembly(assembly.path, fixtureStacks);
+  const common = { stateFolder, logFolder: stateFolder, processes, onChange: () => undefined, log: () => undefined };
+  const database = await startDatabase({ ...common, ephemeral: false });
+  await createTables(database.url, interpret(await readAssembly(assembly.path)).tables);
+  return database;
+};
+
+/** A reader of the fixture's table, and what puts things into it. */
+const open = (url: string) => {
+  const place = { endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
+  const [database, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
+  clients.push(database, streams);
+  const put = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) await database.send(new PutItemCommand({ TableName: TABLE, Item: { id: { S: id }, owner: { S: 'me' } } }));
+  };
+  return { put, reader: createStreamReader(database, streams, TABLE) };
+};
+
+const read = async (reader: StreamReader): Promise<(string | undefined)[]> =>
+  (await Array.fromAsync(reader.poll())).flat().map(({ dynamodb }) => dynamodb?.Keys?.id?.S);
+
+describe('a reader of a stream', () => {
+  test('reads from the beginning, each record once, also over a death of the database', async () => {
+    await using folder = temporaryFolder();
+    const database = await start(folder.path);
+    const { put, reader } = open(database.url);
+    await put('one', 'two');
+    expect(await read(reader)).toEqual(['one', 'two']);
+    expect(await read(reader)).toEqual([]);
+    await put('three');
+    const pid = database.pid() ?? 0;
+    process.kill(pid, 'SIGKILL');
+    const seen: unknown[] = [];
+    const readMore = async () => seen.push(...(await read(reader).catch(() => [])));
+    await eventually(async () => (await readMore()) > 0, 'the third is read');
+    await put('four');
+    await eventually(async () => (await readMore()) > 1, 'the fourth is read');
+    expect(seen).toEqual(['three', 'four']);
+    await database.close();
+  });
+
+  test('of a new run reads all of it again', async () => {
+    await using folder = temporaryFolder();
+    const first = await start(folder.path);
+    const { put, reader } = open(first.url);
+    await put('one', 'two');
+    expect(await read(reader)).toEqual(['one', 'two']);
+    await first.close();
+    const second = await start(folder.path);
+    expect(await read(open(second.url).reader)).toEqual(['one', 'two']);
+    await second.close();
+  });
+});

@@ -1,0 +1,94 @@
+/** The rules of limits and money in the plainest form that there is: lists of what happened when. */
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export interface ReferenceLimits {
+  requests: number;
+  tokens: number;
+  concurrency: number;
+  /** Nano-dollars. */
+  day?: bigint;
+  month?: bigint;
+  total?: bigint;
+  isPrepaid?: boolean;
+}
+
+export interface ReferenceRequest {
+  id: string;
+  arrivedAtMs: number;
+  tokens: number;
+  holdNanos: bigint;
+}
+
+/** One limiter. */
+export const createReference = (limits: ReferenceLimits) => {
+  const requests = new Map<number, number>();
+  const tokens = new Map<number, number>();
+  const flying = new Map<string, ReferenceRequest>();
+  const spent = new Map<string, bigint>();
+  let credit = 0n;
+
+  const add = (counts: Map<number, number>, minute: number, amount: number): void =>
+    void counts.set(minute, (counts.get(minute) ?? 0) + amount);
+  const weight = (counts: Map<number, number>, now: number): number => {
+    const minute = Math.floor(now / MINUTE_MS);
+    const left = (minute + 1) * MINUTE_MS - now;
+    return (counts.get(minute) ?? 0) + Math.ceil(((counts.get(minute - 1) ?? 0) * left) / MINUTE_MS);
+  };
+  const periodsOf = ({ arrivedAtMs }: ReferenceRequest) => ({
+    day: `day ${Math.floor(arrivedAtMs / DAY_MS)}`,
+    month: `month ${new Date(arrivedAtMs).toISOString().slice(0, 7)}`,
+    total: 'total',
+  });
+  const isLimited = limits.isPrepaid || limits.day !== undefined || limits.month !== undefined || limits.total !== undefined;
+  const spend = (request: ReferenceRequest, amount: bigint): void => {
+    for (const period of Object.values(periodsOf(request))) spent.set(period, (spent.get(period) ?? 0n) + amount);
+    if (limits.isPrepaid) credit -= amount;
+  };
+  const isPayable = (request: ReferenceRequest): boolean => {
+    if (!isLimited || request.holdNanos === 0n) return true;
+    const periods = periodsOf(request);
+    for (const name of ['day', 'month', 'total'] as const) {
+      const limit = limits[name];
+      if (limit !== undefined && (spent.get(periods[name]) ?? 0n) + request.holdNanos > limit) return false;
+    }
+    return !limits.isPrepaid || credit >= request.holdNanos;
+  };
+
+  return {
+    fits: (request: ReferenceRequest, now: number): boolean =>
+      weight(requests, now) + 1 <= limits.requests &&
+      weight(tokens, now) + request.tokens <= limits.tokens &&
+      flying.size + 1 <= limits.concurrency &&
+      isPayable(request),
+    admit: (request: ReferenceRequest, now: number): void => {
+      const minute = Math.floor(now / MINUTE_MS);
+      add(requests, minute, 1);
+      add(tokens, minute, request.tokens);
+      flying.set(request.id, request);
+      if (isLimited) spend(request, request.holdNanos);
+    },
+    /** `admittedAtMs`: when it was admitted; a second ending of the same request changes nothing. */
+    end: (id: string, admittedAtMs: number, now: number, used: { tokens: number; costNanos: bigint } | 'undone'): void => {
+      const request = flying.get(id);
+      if (!request) return;
+      flying.delete(id);
+      const minute = Math.floor(admittedAtMs / MINUTE_MS);
+      const { tokens: usedTokens, costNanos } = used === 'undone' ? { tokens: 0, costNanos: 0n } : used;
+      if (Math.floor(now / MINUTE_MS) - minute <= 1) {
+        add(tokens, minute, usedTokens - request.tokens);
+        if (used === 'undone') add(requests, minute, -1);
+      }
+      spend(request, costNanos - (isLimited ? request.holdNanos : 0n));
+    },
+    grant: (amount: bigint): void => {
+      credit += amount;
+    },
+    flying: (): string[] => [...flying.keys()].sort(),
+    spentInAll: (): bigint => spent.get('total') ?? 0n,
+    spentIn: (period: string): bigint => spent.get(period) ?? 0n,
+    credit: (): bigint => credit,
+  };
+};
+
+export type Reference = ReturnType<typeof createReference>;

@@ -1,0 +1,45 @@
+import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
+import type { UsageStore } from '../../shared/metering/usage-store.ts';
+import { Crash } from './faulty-database.ts';
+
+/** The writes of a request, in their order. */
+export const WRITES = ['admit key', 'admit organization', 'event', 'end organization', 'end key'] as const;
+export type WriteOfARequest = (typeof WRITES)[number];
+
+/** Where a function dies: before one of its writes, or after it was done and before it knew. */
+export interface Death {
+  write: WriteOfARequest;
+  when: 'before' | 'after';
+}
+
+/** The stores of one function process, which may die: from then on none of its calls happens. */
+export const mortalStores = (limiters: LimiterStore, usage: UsageStore, death: Death | undefined) => {
+  let isDead = false;
+  const alive = (): void => {
+    if (isDead) throw new Crash();
+  };
+  const die = (): never => {
+    isDead = true;
+    throw new Crash();
+  };
+  const writing = async <Result>(write: WriteOfARequest, work: () => Promise<Result>): Promise<Result> => {
+    alive();
+    if (death?.write === write && death.when === 'before') die();
+    const result = await work();
+    if (death?.write === write) die();
+    return result;
+  };
+  const ownerOf = (limiterId: string): 'key' | 'organization' => (limiterId.startsWith('org_') ? 'organization' : 'key');
+  return {
+    store: {
+      ...limiters,
+      get: async (id) => {
+        alive();
+        return limiters.get(id);
+      },
+      admit: (reservation) => writing(`admit ${ownerOf(reservation.limiterId)}`, () => limiters.admit(reservation)),
+      end: (ending) => writing(`end ${ownerOf(ending.limiterId)}`, () => limiters.end(ending)),
+    } satisfies LimiterStore,
+    usage: { ...usage, putIfAbsent: (event, shards) => writing('event', () => usage.putIfAbsent(event, shards)) } satisfies UsageStore,
+  };
+};
