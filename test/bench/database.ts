@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTestRun } from '../support/local-run.ts';
 import { ask, type Server } from './client.ts';
+import { measureKinds } from './key-kinds.ts';
 import { applyLoad } from './load.ts';
 import { type Observer, type SeenCall, startObserver } from './observer.ts';
 import { shortBody } from './prompts.ts';
@@ -27,7 +28,9 @@ export const measureDatabase = async (stack: Stack): Promise<Findings> => {
     const run = await startTestRun('--container', `${observer.containerUrl}/invocations`);
     try {
       const { server } = await openSluice(run);
-      return await measure(stack, observer, server);
+      const findings = await measure(stack, observer, server);
+      const kinds = await measureKinds(run, observer);
+      return { rows: [...findings.rows, ...kinds.rows], notes: [...findings.notes, ...kinds.notes] };
     } finally {
       await run.close();
     }

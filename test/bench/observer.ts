@@ -4,13 +4,14 @@ import { closeServer, listen } from '../../infra/local/processes/listen.ts';
 
 const agent = new Agent({ keepAlive: true });
 
-/** A call that went by, in the order of arrival; `writeUnits` is there once the database has answered. */
+/** A call that went by, in the order of arrival; the units are there once the database has answered. */
 export interface SeenCall {
   to: 'database' | 'container';
   /** `UpdateItem` and the like. */
   operation: string;
   table: string;
   writeUnits: number;
+  readUnits: number;
 }
 
 export interface Observer {
@@ -24,24 +25,27 @@ export interface Observer {
 const Request = z.looseObject({ TableName: z.string().default('') });
 const Reply = z.object({ ConsumedCapacity: z.object({ CapacityUnits: z.number() }).optional() });
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+const READS = new Set(['GetItem', 'Query']);
 
-/** Stands before a database and a container, passes everything on, and notes each call with the write units that the database counted. */
+/** Stands before a database and a container, passes everything on, and notes each call with the units that the database counted. */
 export const startObserver = async (databaseUrl: string, containerUrl: string): Promise<Observer> => {
   let calls: SeenCall[] = [];
 
   const observeDatabase = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const operation = String(incoming.headers['x-amz-target']).split('.')[1] ?? '';
     const body = Request.parse(JSON.parse((await read(incoming)).toString() || '{}'));
-    const call: SeenCall = { to: 'database', operation, table: body.TableName, writeUnits: 0 };
+    const call: SeenCall = { to: 'database', operation, table: body.TableName, writeUnits: 0, readUnits: 0 };
     calls.push(call);
-    const counted = WRITES.has(operation) ? { ...body, ReturnConsumedCapacity: 'TOTAL' } : body;
+    const counted = WRITES.has(operation) || READS.has(operation) ? { ...body, ReturnConsumedCapacity: 'TOTAL' } : body;
     const reply = await passOn(databaseUrl, incoming, Buffer.from(JSON.stringify(counted)), outgoing);
     // A write that its condition refused is paid for too, though the database does not say how much: at least one unit.
-    if (WRITES.has(operation)) call.writeUnits = Reply.parse(JSON.parse(reply.toString())).ConsumedCapacity?.CapacityUnits ?? 1;
+    const units = (): number => Reply.parse(JSON.parse(reply.toString())).ConsumedCapacity?.CapacityUnits ?? 1;
+    if (WRITES.has(operation)) call.writeUnits = units();
+    if (READS.has(operation)) call.readUnits = units();
   };
   const observeContainer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await read(incoming);
-    calls.push({ to: 'container', operation: '', table: '', writeUnits: 0 });
+    calls.push({ to: 'container', operation: '', table: '', writeUnits: 0, readUnits: 0 });
     await passOn(containerUrl, incoming, body, outgoing);
   };
   const serve = (observe: typeof observeDatabase) =>

@@ -1,0 +1,87 @@
+import { newId } from '../../shared/ids/id.ts';
+import { createCreditStore } from '../../shared/organizations/credit-store.ts';
+import { grantCredit } from '../../shared/organizations/grant-credit.ts';
+import { limitOrganization } from '../../shared/organizations/limit-organization.ts';
+import type { OrganizationLimits } from '../../shared/organizations/organization.ts';
+import type { TestRun } from '../support/local-run.ts';
+import { ask } from './client.ts';
+import type { Observer } from './observer.ts';
+import { shortBody } from './prompts.ts';
+import type { Findings, Row } from './report.ts';
+import { sum } from './statistics.ts';
+
+const WARM_UP_REQUESTS = 3;
+const REQUESTS = 40;
+/** On demand, in us-east-1, in dollars a million units. */
+const WRITE_PRICE = 0.625;
+const READ_PRICE = 0.125;
+const DOLLARS = 10n ** 12n;
+
+interface Kind {
+  name: string;
+  key?: Parameters<TestRun['createKey']>[0];
+  organization?: Partial<OrganizationLimits>;
+  isIdempotent?: true;
+  /** Write units that a request must not exceed. */
+  target?: number;
+}
+
+const KINDS: readonly Kind[] = [
+  { name: 'a plain key', target: 4 },
+  { name: 'a key with budgets', key: { day_budget_nanos: DOLLARS, month_budget_nanos: DOLLARS, total_budget_nanos: DOLLARS }, target: 4 },
+  { name: 'a key of eight shards', key: { concurrency: 256 }, target: 4 },
+  { name: "an organization's limits", organization: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 }, target: 7 },
+  { name: "an organization's money", organization: { month_budget_nanos: DOLLARS, prepaid: true }, target: 7 },
+  { name: 'a plain key and an idempotency key', isIdempotent: true },
+];
+
+/** What the database is asked for a request of each kind of key, and what that costs. */
+export const measureKinds = async (run: TestRun, observer: Observer): Promise<Findings> => {
+  const rows: Row[] = [];
+  const costs: string[] = [];
+  for (const kind of KINDS) {
+    const { writeUnits, readUnits } = await measureKind(run, observer, kind);
+    const dollars = writeUnits * WRITE_PRICE + readUnits * READ_PRICE;
+    rows.push({
+      figure: `write units a request, ${kind.name}`,
+      digits: 2,
+      sluice: writeUnits,
+      ...(kind.target && { target: kind.target }),
+    });
+    rows.push({ figure: `DynamoDB $ a million requests, ${kind.name}`, digits: 2, sluice: dollars });
+    costs.push(`${kind.name} ${writeUnits.toFixed(2)} write and ${readUnits.toFixed(2)} read units`);
+  }
+  return {
+    rows,
+    notes: [
+      `\nUnits a warm request, one in flight: ${costs.join('; ')}. At $${WRITE_PRICE} and $${READ_PRICE} a million; totals, the stream's reads and storage come on top.`,
+    ],
+  };
+};
+
+const measureKind = async (run: TestRun, observer: Observer, kind: Kind): Promise<{ writeUnits: number; readUnits: number }> => {
+  const organization = newId('organization');
+  const { secret } = await run.createKey({ org: organization, ...kind.key });
+  if (kind.organization) {
+    await limitOrganization(run.limiters, organization, { concurrency: 1_000, prepaid: false, ...kind.organization });
+    const credit = createCreditStore(run.database, run.tables.Accounts as string);
+    const grant = { organization, amount_nanos: DOLLARS, actor: 'bench', reason: 'bench', granted_at: Date.now() };
+    await grantCredit({ limiters: run.limiters, credit }, grant);
+  }
+  const call = (number: number) =>
+    ask(
+      {
+        url: `${run.base_url}/v1/chat/completions`,
+        headers: { authorization: `Bearer ${secret}`, ...(kind.isIdempotent && { 'idempotency-key': String(number) }) },
+      },
+      shortBody(false),
+    );
+  for (let request = 0; request < WARM_UP_REQUESTS; request += 1) await call(request);
+  observer.take();
+  for (let request = 0; request < REQUESTS; request += 1) await call(WARM_UP_REQUESTS + request);
+  const calls = observer.take().filter(({ to }) => to === 'database');
+  return {
+    writeUnits: sum(calls.map((one) => one.writeUnits)) / REQUESTS,
+    readUnits: sum(calls.map((one) => one.readUnits)) / REQUESTS,
+  };
+};
