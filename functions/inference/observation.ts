@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { ApiError } from '../../shared/http/errors.ts';
+import { codeOf } from '../../shared/http/errors.ts';
 import type { Admission } from '../../shared/keys/admit.ts';
 import { logError } from '../../shared/logging/log.ts';
 import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
@@ -131,6 +131,7 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
     },
 
     usageEvent: (outcome: Outcome, error?: Error): UsageEvent => {
+      const code = codeOf(error);
       const { promptTokens, cachedTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
       return {
         request_id: admission.requestId,
@@ -144,7 +145,7 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
         completion_tokens: completionTokens,
         source,
         outcome,
-        ...(error instanceof ApiError && error.code && { error_code: error.code }),
+        ...(code && { error_code: code }),
         finish_reason: tally.finishReason ?? null,
         admitted_at: admission.admittedAtMs,
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),

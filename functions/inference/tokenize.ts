@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { ApiError } from '../../shared/http/errors.ts';
+import { ApiError, codeOf } from '../../shared/http/errors.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { type Admission, admit } from '../../shared/keys/admit.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
@@ -63,7 +63,7 @@ const freeEvent = (facts: {
   completion_tokens: 0,
   source: 'runtime',
   outcome: facts.outcome,
-  ...(facts.error instanceof ApiError && facts.error.code && { error_code: facts.error.code }),
+  ...(codeOf(facts.error) && { error_code: codeOf(facts.error) }),
   finish_reason: null,
   admitted_at: facts.admission.admittedAtMs,
   time_to_first_token_ms: null,

@@ -62,6 +62,9 @@ export class ServiceUnavailable extends ApiError {
 /** Anything thrown, as something that may be said: what is not an ApiError is our own fault. */
 export const toApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new InternalError());
 
+/** The code that a failure is told with; undefined where there is none. */
+export const codeOf = (error: unknown): string | undefined => (error === undefined ? undefined : (toApiError(error).code ?? undefined));
+
 /**
  * The body of interface 2.6. A 401's `error` is a string, as interface 7 has it; every other is an object.
  * Used for replies and, as `data:`, for the error that ends a stream.

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { dollarsPerToken } from '../prices/dollars.ts';
-import { priceAt } from '../prices/price.ts';
+import { type Price, priceAt } from '../prices/price.ts';
 import { Capabilities, type Model } from './model.ts';
 
 const Dollars = z
@@ -17,7 +17,11 @@ export const ModelEntry = z.object({
   context_length: z.int().meta({ description: 'Tokens of prompt and answer together.' }),
   max_output_tokens: z.int().meta({ description: 'The most tokens that an answer may have.' }),
   pricing: z
-    .object({ prompt: Dollars, completion: Dollars })
+    .object({
+      prompt: Dollars,
+      cached_prompt: Dollars.meta({ description: 'Of a prompt, for the tokens that the runtime still had from an earlier one.' }),
+      completion: Dollars,
+    })
     .nullable()
     .meta({ description: 'The price in force now; null where the model has none yet and cannot be called.' }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
@@ -29,6 +33,12 @@ export type ModelEntry = z.infer<typeof ModelEntry>;
 export const ModelList = z.object({ object: z.literal('list'), data: z.array(ModelEntry) });
 export type ModelList = z.infer<typeof ModelList>;
 
+const pricingOf = ({ prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos }: Price) => ({
+  prompt: dollarsPerToken(prompt_nanos),
+  cached_prompt: dollarsPerToken(cached_prompt_nanos),
+  completion: dollarsPerToken(completion_nanos),
+});
+
 /** A model of the inventory as callers see it at `nowMs`. */
 export const modelEntryOf = (model: Model, nowMs: number): ModelEntry => {
   const price = priceAt(model.prices, nowMs);
@@ -39,7 +49,7 @@ export const modelEntryOf = (model: Model, nowMs: number): ModelEntry => {
     owned_by: 'sluice',
     context_length: model.context_length,
     max_output_tokens: model.max_output_tokens,
-    pricing: price ? { prompt: dollarsPerToken(price.prompt_nanos), completion: dollarsPerToken(price.completion_nanos) } : null,
+    pricing: price ? pricingOf(price) : null,
     capabilities: model.capabilities,
   };
 };

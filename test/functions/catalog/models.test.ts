@@ -30,7 +30,7 @@ describe('GET /v1/models', () => {
       owned_by: 'sluice',
       context_length: 1_000,
       max_output_tokens: 100,
-      pricing: { prompt: '0.00000005', completion: '0.0000002' },
+      pricing: { prompt: '0.00000005', cached_prompt: '0.00000005', completion: '0.0000002' },
       capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
     });
   });
@@ -48,7 +48,7 @@ describe('GET /v1/models/{model}', () => {
     // Events arrive at 1,000 ms.
     const prices = [price(0, 1, 2), price(1_000, 3, 1e15), price(1_001, 5, 6)];
     const now = JSON.parse((await retrieve('m', inventoryOf(modelOf({ prices })))).body);
-    expect(now.pricing).toEqual({ prompt: '0.000000000000003', completion: '1' });
+    expect(now.pricing).toEqual({ prompt: '0.000000000000003', cached_prompt: '0.000000000000003', completion: '1' });
     const later = JSON.parse((await retrieve('m', inventoryOf(modelOf({ prices: [price(1_001, 5, 6)] })))).body);
     expect(later.pricing).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costNanos, type Price, priceAt } from '../../../shared/prices/price.ts';
+import { costNanos, Price, priceAt } from '../../../shared/prices/price.ts';
 
 const price = (version: string, effective_at: number, prompt_nanos = 100_000_000, completion_nanos = 400_000_000): Price => ({
   version,
@@ -18,6 +18,19 @@ describe('the cost of a request', () => {
     expect(costNanos(price('1', 0, 500_000, 0), { promptTokens: 1, completionTokens: 0 })).toBe(1n);
     expect(costNanos(price('1', 0, 499_999, 0), { promptTokens: 1, completionTokens: 0 })).toBe(0n);
     expect(costNanos(price('1', 0, 250_000, 250_000), { promptTokens: 1, completionTokens: 1 })).toBe(1n);
+  });
+
+  test('counts cached tokens of the prompt at their own price, and at the prompt’s where they have none', () => {
+    const cached = { ...price('1', 0), cached_prompt_nanos: 10_000_000 };
+    expect(costNanos(cached, { promptTokens: 1_000, cachedTokens: 600, completionTokens: 500 })).toBe(246_000n);
+    expect(costNanos(price('1', 0), { promptTokens: 1_000, cachedTokens: 600, completionTokens: 500 })).toBe(300_000n);
+    // More cached tokens than there are is a runtime's mistake.
+    expect(costNanos(cached, { promptTokens: 1_000, cachedTokens: 5_000, completionTokens: 0 })).toBe(10_000n);
+  });
+
+  test('is never higher with cached tokens than without: a price that would be is none', () => {
+    expect(Price.safeParse({ ...price('1', 0), cached_prompt_nanos: 100_000_000 }).success).toBe(true);
+    expect(Price.safeParse({ ...price('1', 0), cached_prompt_nanos: 100_000_001 }).success).toBe(false);
   });
 
   test('is exact for any price and count', () => {

@@ -94,4 +94,21 @@ describe('what will be billed', () => {
       source: 'estimated',
     });
   });
+
+  test('has the cached tokens that the runtime counted, never more than the prompt has', () => {
+    const usage = (cached_tokens: unknown) => ({
+      usage: { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens } },
+    });
+    expect(count(delta({ content: 'a' }), usage(8))).toMatchObject({ promptTokens: 9, cachedTokens: 8, source: 'runtime' });
+    expect(count(delta({ content: 'a' }), usage(10))).toMatchObject({ cachedTokens: 9 });
+    for (const wrong of ['8', -1, 0.5, null]) expect(count(delta({ content: 'a' }), usage(wrong))).toMatchObject({ cachedTokens: 0 });
+  });
+
+  test('leaves out the prompt that each choice of an answer begins with, wherever its chunks are cut', () => {
+    const tally = createTally({ ...facts, echoedCharacters: (choice) => (choice === 0 ? 'A sluice'.length : 'A weir'.length) });
+    const said = (index: number, content: string): UpstreamChunk => ({ choices: [{ index, delta: { content } }] });
+    for (const chunk of [said(0, 'A slu'), said(1, 'A weir is low'), said(0, 'ice is '), said(0, 'a gate')]) tally.take(chunk);
+    expect(tally.uncounted()).toEqual([' is low', ' is a gate']);
+    expect(tally.count().completionTokens).toBe(Math.ceil(' is low is a gate'.length / 4));
+  });
 });
