@@ -18,7 +18,7 @@ import { type Death, mortalStores, WRITES } from '../../support/mortal-store.ts'
 import { eventOf } from './fixtures.ts';
 import { createReference, type Reference } from './reference.ts';
 
-const RUNS = 8;
+const RUNS = 24;
 const OPERATIONS = 60;
 const MINUTE_MS = 60_000;
 const MAX_FLIGHT_MS = 11 * MINUTE_MS;
