@@ -43,6 +43,7 @@ const secondCall = ({ callsMs }: Times): number => callsMs[1] ?? Number.NaN;
 const post = (authorization: string, body: string): object => ({
   httpMethod: 'POST',
   path: '/v1/chat/completions',
+  resource: '/v1/chat/completions',
   headers: { authorization, 'content-type': 'application/json' },
   body,
   isBase64Encoded: false,
@@ -52,7 +53,16 @@ const post = (authorization: string, body: string): object => ({
 const coldInvocations = ({ keyId, servers }: Stack): Cold[] => {
   const wrong = `Bearer ${newSecret('serverless', keyId).secret}`;
   const right = servers.sluice.headers.authorization ?? '';
-  const health = { httpMethod: 'GET', path: '/health', headers: {}, body: null, isBase64Encoded: false, requestContext: {} };
+  const health = {
+    httpMethod: 'GET',
+    path: '/health',
+    resource: '/{proxy+}',
+    pathParameters: { proxy: 'health' },
+    headers: {},
+    body: null,
+    isBase64Encoded: false,
+    requestContext: {},
+  };
   return [
     // An invalid body with a wrong secret: one read of the key, then 401.
     {
