@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse';
-import { createDatabase } from '../../shared/database/client.ts';
+import { createDatabases } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
@@ -22,13 +22,13 @@ import { serve } from './pipeline.ts';
 import { responses } from './responses.ts';
 import { detokenize, tokenize } from './tokenize.ts';
 
-const database = createDatabase();
+const { database, once } = createDatabases();
 const now = Date.now;
 
 const dependencies = {
   host: { scope: 'serverless' as const },
   inventory: createInventory(createModelStore(database, environmentVariable('MODELS_TABLE')), SERVERLESS_POOL, now),
-  keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE')), cache: createLimiterCache(), now },
+  keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE'), once), cache: createLimiterCache(), now },
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   invoke: createInvoke(),
   idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),

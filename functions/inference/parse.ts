@@ -48,7 +48,7 @@ export const parse = async <Request extends ModelRequest>(
     const model = await deps.inventory.find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
-    const request = route.resolve ? await resolve(route.resolve, read, deps, key) : read;
+    const request = route.resolve ? await resolve(route.resolve, read, deps, key, event.requestId) : read;
     route.checkSupport(request, model);
     return { request, model, price, opened };
   } catch (error) {
@@ -67,10 +67,12 @@ const resolve = async <Request extends ModelRequest>(
   request: Request,
   { keys }: Pick<Dependencies, 'keys'>,
   key: PresentedKey,
+  requestId: string,
 ): Promise<Request> => {
-  const { org } = await authenticate(keys, key);
-  checkRemembered(keys, key);
-  return from(request, { organization: org });
+  const item = await authenticate(keys, key);
+  // What it will cost is not known before it is whole.
+  checkRemembered(keys, { key, model: request.model, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
+  return from(request, { organization: item.org });
 };
 
 const modelOf = (body: unknown): string | undefined =>

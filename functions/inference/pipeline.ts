@@ -63,17 +63,16 @@ export const serve =
     const ignored = ignoredHeader(route.ignored(request, model));
 
     // 2. Admit, unless it has been answered before. From here on the request is in flight, and will have exactly one usage event.
-    const taken = await takeTurn(deps, event, key, clock.getRemainingTimeInMillis());
-    if ('replay' in taken) return taken.replay;
-    const { turn } = taken;
-    const { requestId } = turn;
     const maxTokens = wantedTokens(window.maxTokens, model);
     const tokens = reservedTokens({ promptBytes: size.bytes, maxTokens, choices });
     const maxCostNanos = (): bigint =>
       costNanos(price, { promptTokens: maxPromptTokens(prompt, size, model), completionTokens: choices * maxTokens });
-    const admission = await abandoning(turn, () =>
-      admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos, opened, ...(turn.dead && { dead: turn.dead }) }),
-    );
+    const asked = { key, model: request.model, tokens, maxCostNanos, opened };
+    const taken = await takeTurn(deps, event, asked, clock.getRemainingTimeInMillis());
+    if ('replay' in taken) return taken.replay;
+    const { turn } = taken;
+    const { requestId } = turn;
+    const admission = await abandoning(turn, () => admit(deps.keys, { ...asked, requestId }));
     const headers = { ...admission.headers, ...ignored, ...(turn.complete && !turn.isKept && NOT_STORED) };
     const remainingMs = clock.getRemainingTimeInMillis();
     const facts = { event, route, request, model, price, admission, prompt, promptBytes: size.bytes, choices, turn };

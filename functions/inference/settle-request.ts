@@ -35,8 +35,10 @@ export const settleRequest = async (
   };
   for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
     try {
-      await settle(deps, admission, usageEvent);
-      return logInfo('request', line);
+      const stored = await settle(deps, admission, usageEvent);
+      // A request that was taken over after it had been settled is not billed by what it did now.
+      const isBilled = stored.admitted_at === admission.admittedAtMs;
+      return logInfo(isBilled ? 'request' : 'request_repeated', line);
     } catch (failure) {
       // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
       if (waitMs === undefined) return logError('settlement_failed', failure, line);

@@ -1,20 +1,21 @@
+import { DatabaseUnavailable } from '../../shared/database/outage.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import { commonHeaders, type Reply } from '../../shared/http/reply.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../shared/idempotency/idempotency-key.ts';
 import type { IdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
-import type { Claim } from '../../shared/idempotency/key-record.ts';
+import { type Claim, recordIdOf } from '../../shared/idempotency/key-record.ts';
 import type { StoredResult } from '../../shared/idempotency/stored-result.ts';
 import { type AdmissionRequest, checkRemembered, type Keys } from '../../shared/keys/admit.ts';
 import { authenticate } from '../../shared/keys/authenticate.ts';
 import type { KeyItem } from '../../shared/keys/key.ts';
 import type { PresentedKey } from '../../shared/keys/secret.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
-import { usedBy } from '../../shared/metering/settle.ts';
+import { endDead } from '../../shared/metering/end-dead.ts';
 import type { UsageStore } from '../../shared/metering/usage-store.ts';
 
 /** Longer than any function lives: the clocks of two functions may differ by less. */
-const LEASE_RESERVE_MS = 5_000;
+const LEASE_RESERVE_MS = 60_000;
 
 export interface TurnDependencies {
   keys: Keys;
@@ -26,7 +27,6 @@ export interface TurnDependencies {
 export interface Turn {
   /** What is billed: for a request that was taken over, the id of the attempt that died. */
   requestId: string;
-  dead?: AdmissionRequest['dead'];
   /** Whether the answer is to be kept for those who repeat the request. */
   isKept: boolean;
   /** With an idempotency key: the request has been answered. False where its answer will not be given again. */
@@ -37,19 +37,21 @@ export interface Turn {
 
 const unkeyed = (requestId: string): Turn => ({ requestId, isKept: false, abandon: async () => undefined });
 
-/** What the attempt that died had come to: not settled, completed and paid for, or failed, after which its key is free. */
-const inherit = async ({ usage, idempotency }: TurnDependencies, claim: Claim, { id, shards }: KeyItem, requestId: string) => {
-  const event = await usage.get(id, claim.requestId, shards);
-  if (!event) return { claim, dead: {} };
-  if (event.outcome === 'completed') return { claim, dead: { used: usedBy(event, event.admitted_at) } };
-  return { claim: await idempotency.restart(claim, requestId) };
+/**
+ * Takes the place of an attempt that died. What it left in flight is let go; then, unless it had failed and is over, its request goes on under
+ * the same id: one event, one charge, which may be there already.
+ */
+const inherit = async ({ keys, usage, idempotency }: TurnDependencies, claim: Claim, item: KeyItem, requestId: string): Promise<Claim> => {
+  const before = await usage.get(item.id, claim.requestId, item.shards);
+  await endDead(keys.store, item, claim.requestId, before, keys.now());
+  const event = before ?? (await usage.get(item.id, claim.requestId, item.shards));
+  return event && event.outcome !== 'completed' ? idempotency.restart(claim, requestId) : claim;
 };
 
-const keyed = ({ idempotency }: TurnDependencies, claim: Claim, dead: Turn['dead'], item: KeyItem): Turn => {
+const keyed = ({ idempotency }: TurnDependencies, claim: Claim, item: KeyItem): Turn => {
   const facts = { request_id: claim.requestId, key_id: item.id };
   return {
     requestId: claim.requestId,
-    ...(dead && { dead }),
     isKept: !item.no_content,
     complete: async (result) => {
       try {
@@ -62,10 +64,12 @@ const keyed = ({ idempotency }: TurnDependencies, claim: Claim, dead: Turn['dead
         return false;
       }
     },
-    abandon: async () => {
-      await idempotency.abandon(claim).catch((error: unknown) => logError('idempotency_key_not_freed', error, facts));
-    },
+    abandon: () => giveUp(idempotency, claim),
   };
+};
+
+const giveUp = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
+  await idempotency.abandon(claim).catch((error: unknown) => logError('idempotency_key_not_freed', error, { request_id: claim.holder }));
 };
 
 /** A repeated request's reply: what the first one was answered with. Nothing is admitted, counted or charged. */
@@ -107,22 +111,28 @@ export const orReplay = async <Result>(
 export const takeTurn = async (
   deps: TurnDependencies,
   event: ApiEvent,
-  key: PresentedKey,
+  request: Omit<AdmissionRequest, 'requestId'>,
   remainingMs: number,
 ): Promise<{ turn: Turn } | { replay: Reply }> => {
   const idempotencyKey = idempotencyKeyOf(event);
   const { requestId } = event;
   if (idempotencyKey === undefined) return { turn: unkeyed(requestId) };
-  const item = await authenticate(deps.keys, key);
-  checkRemembered(deps.keys, key);
-  const fingerprint = fingerprintOf(event);
-  const leaseMs = remainingMs + LEASE_RESERVE_MS;
-  const claimed = await deps.idempotency.claim({ keyId: key.keyId, idempotencyKey, fingerprint, requestId, leaseMs });
-  if ('replay' in claimed) {
-    logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: key.keyId });
-    return { replay: replayOf(event, claimed.replay) };
+  const { keyId } = request.key;
+  const item = await authenticate(deps.keys, request.key);
+  checkRemembered(deps.keys, { ...request, requestId }, item);
+  const asked = { keyId, idempotencyKey, fingerprint: fingerprintOf(event), requestId, leaseMs: remainingMs + LEASE_RESERVE_MS };
+  const mine = { id: recordIdOf(asked), holder: requestId };
+  try {
+    const claimed = await deps.idempotency.claim(asked);
+    if ('replay' in claimed) {
+      logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: keyId });
+      return { replay: replayOf(event, claimed.replay) };
+    }
+    const { claimed: claim } = claimed;
+    return { turn: keyed(deps, claim.takenOver ? await inherit(deps, claim, item, requestId) : claim, item) };
+  } catch (error) {
+    // The claim may have been made, and its reply been lost.
+    if (error instanceof DatabaseUnavailable) await giveUp(deps.idempotency, mine);
+    throw error;
   }
-  if (!claimed.claimed.takenOver) return { turn: keyed(deps, claimed.claimed, undefined, item) };
-  const { claim, dead } = await inherit(deps, claimed.claimed, item, requestId);
-  return { turn: keyed(deps, claim, dead, item) };
 };

@@ -10,6 +10,7 @@ import {
   HAS_THAT_LEASE,
   IS_HELD,
   IS_IN_PROGRESS,
+  IS_ITS_OWN,
   IS_NEW,
   IS_THIS_END,
   KEPT_SECONDS,
@@ -168,15 +169,31 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
       return refusal ? false : { stored: kept !== undefined };
     },
 
-    /** The request was refused, or has failed: its key is free again, unless it is somebody else's by now or was completed. */
-    abandon: async ({ id, holder }: Claim): Promise<void> => {
-      await refusalOf(
+    /**
+     * The request was refused, or has failed: its key is free again, unless it is somebody else's by now or was completed. A key that was taken
+     * over from an attempt that died stays with that attempt's request id, which may have been charged: the next to come takes it over.
+     */
+    abandon: async ({ id, holder }: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
+      const refusal = await refusalOf(
         database.send(
           new DeleteCommand({
             TableName: table,
             Key: { id },
-            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
+            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS} AND ${IS_ITS_OWN}`,
             ExpressionAttributeValues: { ':holder': holder },
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        ),
+      );
+      if (refusal?.found?.holder !== holder) return;
+      await refusalOf(
+        database.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id },
+            UpdateExpression: 'SET lease_until = :over',
+            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
+            ExpressionAttributeValues: { ':holder': holder, ':over': 0 },
           }),
         ),
       );

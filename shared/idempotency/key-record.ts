@@ -44,6 +44,7 @@ export const IS_NEW = 'attribute_not_exists(id)';
 export const HAS_EXPIRED = 'expires_at <= :now'; // and DynamoDB has not removed it yet
 export const IS_HELD = 'holder = :holder'; // nobody has taken it over
 export const HAS_THAT_LEASE = 'lease_until = :lease'; // the lease that was seen to be over
+export const IS_ITS_OWN = 'request_id = :holder'; // billed under this attempt's own id
 export const IS_IN_PROGRESS = 'attribute_not_exists(completed_at)';
 export const IS_THIS_END = 'completed_at = :now'; // by this very write, whose reply was lost
 

@@ -1,14 +1,13 @@
 import type { ApiError } from '../http/errors.ts';
-import { newRequestId } from '../ids/request-id.ts';
 import type { Used } from '../limiters/ending.ts';
 import type { Entry } from '../limiters/entry.ts';
-import type { LimiterItem } from '../limiters/limiter.ts';
+import { countsMoney, type LimiterItem, type StoredNanos } from '../limiters/limiter.ts';
 import { type Ask, exactRefusal, type Known, type Limiters, type RefusedBy, type Reserved, reserve } from '../limiters/reserve.ts';
 import { type Owner, refusedBy } from '../limits/errors.ts';
 import { isMoneyRefusal } from '../limits/refusal.ts';
 import { logError } from '../logging/log.ts';
 import { checkOrganization } from '../organizations/organization.ts';
-import { checkKey, isModelAllowed, type Opened, openKey } from './authenticate.ts';
+import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from './authenticate.ts';
 import { ModelNotAllowed } from './errors.ts';
 import type { KeyItem } from './key.ts';
 import { limitHeaders, wholeLimitsOf } from './rate-limits.ts';
@@ -29,8 +28,6 @@ export interface AdmissionRequest {
   tokens: number;
   /** What it may cost at most, in nano-dollars; asked for only where money is limited. */
   maxCostNanos: () => bigint;
-  /** A function that died may have left this request in flight; `used`: what its event says, if it came that far. */
-  dead?: { used?: Used };
   /** The key's item, where it has been opened for this request. */
   opened?: Opened;
 }
@@ -65,14 +62,20 @@ export const checkModel = (item: KeyItem, model: string, nowMs: number): void =>
   if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, limitHeaders([item], nowMs));
 };
 
-const tell = (owner: Owner, request: AdmissionRequest, { item, refusal, nowMs }: RefusedBy<LimiterItem>): ApiError =>
+/** @param key the item of the key, for the limits that an organization does not have */
+const tell = (
+  owner: Owner,
+  request: AdmissionRequest,
+  { item, refusal, nowMs }: RefusedBy<LimiterItem>,
+  key: LimiterItem = item,
+): ApiError =>
   refusedBy({
     owner,
     refusal,
     limits: wholeLimitsOf(item),
     tokens: request.tokens,
     holdNanos: isMoneyRefusal(refusal) ? request.maxCostNanos() : 0n,
-    headers: limitHeaders([item], nowMs),
+    headers: limitHeaders(key === item ? [item] : [key, item], nowMs),
   });
 
 /** The refusal that this environment remembers of a limiter, if it still holds: it costs no call. */
@@ -87,11 +90,16 @@ const remembered = (
   return refusal && { item, refusal, nowMs: now(), roundTrips: 0 };
 };
 
-/** Throws the refusal that this environment remembers of a key, before more is done for a request than its limits would allow. */
-export const checkRemembered = (limiters: Limiters, key: PresentedKey): void => {
-  const request: AdmissionRequest = { key, model: '', requestId: newRequestId(limiters.now()), tokens: 0, maxCostNanos: () => 0n };
-  const refused = remembered(limiters, key.keyId, request);
-  if (refused) throw tell('key', request, refused);
+/**
+ * Throws the refusal that this environment remembers of a key, in all its shards, or of its organization, before more is done for a request
+ * than its limits would allow.
+ */
+export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, item: KeyItem): void => {
+  const organization = item.lim_o && remembered(limiters, item.org, request);
+  if (organization) throw tell('organization', request, organization, item);
+  const shards = Array.from({ length: item.shards ?? 1 }, (_, shard) => remembered(limiters, shardId(request.key.keyId, shard), request));
+  const [first] = shards;
+  if (first && shards.every((refused) => refused !== undefined)) throw tell('key', request, first);
 };
 
 /** The shards in the order in which this request tries them: where its id points, then the others from a place of chance. */
@@ -104,18 +112,24 @@ const shardOrder = (requestId: string, shards: number): number[] => {
 /** What differs from shard to shard. */
 const COUNTER = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
 
+const LIMIT = /^lim_[rtc]$|^bud_[dmt]$/;
+const lowerByOne = (limit: StoredNanos): StoredNanos =>
+  limit === 0 || limit === 0n ? limit : typeof limit === 'bigint' ? limit - 1n : limit - 1;
+
 /** What is known of a shard: what was last seen of it, else its key's configuration, with nothing counted. */
 const knownShard = ({ cache }: Limiters, limiterId: string, { item, isRead }: Opened): Known => {
   if (limiterId === item.id) return { item, isExact: isRead };
   const seen = cache.get(limiterId)?.item;
   if (seen && seen.cfg === item.cfg) return { item: seen, isExact: false };
-  const configuration = Object.fromEntries(Object.entries(item).filter(([name]) => !COUNTER.test(name))) as KeyItem;
-  return { item: { ...configuration, id: limiterId, fl: {} }, isExact: false };
+  const known = Object.entries(item).filter(([name]) => !COUNTER.test(name));
+  // Its part of the limits may be smaller by one: a guess that is too low costs a trip, one that is too high would let one too many in.
+  const lowered = known.map(([name, value]) => [name, LIMIT.test(name) ? lowerByOne(value as StoredNanos) : value]);
+  return { item: { ...(Object.fromEntries(lowered) as KeyItem), id: limiterId, fl: {} }, isExact: false };
 };
 
 /** Takes the request out of the limits of its key, in one of the key's shards. */
 const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened: Opened): Promise<Reserved<KeyItem>> => {
-  const { key, model, requestId, tokens, maxCostNanos, dead } = request;
+  const { key, model, requestId, tokens, maxCostNanos } = request;
   const { item: base } = opened;
   let refused: RefusedBy<LimiterItem> | undefined;
   let roundTrips = 0;
@@ -127,8 +141,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
       requestId,
       tokens,
       holdNanos: maxCostNanos,
-      link: base.lim_o === true,
-      dead,
+      linkOf: (item) => item.lim_o === true,
       check: (item, nowMs) => {
         const opening = checkKey(key, item, nowMs);
         checkModel(opening, model, nowMs);
@@ -148,25 +161,20 @@ const reserveOrganization = async (
   limiters: Limiters,
   request: AdmissionRequest,
   organization: string,
-  keyLimiterId: string,
+  key: KeyItem,
 ): Promise<Reserved<LimiterItem>> => {
-  const { requestId, tokens, maxCostNanos, dead } = request;
-  const seen = limiters.cache.get(organization)?.item;
-  const item = seen ?? (await limiters.store.get(organization));
-  if (!seen) limiters.cache.set(organization, item, limiters.now());
-  const ask = {
-    limiterId: organization,
-    requestId,
-    tokens,
-    holdNanos: maxCostNanos,
-    link: keyLimiterId,
-    dead,
-    check: checkOrganization,
-  };
-  const result = await reserve(limiters, ask, { item, isExact: !seen });
-  const roundTrips = result.roundTrips + (seen ? 0 : 1);
+  const { requestId, tokens, maxCostNanos } = request;
+  const { cache, store, now } = limiters;
+  const seen = cache.get(organization);
+  // One that sends no requests is asked again after a while: it may be allowed to again.
+  const isKnown = seen?.item !== undefined && (seen.item.status === 'active' || now() - seen.seenAtMs < REFUSAL_MS);
+  const item = isKnown ? seen.item : await store.get(organization);
+  if (!isKnown) cache.set(organization, item, now());
+  const ask = { limiterId: organization, requestId, tokens, holdNanos: maxCostNanos, linkOf: () => key.id, check: checkOrganization };
+  const result = await reserve(limiters, ask, { item, isExact: !isKnown });
+  const roundTrips = result.roundTrips + (isKnown ? 0 : 1);
   if ('entry' in result) return { ...result, roundTrips };
-  throw tell('organization', request, result);
+  throw tell('organization', request, result, key);
 };
 
 /** Lets go what was taken, or may have been: what cannot be undone now is found by the sweep. */
@@ -190,7 +198,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   const opened = request.opened ?? (await openKey(limiters, request.key, Number.POSITIVE_INFINITY));
   checkModel(opened.item, request.model, now());
   const refused = opened.item.lim_o && remembered(limiters, opened.item.org, request);
-  if (refused) throw tell('organization', request, refused);
+  if (refused) throw tell('organization', request, refused, opened.item);
 
   const key = await reserveKey(limiters, request, opened);
   const { item } = key;
@@ -198,7 +206,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   let roundTrips = key.roundTrips + (opened.isRead ? 1 : 0);
   if (key.entry.link) {
     try {
-      const organization = await reserveOrganization(limiters, request, item.org, item.id);
+      const organization = await reserveOrganization(limiters, request, item.org, item);
       taken.push({ limiterId: item.org, item: organization.item, entry: organization.entry });
       roundTrips += organization.roundTrips;
     } catch (error) {
@@ -206,7 +214,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
       throw error;
     }
   }
-  const holds = taken.map(({ entry }) => entry.holdNanos).filter((hold) => hold > 0n);
+  const holds = taken.flatMap((one) => (countsMoney(one.item) ? [one.entry.holdNanos] : []));
   return {
     requestId,
     keyId: request.key.keyId,

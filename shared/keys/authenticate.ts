@@ -30,7 +30,7 @@ export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.m
 /** Where nothing is written, and so nothing proves the configuration, a cached one is believed for this long. */
 const CONFIGURATION_MS = 30_000;
 /** A refusal on a cached configuration is final for this long; then it is read again, so that a rotated secret or a new key opens. */
-const REFUSAL_MS = 5_000;
+export const REFUSAL_MS = 5_000;
 
 /** A key's item that opens, and whether it was read just now. */
 export interface Opened {

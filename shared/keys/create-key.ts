@@ -28,7 +28,8 @@ export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ 
   const key = NewKey.parse(fields);
   const id = newId('key');
   const { secret, hash } = newSecret(key.scope, id);
-  const shards = shardsFor(key);
+  const budgets = [key.day_budget_nanos, key.month_budget_nanos, key.total_budget_nanos].filter((budget) => budget !== undefined);
+  const shards = shardsFor(key, budgets);
   const isLimited = (await store.get(key.org)) !== undefined;
   const itemOf = (shard: number): KeyItem => ({
     id: shardId(id, shard),

@@ -6,14 +6,24 @@ const MAX_IN_FLIGHT = 32;
 const MAX_REQUESTS_A_SECOND = 400;
 /** A shard's share of the tokens must hold what requests are like. */
 const MIN_TOKENS_A_MINUTE = 65_536;
+/** And its share of a budget too: a dollar, in nano-dollars. */
+const MIN_BUDGET_NANOS = 1_000_000_000n;
 
 /** How many limiter items share the limits of a key: one, unless it may be too busy for one. */
-export const shardsFor = (limits: { requests_per_minute: number; tokens_per_minute: number; concurrency: number }): number => {
+export const shardsFor = (
+  limits: { requests_per_minute: number; tokens_per_minute: number; concurrency: number },
+  budgets: readonly bigint[] = [],
+): number => {
   const wanted = Math.max(
     Math.ceil(limits.concurrency / MAX_IN_FLIGHT),
     Math.ceil(limits.requests_per_minute / 60 / MAX_REQUESTS_A_SECOND),
   );
-  const most = Math.min(limits.concurrency, limits.requests_per_minute, Math.floor(limits.tokens_per_minute / MIN_TOKENS_A_MINUTE));
+  const most = Math.min(
+    limits.concurrency,
+    limits.requests_per_minute,
+    Math.floor(limits.tokens_per_minute / MIN_TOKENS_A_MINUTE),
+    ...budgets.map((budget) => Number(budget / MIN_BUDGET_NANOS)),
+  );
   return Math.max(1, Math.min(wanted, most));
 };
 

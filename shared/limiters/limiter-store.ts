@@ -2,7 +2,7 @@ import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed, itemOf } from '../database/client.ts';
 import { queryItems } from '../database/query.ts';
 import { type Ending, toEnd } from './ending.ts';
-import { epochKeyOf, epochPartition } from './epoch.ts';
+import { epochPartition } from './epoch.ts';
 import type { LimiterItem } from './limiter.ts';
 import { type Reservation, toAdmit } from './reservation.ts';
 
@@ -16,8 +16,11 @@ export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | u
 const named = <Value>(prefix: string, values: readonly Value[]): Record<string, Value> =>
   Object.fromEntries(values.map((value, i) => [`${prefix}${i}`, value]));
 
-/** The `keys` table: limiter items. Only this folder knows its attributes, conditions and indexes. */
-export const createLimiterStore = (database: Database, table: string) => ({
+/**
+ * The `keys` table: limiter items. Only this folder knows its attributes, conditions and indexes.
+ * @param once sends an admission, and never again: one that arrives late, after its request has ended, must differ from the one that was settled
+ */
+export const createLimiterStore = (database: Database, table: string, once: Database = database) => ({
   /** Puts a new limiter item; one with the same id is a mistake and refused. */
   create: async (item: LimiterItem): Promise<void> => {
     await database.send(new PutCommand({ TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' }));
@@ -32,7 +35,7 @@ export const createLimiterStore = (database: Database, table: string) => ({
   /** ADMIT: takes the reservation iff every clause holds; otherwise gives the item as it stands (undefined: there is none). */
   admit: async (reservation: Reservation): Promise<AdmitResult> => {
     try {
-      const { Attributes } = await database.send(
+      const { Attributes } = await once.send(
         new UpdateCommand({
           TableName: table,
           Key: { id: reservation.limiterId },
@@ -54,26 +57,6 @@ export const createLimiterStore = (database: Database, table: string) => ({
       await database.send(new UpdateCommand({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) }));
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
-    }
-  },
-
-  /** An entry that a dead function left is this function's from now on; false where it is not as it was seen. */
-  takeOver: async (limiterId: string, requestId: string, wasAdmittedAtMs: number, nowMs: number): Promise<boolean> => {
-    try {
-      await database.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id: limiterId },
-          UpdateExpression: 'SET fl.#id[0] = :now, ep = :ep',
-          ConditionExpression: 'fl.#id[0] = :was',
-          ExpressionAttributeNames: { '#id': requestId },
-          ExpressionAttributeValues: { ':now': nowMs, ':was': wasAdmittedAtMs, ':ep': epochKeyOf(limiterId, nowMs) },
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return false;
     }
   },
 

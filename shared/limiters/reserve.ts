@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseUnavailable } from '../database/outage.ts';
 import { ServiceUnavailable } from '../http/errors.ts';
 import { moneyRefusalOf } from '../limits/money.ts';
 import type { Refusal } from '../limits/refusal.ts';
 import { MINUTE_MS, minuteOf, refusalOf, roomFor } from '../limits/window.ts';
-import type { Used } from './ending.ts';
 import { type Entry, readEntry } from './entry.ts';
 import { budgetsOf, countsMinutes, countsMoney, type LimiterItem, limitsOf, moneyOf, usageOf } from './limiter.ts';
 import type { LimiterCache } from './limiter-cache.ts';
@@ -11,6 +12,9 @@ import type { MinuteBounds, Reservation } from './reservation.ts';
 
 /** More refusals of the condition in a row than this mean a limiter under a storm: 503, try again. */
 const MAX_ATTEMPTS = 6;
+/** Of these, so many may find the database away; the waits between them grow. */
+const MAX_OUTAGES = 3;
+const OUTAGE_WAIT_MS = 50;
 
 export interface Limiters {
   store: LimiterStore;
@@ -27,9 +31,8 @@ export interface Ask<Item extends LimiterItem> {
   tokens: number;
   /** What it may cost at most; asked for only where money is limited. */
   holdNanos: () => bigint;
-  link: Entry['link'];
-  /** A function that died may have left an entry of this id; `used`: what its event says, if it came that far. */
-  dead: { used?: Used } | undefined;
+  /** By the item that the write proves. */
+  linkOf: (item: Item) => Entry['link'];
   /** The item, if its configuration lets the request in; throws otherwise. */
   check: (item: LimiterItem | undefined, nowMs: number) => Item;
 }
@@ -94,7 +97,11 @@ const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact:
 };
 
 /** The write and the bounds that prove it; undefined where a bound would be negative, and must not be sent. */
-const planOf = (item: LimiterItem, ask: Ask<LimiterItem>, clock: number, isExact: boolean): Reservation | undefined => {
+const planOf = <Item extends LimiterItem>(
+  item: Item,
+  ask: Ask<Item>,
+  { clock, admittedAtMs, isExact }: { clock: number; admittedAtMs: number; isExact: boolean },
+): Reservation | undefined => {
   const tokens = tokensFor(item, ask.tokens);
   const holdNanos = holdFor(item, ask);
   const minute = countsMinutes(item) ? minuteBounds(item, tokens, clock, isExact) : undefined;
@@ -108,11 +115,11 @@ const planOf = (item: LimiterItem, ask: Ask<LimiterItem>, clock: number, isExact
     limiterId: ask.limiterId,
     requestId: ask.requestId,
     entry: {
-      admittedAtMs: clock,
+      admittedAtMs,
       tokens: minute && tokens,
       holdNanos,
       isFromCredit: item.prepaid === true && holdNanos > 0n,
-      link: ask.link,
+      link: ask.linkOf(item),
     },
     cfg: item.cfg,
     concurrency: limitsOf(item).concurrency,
@@ -122,27 +129,20 @@ const planOf = (item: LimiterItem, ask: Ask<LimiterItem>, clock: number, isExact
   };
 };
 
-/** The write; where nobody knows whether it was made, it is undone. That may fail for the same reason: then the sweep finds the entry. */
-const admitOrUndo = async (store: LimiterStore, plan: Reservation): Promise<AdmitResult> => {
-  try {
-    return await store.admit(plan);
-  } catch (error) {
-    const { limiterId, requestId, entry, nowMs } = plan;
-    await store.end({ limiterId, requestId, entry, used: 'undone', nowMs }).catch(() => undefined);
-    throw error;
-  }
+/**
+ * A time that no try of which nobody knows what became has, in the same minute: a try that arrives when its request has long been settled must
+ * not be taken for the one that was.
+ */
+const distinctTime = (clock: number, unknown: readonly Reservation[]): number => {
+  const tries = unknown.length;
+  if (!unknown.some(({ nowMs }) => nowMs === clock)) return clock;
+  return (clock % MINUTE_MS) + tries < MINUTE_MS ? clock + tries : clock - tries;
 };
 
-/** Makes a dead function's entry this request's; one that has its event is released by it first, and then there is none to take over. */
-const takeOver = async (
-  store: LimiterStore,
-  { limiterId, requestId, dead }: Ask<LimiterItem>,
-  entry: Entry,
-  nowMs: number,
-): Promise<boolean> => {
-  if (!dead?.used) return store.takeOver(limiterId, requestId, entry.admittedAtMs, nowMs);
-  await store.end({ limiterId, requestId, entry, used: dead.used, nowMs });
-  return false;
+/** Gives up: where nobody knows whether a write was made, it is undone. That may fail for the same reason; then the sweep finds the entry. */
+const undoUnknown = async (store: LimiterStore, plans: readonly Reservation[]): Promise<void> => {
+  for (const { limiterId, requestId, entry, nowMs } of plans)
+    await store.end({ limiterId, requestId, entry, used: 'undone', nowMs }).catch(() => undefined);
 };
 
 /**
@@ -158,6 +158,7 @@ export const reserve = async <Item extends LimiterItem>(
   const { limiterId, requestId } = ask;
   let { item: seen, isExact } = known;
   let roundTrips = 0;
+  const unknown: Reservation[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     let clock = now();
     const item = ask.check(seen, clock);
@@ -166,10 +167,11 @@ export const reserve = async <Item extends LimiterItem>(
       const refusal = exactRefusal(item, ask, clock);
       if (refusal) {
         cache.refuse(limiterId, item, refusal, now());
+        await undoUnknown(store, unknown);
         return { item, refusal, nowMs: clock, roundTrips };
       }
     }
-    const plan = planOf(item, ask, clock, isExact);
+    const plan = planOf(item, ask, { clock, admittedAtMs: distinctTime(clock, unknown), isExact });
     roundTrips++;
     if (!plan) {
       // Neither the image nor a guess leaves room: ask for the truth.
@@ -177,23 +179,25 @@ export const reserve = async <Item extends LimiterItem>(
       isExact = true;
       continue;
     }
-    const result = await admitOrUndo(store, plan);
+    let result: AdmitResult;
+    try {
+      result = await store.admit(plan);
+    } catch (error) {
+      unknown.push(plan);
+      if (unknown.length === MAX_OUTAGES || !(error instanceof DatabaseUnavailable)) {
+        await undoUnknown(store, unknown);
+        throw error;
+      }
+      await delay(OUTAGE_WAIT_MS * unknown.length * (1 + Math.random()));
+      continue;
+    }
     seen = 'admitted' in result ? result.admitted : result.refused;
     isExact = true;
     cache.set(limiterId, seen, now());
     const stored = seen?.fl[requestId];
-    if (!seen || !stored) continue;
-    // Our own id in flight means that the write had succeeded and its reply was lost, or that another function died with it.
-    const entry = readEntry(stored);
-    if (ask.dead && entry.admittedAtMs !== clock) {
-      roundTrips++;
-      if (!(await takeOver(store, ask, entry, clock))) {
-        seen = await store.get(limiterId);
-        continue;
-      }
-      entry.admittedAtMs = clock;
-    }
-    return { item: seen as Item, entry, nowMs: clock, roundTrips };
+    // Our own id in flight means that a write had succeeded and its reply was lost.
+    if (seen && stored) return { item: seen as Item, entry: readEntry(stored), nowMs: clock, roundTrips };
   }
+  await undoUnknown(store, unknown);
   throw new ServiceUnavailable();
 };

@@ -1,5 +1,5 @@
 import { isKeyItem, type KeyItem } from '../keys/key.ts';
-import { keyIdOf } from '../keys/shards.ts';
+import { keyIdOf, shardId } from '../keys/shards.ts';
 import type { Entry } from '../limiters/entry.ts';
 import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../limiters/epoch.ts';
 import { entriesOf, type LimiterItem } from '../limiters/limiter.ts';
@@ -41,7 +41,7 @@ export interface SweepReport {
  * | no event, and its organization was to be asked and has no entry | it is undone: the request was never let in |
  * | no event otherwise | an `orphaned` event at cost 0, and both are released |
  *
- * An organization's entry with its event is released by it; one without is left to its key's entry, and undone where that is gone.
+ * An organization's entry is left to its key's; where that is gone, it came too late to be let go with it and is undone.
  */
 export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const { limiters, now } = deps;
@@ -53,8 +53,9 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
   const failures: unknown[] = [];
   const organizations = new Map<string, Promise<LimiterItem | undefined>>();
-  const last = Math.min(current, first + MAX_EPOCHS_A_RUN);
-  for (let epoch = first; epoch <= last; epoch++) {
+  const last = Math.min(closed, first + MAX_EPOCHS_A_RUN);
+  // The epochs that are still open are gone through in any case, also while something keeps older ones from being finished.
+  for (let epoch = first; epoch <= current; epoch = epoch === last ? closed + 1 : epoch + 1) {
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
         if (!deps.hasTime()) return report;
@@ -65,7 +66,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
     if (epoch <= closed && epoch !== swept && failures.length === 0) await limiters.markSwept(epoch);
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} limiters could not be swept.`);
-  return { ...report, complete: last === current };
+  return { ...report, complete: last === closed };
 };
 
 type Organizations = Map<string, Promise<LimiterItem | undefined>>;
@@ -87,7 +88,10 @@ const noticeLimits = async ({ limiters }: Sweep, item: KeyItem, organizations: O
   if (item.lim_o) return;
   const organization = organizations.get(item.org) ?? limiters.get(item.org);
   organizations.set(item.org, organization);
-  if (await organization) await limiters.configure<KeyItem>(item.id, { lim_o: true });
+  if (!(await organization)) return;
+  // All of them, so that they keep the same version.
+  for (let shard = 0; shard < (item.shards ?? 1); shard++)
+    await limiters.configure<KeyItem>(shardId(keyIdOf(item.id), shard), { lim_o: true });
 };
 
 const sweepKeyEntry = async (
@@ -118,23 +122,17 @@ const sweepKeyEntry = async (
   } else report.released++;
 };
 
+/** The organization is let go before its key: an entry that outlives its key's arrived after it was let go, and nobody has used it. */
 const sweepOrganizationEntry = async (
-  { limiters, usage, now }: Sweep,
+  { limiters, now }: Sweep,
   item: LimiterItem,
   requestId: string,
   entry: Entry,
   report: SweepReport,
 ): Promise<void> => {
-  const keyLimiterId = String(entry.link);
-  const key = await limiters.get(keyLimiterId);
-  if (!key || !isKeyItem(key)) throw new Error(`${item.id} holds a request of ${keyLimiterId}, which is no key.`);
-  const keyEntry = entriesOf(key).find(([id]) => id === requestId)?.[1];
+  const key = await limiters.get(String(entry.link));
   // Its key is swept too, and knows more.
-  if (keyEntry) return;
-  // The key has let it go: after its event, or because it was refused and this write came too late to be undone with it.
-  const event = await usage.get(keyIdOf(keyLimiterId), requestId, key.shards);
-  const used = event ? usedBy(event, entry.admittedAtMs) : 'undone';
-  await limiters.end({ limiterId: item.id, requestId, entry, used, nowMs: now(), known: item });
-  if (event) report.released++;
-  else report.undone++;
+  if (key && requestId in key.fl) return;
+  await limiters.end({ limiterId: item.id, requestId, entry, used: 'undone', nowMs: now(), known: item });
+  report.undone++;
 };

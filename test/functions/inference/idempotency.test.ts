@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { createIdempotencyStore } from '../../../shared/idempotency/idempotency-store.ts';
 import type { LimiterItem } from '../../../shared/limiters/limiter.ts';
 import { sweep } from '../../../shared/metering/sweep.ts';
@@ -83,6 +84,40 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(repeated.length).toBeLessThan(said.length);
     expect(asked()).toBe(1);
     expect(await events()).toHaveLength(1);
+  });
+
+  test('is answered though the reply to its claim was lost', async () => {
+    const { database } = pipeline;
+    const store = createIdempotencyStore(database.database, database.tables.Responses as string, Date.now);
+    let isLost = true;
+    const idempotency: typeof store = {
+      ...store,
+      claim: async (request) => {
+        const claimed = await store.claim(request);
+        if (!isLost) return claimed;
+        isLost = false;
+        throw new DatabaseUnavailable(new Error('timeout'));
+      },
+    };
+    const { call, events } = await pipeline.setUp(answers, { idempotency });
+    await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 503 });
+    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('costs no claim in a flood of refusals', async () => {
+    const { database } = pipeline;
+    const store = createIdempotencyStore(database.database, database.tables.Responses as string, Date.now);
+    let claims = 0;
+    const claim: typeof store.claim = (request) => {
+      claims++;
+      return store.claim(request);
+    };
+    const { call } = await pipeline.setUp(answers, { idempotency: { ...store, claim } }, { tokens_per_minute: 70 });
+    for (let i = 0; i < 10; i++)
+      await call({}, 600_000, { 'idempotency-key': `flood-${i}` }).catch((error) => expect(error).toMatchObject({ status: 429 }));
+    // Two were let in, and the third was the first to be refused.
+    expect(claims).toBe(3);
   });
 
   test('without a key of its own is another request', async () => {
@@ -196,7 +231,7 @@ describe('a request that is repeated with its idempotency key', () => {
 });
 
 describe('a function that dies with an idempotent request', () => {
-  const LEASE_OVER_MS = 606_000;
+  const LEASE_OVER_MS = 661_000;
 
   /** A first attempt whose function dies at a write, and what the same request gets `afterMs` later. */
   const dieAndRepeat = async (write: 'event' | 'end key', when: 'before' | 'after', afterMs: number, sweepFirst = false) => {
@@ -263,6 +298,32 @@ describe('a function that dies with an idempotent request', () => {
     expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
     expect(spent).toBeGreaterThan(0n);
     expect(inFlight).toBe(0);
+  });
+
+  test('after it was charged, and whose heir fails, is charged once all the same', async () => {
+    const { database } = pipeline;
+    let clock = Date.now();
+    const now = (): number => clock;
+    let answer: Invoke = answers;
+    const mortal = mortalStores(database.limiters, database.usage, { write: 'event', when: 'after' });
+    let isDead = false;
+    const keys = makeCaller({ ...database.limiters, end: (ending) => (isDead ? database.limiters : mortal.store).end(ending) }, now);
+    const usage: UsageStore = { ...database.usage, putIfAbsent: (...of) => (isDead ? database.usage : mortal.usage).putIfAbsent(...of) };
+    const idempotency = createIdempotencyStore(database.database, database.tables.Responses as string, now);
+    const set = await pipeline.setUp((invocation) => answer(invocation), { now, keys, usage, idempotency }, { concurrency: 1 });
+    await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
+    await reopen(set.keyId);
+    isDead = true;
+    clock += LEASE_OVER_MS;
+    answer = async function* () {
+      yield* [];
+      throw new Error('The model is away.');
+    };
+    await expect(set.call({}, 600_000, KEY)).rejects.toThrow();
+    answer = answers;
+    expect(await set.call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+    expect(await set.events()).toEqual([expect.objectContaining({ outcome: 'completed' })]);
+    expect(await set.inFlight()).toBe(0);
   });
 
   test('and was swept as an orphan is another request: that one is charged', async () => {

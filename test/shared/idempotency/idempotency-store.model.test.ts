@@ -52,7 +52,8 @@ const createReference = () => {
       return { stored: result !== undefined };
     },
     abandon: (claim: Claim): void => {
-      if (isHeld(claim) && !record?.end) record = undefined;
+      if (!record || !isHeld(claim) || record.end) return;
+      record = record.billed === claim.holder ? undefined : { ...record, leaseUntil: 0 };
     },
   };
 };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { Admission, Keys } from '../../../shared/keys/admit.ts';
 import { createLimiterStore } from '../../../shared/limiters/limiter-store.ts';
@@ -96,7 +97,61 @@ describe('settlement', () => {
   });
 });
 
+test('an admission that arrives after its request has been settled is let go by the sweep, and nothing is charged twice', async () => {
+  const key = await makeKey(database.limiters, { total_budget_nanos: 1_000_000n });
+  const late: Parameters<typeof database.limiters.admit>[0][] = [];
+  const store: typeof database.limiters = {
+    ...database.limiters,
+    // The first try is on its way for a long time.
+    admit: async (plan) => {
+      if (late.length > 0) return database.limiters.admit(plan);
+      late.push(plan);
+      throw new DatabaseUnavailable(new Error('timeout'));
+    },
+  };
+  const keys = makeCaller(store, () => START);
+  const admission = (await attempt(keys, key, 100, undefined, 5_000n)) as Admission;
+  await settle({ usage: database.usage, keys }, admission, eventOf(admission, 7));
+  await database.limiters.admit(late[0] as (typeof late)[0]);
+  expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toEqual([admission.requestId]);
+  await sweepAt(START + MAX_FLIGHT_MS + MINUTE_MS);
+  expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, spent: 700 });
+  expect(await eventsOf(key.keyId, START, START)).toHaveLength(1);
+});
+
 describe('the sweep', () => {
+  test('settles what is new though one limiter has kept it from finishing an epoch for days', async () => {
+    const [bad, good] = [await makeKey(database.limiters), await makeKey(database.limiters)];
+    const usage: typeof database.usage = {
+      ...database.usage,
+      get: async (keyId, ...rest) => {
+        if (keyId === bad.keyId) throw new Error('This one cannot be swept.');
+        return database.usage.get(keyId, ...rest);
+      },
+    };
+    await sweepAt(START - MINUTE_MS);
+    await admitted(
+      makeCaller(database.limiters, () => START),
+      bad,
+    );
+    const later = START + 5 * 24 * 60 * MINUTE_MS;
+    const { requestId } = await admitted(
+      makeCaller(database.limiters, () => later),
+      good,
+    );
+    const orphans: string[] = [];
+    const sweeping = sweep({
+      limiters: database.limiters,
+      usage,
+      now: () => later + MAX_FLIGHT_MS + MINUTE_MS,
+      maxFlightMs: MAX_FLIGHT_MS,
+      hasTime: () => true,
+      onOrphan: (orphan) => void orphans.push(orphan.requestId),
+    });
+    await expect(sweeping).rejects.toThrow('could not be swept');
+    expect(orphans).toEqual([requestId]);
+  });
+
   test('leaves alone what may still be flying', async () => {
     const key = await makeKey(database.limiters);
     await admitted(
