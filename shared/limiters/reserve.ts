@@ -151,14 +151,30 @@ const undoUnknown = async (store: LimiterStore, plans: readonly Reservation[]): 
  * @throws what `check` throws, and 503 under a storm or in an outage: then it is not known whether the entry is there
  */
 export const reserve = async <Item extends LimiterItem>(
+  limiters: Limiters,
+  ask: Ask<Item>,
+  known: Known,
+): Promise<Reserved<Item> | RefusedBy<Item>> => {
+  const unknown: Reservation[] = [];
+  let result: Reserved<Item> | RefusedBy<Item> | undefined;
+  try {
+    result = await tryToReserve(limiters, ask, known, unknown);
+    return result;
+  } finally {
+    if (!result || 'refusal' in result) await undoUnknown(limiters.store, unknown);
+  }
+};
+
+/** @param unknown collects the tries of which nobody knows what became */
+const tryToReserve = async <Item extends LimiterItem>(
   { store, cache, now }: Limiters,
   ask: Ask<Item>,
   known: Known,
+  unknown: Reservation[],
 ): Promise<Reserved<Item> | RefusedBy<Item>> => {
   const { limiterId, requestId } = ask;
   let { item: seen, isExact } = known;
   let roundTrips = 0;
-  const unknown: Reservation[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     let clock = now();
     const item = ask.check(seen, clock);
@@ -167,7 +183,6 @@ export const reserve = async <Item extends LimiterItem>(
       const refusal = exactRefusal(item, ask, clock);
       if (refusal) {
         cache.refuse(limiterId, item, refusal, now());
-        await undoUnknown(store, unknown);
         return { item, refusal, nowMs: clock, roundTrips };
       }
     }
@@ -184,10 +199,7 @@ export const reserve = async <Item extends LimiterItem>(
       result = await store.admit(plan);
     } catch (error) {
       unknown.push(plan);
-      if (unknown.length === MAX_OUTAGES || !(error instanceof DatabaseUnavailable)) {
-        await undoUnknown(store, unknown);
-        throw error;
-      }
+      if (unknown.length === MAX_OUTAGES || !(error instanceof DatabaseUnavailable)) throw error;
       await delay(OUTAGE_WAIT_MS * unknown.length * (1 + Math.random()));
       continue;
     }
@@ -198,6 +210,5 @@ export const reserve = async <Item extends LimiterItem>(
     // Our own id in flight means that a write had succeeded and its reply was lost.
     if (seen && stored) return { item: seen as Item, entry: readEntry(stored), nowMs: clock, roundTrips };
   }
-  await undoUnknown(store, unknown);
   throw new ServiceUnavailable();
 };

@@ -11,6 +11,7 @@ import { createUsageStore } from '../../../shared/metering/usage-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Crash, overBadLine, Unreachable } from '../../support/faulty-database.ts';
+import { eventOf as usageEventOf } from './fixtures.ts';
 
 const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;
@@ -24,23 +25,7 @@ afterEach(async () => {
   await database.close();
 });
 
-const eventOf = (admission: Admission, tokens: number): UsageEvent => ({
-  request_id: admission.requestId,
-  key_id: admission.keyId,
-  org_id: admission.organization,
-  model: 'm',
-  prompt_tokens: tokens,
-  cached_tokens: 0,
-  completion_tokens: 0,
-  source: 'runtime',
-  outcome: 'completed',
-  finish_reason: 'stop',
-  admitted_at: admission.admittedAtMs,
-  time_to_first_token_ms: 5,
-  duration_ms: 10,
-  cost_nanos: BigInt(tokens) * 100n,
-  price_version: '1',
-});
+const eventOf = (admission: Admission, tokens: number): UsageEvent => usageEventOf(admission, { tokens, costNanos: BigInt(tokens) * 100n });
 
 /** The sweep as of an instant, in as many runs as it takes to catch up; the orphans that it found. */
 const sweepAt = async (nowMs: number, hasTime = true): Promise<{ runs: number; complete: boolean; orphans: string[] }> => {
