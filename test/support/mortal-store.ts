@@ -31,6 +31,7 @@ export const mortalStores = (limiters: LimiterStore, usage: UsageStore, death: D
   };
   const ownerOf = (limiterId: string): 'key' | 'organization' => (limiterId.startsWith('org_') ? 'organization' : 'key');
   return {
+    isDead: (): boolean => isDead,
     store: {
       ...limiters,
       get: async (id) => {

@@ -19,6 +19,8 @@ import { eventOf } from './fixtures.ts';
 import { createReference, type Reference } from './reference.ts';
 
 const RUNS = 24;
+/** The same worlds each time, so that a failure can be repeated; another number makes others. */
+const SEED = 20_261_121;
 const OPERATIONS = 60;
 const MINUTE_MS = 60_000;
 const MAX_FLIGHT_MS = 11 * MINUTE_MS;
@@ -93,7 +95,7 @@ test(`${RUNS} × ${OPERATIONS} random requests, deaths, settlements, sweeps and 
       await world.sweep({ afterMs: MAX_FLIGHT_MS + MINUTE_MS });
       await world.check();
     }),
-    { numRuns: RUNS, endOnFailure: true },
+    { numRuns: RUNS, endOnFailure: true, seed: SEED },
   );
 }, 120_000);
 
@@ -144,7 +146,7 @@ const createWorld = async () => {
     const reference = references[index] as Reference;
     const id = newRequestId(now);
     const request = { id, arrivedAtMs: now, tokens, holdNanos };
-    const { store } = mortalStores(limiters, usage, dying);
+    const { store, isDead } = mortalStores(limiters, usage, dying);
     const fitsKey = reference.fits(request, now);
     const fitsOrganization = index === 2 || organization.fits(request, now);
     const one: Asked = { id, key: index, holdNanos, admittedAtMs: now };
@@ -162,12 +164,13 @@ const createWorld = async () => {
       asked.push({ ...one, admission: outcome });
       return;
     }
-    if (outcome instanceof ApiError) {
+    // One that dies while it undoes a refusal does not get to tell it.
+    if (outcome instanceof ApiError && !isDead()) {
       expect(outcome.status).toBe(429);
       expect(fitsKey && fitsOrganization).toBe(false);
       return;
     }
-    if (!(outcome instanceof Crash)) throw outcome;
+    if (!isDead()) throw outcome;
     // Dead: how far it came is what its key's and its organization's entries tell.
     const flying = async (limiterId: string): Promise<boolean> => (await limiters.get(limiterId))?.fl[id] !== undefined;
     const inKey = await flying(key.keyId);
