@@ -20,6 +20,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   create-key --org ID                Create an API key of the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
       [--day-budget 5] [--month-budget 100] [--total-budget 1000]    In dollars: what it may spend in a day, a month (UTC) and in all.
+      [--no-content]                 Results of its requests are not kept under their idempotency keys.
   limit-organization --org ID        Set the limits that all keys of an organization share, in place of any that it had.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
                                      --prepaid: its requests are paid from credit that was granted before.
@@ -47,6 +48,7 @@ const options = {
   'month-budget': { type: 'string' },
   'total-budget': { type: 'string' },
   prepaid: { type: 'boolean', default: false },
+  'no-content': { type: 'boolean', default: false },
   dollars: { type: 'string' },
   reason: { type: 'string' },
   actor: { type: 'string', default: userInfo().username },
@@ -88,6 +90,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
       concurrency: number(values.concurrency) ?? 32,
       ...(values.models !== undefined && { models: values.models.split(',').map((name) => name.trim()) }),
       ...(values.expires !== undefined && { expires_at: Date.parse(values.expires) }),
+      ...(values['no-content'] && { no_content: true }),
       day_budget_nanos: dollars(values, 'day-budget'),
       month_budget_nanos: dollars(values, 'month-budget'),
       total_budget_nanos: dollars(values, 'total-budget'),

@@ -43,6 +43,7 @@ export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ 
     ...(key.models && { models: key.models }),
     ...(key.expires_at && { expires_at: key.expires_at }),
     ...(isLimited && { lim_o: true }),
+    ...(key.no_content && { no_content: true }),
   });
   // The key's own item comes last: with it the key opens, and then all of it must be there.
   for (let shard = shards - 1; shard >= 0; shard--) await store.create(itemOf(shard));

@@ -43,5 +43,7 @@ export const NewKey = z.strictObject({
   day_budget_nanos: Budget.optional(),
   month_budget_nanos: Budget.optional(),
   total_budget_nanos: Budget.optional(),
+  /** Nothing of a request's content may be kept to answer its repetition. */
+  no_content: z.literal(true).optional(),
 });
 export type NewKey = z.infer<typeof NewKey>;

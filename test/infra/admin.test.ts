@@ -228,9 +228,9 @@ describe('npm run admin', () => {
 
 describe('the money of an organization', () => {
   test('is limited, granted and balanced', async () => {
-    const { stdout } = await admin('create-key', '--org', 'org_paying', '--day-budget', '0.000000005', '--total-budget', '12.5');
+    const { stdout } = await admin('create-key', '--org', 'org_paying', '--day-budget', '0.000000005', '--total-budget', '12.5', '--no-content');
     const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
-    expect(await database.limiters.get(keyId)).toMatchObject({ bud_d: 5, bud_t: 12_500_000_000 });
+    expect(await database.limiters.get(keyId)).toMatchObject({ bud_d: 5, bud_t: 12_500_000_000, no_content: true });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain('1 limiters');
     expect(await database.limiters.get('org_paying')).toMatchObject({ bud_m: 500_000_000_000, prepaid: true, lim_c: 1_000 });
