@@ -228,7 +228,16 @@ describe('npm run admin', () => {
 
 describe('the money of an organization', () => {
   test('is limited, granted and balanced', async () => {
-    const { stdout } = await admin('create-key', '--org', 'org_paying', '--day-budget', '0.000000005', '--total-budget', '12.5', '--no-content');
+    const { stdout } = await admin(
+      'create-key',
+      '--org',
+      'org_paying',
+      '--day-budget',
+      '0.000000005',
+      '--total-budget',
+      '12.5',
+      '--no-content',
+    );
     const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
     expect(await database.limiters.get(keyId)).toMatchObject({ bud_d: 5, bud_t: 12_500_000_000, no_content: true });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
