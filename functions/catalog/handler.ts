@@ -4,6 +4,8 @@ import { createDatabase } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
+import { createReference } from '../../shared/http/reference.ts';
+import { route } from '../../shared/http/router.ts';
 import { createLimiterCache } from '../../shared/limiters/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
@@ -12,9 +14,7 @@ import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { health } from './health.ts';
 import { retrieveKey } from './key.ts';
 import { listModels, retrieveModel } from './models.ts';
-import { createReference } from './reference.ts';
 import { deleteResponse, listInputItems, retrieveResponse } from './responses.ts';
-import { route } from './router.ts';
 import { version } from './version.ts';
 
 const now = Date.now;

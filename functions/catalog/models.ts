@@ -1,9 +1,9 @@
 import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
+import type { Handle } from '../../shared/http/router.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from '../../shared/models/model-entry.ts';
-import { entityTag, unlessKnown } from './conditional.ts';
-import type { Handle } from './router.ts';
 
 const HEADERS = { 'cache-control': 'public, max-age=30' };
 

@@ -1,6 +1,7 @@
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
+import type { Handle } from '../../shared/http/router.ts';
 import { validate } from '../../shared/http/validate.ts';
 import type { Keys } from '../../shared/keys/admit.ts';
 import { authenticate, type Host } from '../../shared/keys/authenticate.ts';
@@ -9,7 +10,6 @@ import { limitHeaders } from '../../shared/keys/rate-limits.ts';
 import { ResponseNotFound } from '../../shared/responses/errors.ts';
 import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
 import type { ResponseStore, StoredResponse } from '../../shared/responses/response-store.ts';
-import type { Handle } from './router.ts';
 
 export interface ResponsesDependencies {
   host: Host;

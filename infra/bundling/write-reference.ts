@@ -6,7 +6,7 @@ import { openApiDocument } from '../../shared/openapi/document.ts';
 
 /*
  * Writes the API reference into the folder of a bundle, as `reference/`: the OpenAPI document, the page that shows it, and the page's viewer
- * (Swagger UI), each compressed. The function that serves them (functions/catalog/reference.ts) has no schema to turn into JSON at a cold start.
+ * (Swagger UI), each compressed. The function that serves them (shared/http/reference.ts) has no schema to turn into JSON at a cold start.
  * Arguments: the folder, and `--structured-outputs` where the deployer has switched them on.
  */
 const [bundleFolder = '', ...flags] = process.argv.slice(2);

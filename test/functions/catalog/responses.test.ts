@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteResponse, listInputItems, type ResponsesDependencies, retrieveResponse } from '../../../functions/catalog/responses.ts';
-import { route } from '../../../functions/catalog/router.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { route } from '../../../shared/http/router.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { createKey } from '../../../shared/keys/create-key.ts';

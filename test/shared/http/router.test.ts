@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Handle, route } from '../../../functions/catalog/router.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { eventOf } from './fixtures.ts';
+import { type Handle, route } from '../../../shared/http/router.ts';
+import { eventOf } from '../../functions/catalog/fixtures.ts';
 
 const echo =
   (name: string): Handle =>

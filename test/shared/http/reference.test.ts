@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { createReference } from '../../../functions/catalog/reference.ts';
 import { interpret } from '../../../infra/local/assembly/interpret.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
+import { createReference } from '../../../shared/http/reference.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
+import { eventOf } from '../../functions/catalog/fixtures.ts';
 import { assemblyDir } from '../../support/assembly.ts';
-import { eventOf } from './fixtures.ts';
 
 /** What Lambda takes as a reply, in bytes. */
 const MAX_REPLY_BYTES = 6 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
-import type { Reply } from '../../shared/http/reply.ts';
+import { type ApiEvent, headerOf } from './api-event.ts';
+import type { Reply } from './reply.ts';
 
 /** A strong entity tag: what is the same byte for byte has the same. */
 export const entityTag = (content: string | Uint8Array): string =>

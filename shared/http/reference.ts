@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
-import { commonHeaders, type Reply } from '../../shared/http/reply.ts';
+import { type ApiEvent, headerOf } from './api-event.ts';
 import { entityTag, unlessKnown } from './conditional.ts';
+import { commonHeaders, type Reply } from './reply.ts';
 import { type Handle, NotFound } from './router.ts';
 
 /** A file that the function ships with, compressed as it was when the function was built. */

@@ -1,6 +1,6 @@
-import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { ApiError } from '../../shared/http/errors.ts';
-import { preflightReply, type Reply } from '../../shared/http/reply.ts';
+import type { ApiEvent } from './api-event.ts';
+import { ApiError } from './errors.ts';
+import { preflightReply, type Reply } from './reply.ts';
 
 /** Answers a request. What a path's parameters stand for is in `event.pathParameters`, decoded. */
 export type Handle = (event: ApiEvent) => Promise<Reply>;
