@@ -1,7 +1,9 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config.ts';
+import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
+import { IdentityStack } from './stacks/identity-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { ServerlessStack } from './stacks/serverless-stack.ts';
 
@@ -9,7 +11,9 @@ const app = new App();
 const config = readConfig(app.node.tryGetContext('sluice'));
 
 const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true });
+const identity = new IdentityStack(app, `${config.name}-identity`, { config });
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data });
-new OperationsStack(app, `${config.name}-operations`, { config, serverless });
+const control = new ControlStack(app, `${config.name}-control`, { config, data, identity, serverless });
+new OperationsStack(app, `${config.name}-operations`, { config, serverless, control });
 
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -27,14 +27,17 @@ export const Config = z.strictObject({
       metering: Concurrency,
       rollup: Concurrency.default(10),
       tokenizer: Concurrency.default(100),
+      control: Concurrency.default(20),
     })
     .nullable()
-    .default({ inference: 400, catalog: 50, metering: 5, rollup: 10, tokenizer: 100 }),
+    .default({ inference: 400, catalog: 50, metering: 5, rollup: 10, tokenizer: 100, control: 20 }),
   /**
    * Accept `response_format` json_schema as OpenAI defines it, where the model's runtime holds answers to the schema; without it such a request is a
    * 400, as the interface has it.
    */
   structuredOutputs: z.boolean().default(false),
+  /** Whether anybody may make an account; without it administrators invite. */
+  selfSignUp: z.boolean().default(false),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
   /** Alarms go to this address; without it they are only shown. */
   alarmEmail: z.email().optional(),

@@ -2,13 +2,14 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
+import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from '../../shared/models/model-entry.ts';
 
 const HEADERS = { 'cache-control': 'public, max-age=30' };
 
-const tagged = (event: ApiEvent, body: ModelEntry | ModelList): Reply => {
-  const reply = jsonReply(event.requestId, 200, body, HEADERS);
+const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Readonly<Record<string, string>> = {}): Reply => {
+  const reply = jsonReply(event.requestId, 200, body, { ...HEADERS, ...headers });
   return unlessKnown(event, entityTag(reply.body), reply);
 };
 
@@ -20,8 +21,10 @@ export const listModels =
     return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) });
   };
 
-/** GET /v1/models/{model}: one of them, or 404. */
+/** GET /v1/models/{model}: one of them, or 404. That it goes is told in headers, too. */
 export const retrieveModel =
   (inventory: Inventory): Handle =>
-  async (event) =>
-    tagged(event, modelEntryOf(await inventory.find(event.pathParameters?.model ?? ''), event.receivedAtMs));
+  async (event) => {
+    const model = await inventory.find(event.pathParameters?.model ?? '');
+    return tagged(event, modelEntryOf(model, event.receivedAtMs), deprecationHeaders(model));
+  };

@@ -8,6 +8,7 @@ import { admit, type Keys } from '../../shared/keys/admit.ts';
 import type { Host } from '../../shared/keys/authenticate.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
 import type { UsageStore } from '../../shared/metering/usage-store.ts';
+import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import { orderTargets } from '../../shared/models/order-targets.ts';
 import { costNanos } from '../../shared/prices/price.ts';
@@ -73,7 +74,7 @@ export const serve =
     const { turn } = taken;
     const { requestId } = turn;
     const admission = await abandoning(turn, () => admit(deps.keys, { ...asked, requestId }));
-    const headers = { ...admission.headers, ...ignored, ...(turn.complete && !turn.isKept && NOT_STORED) };
+    const headers = { ...admission.headers, ...ignored, ...deprecationHeaders(model), ...(turn.complete && !turn.isKept && NOT_STORED) };
     const remainingMs = clock.getRemainingTimeInMillis();
     const facts = { event, route, request, model, price, admission, prompt, promptBytes: size.bytes, choices, turn };
     const flight = takeOff({ ...facts, headers, remainingMs }, deps);

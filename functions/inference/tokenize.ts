@@ -5,6 +5,7 @@ import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import { type Admission, admit } from '../../shared/keys/admit.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
 import type { Outcome, UsageEvent } from '../../shared/metering/event.ts';
+import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import type { Model, TokenizerFiles } from '../../shared/models/model.ts';
 import { NoTokenizer } from '../../shared/tokenize/errors.ts';
 import {
@@ -83,7 +84,7 @@ const serveTokenizer =
     // An empty text is a request too.
     const tokens = Math.max(1, task.reservedTokens);
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
-    const headers = { ...admission.headers, ...ignoredHeader(task.ignored) };
+    const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
     const land = (outcome: Outcome, error?: unknown): Promise<void> => {
       const usageEvent = freeEvent({ event, admission, model, path: route.path, outcome, error, nowMs: deps.now() });
       return settleRequest(deps, { event, admission, usageEvent, error });

@@ -1,24 +1,28 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { S3Client } from '@aws-sdk/client-s3';
+import { createAccountTable } from '../../shared/accounts/account-table.ts';
+import type { Origin } from '../../shared/audit/audit.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createDatabase, type Database } from '../../shared/database/client.ts';
-import { createKey } from '../../shared/keys/create-key.ts';
+import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
-import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createModelStore } from '../../shared/models/model-store.ts';
+import { PricesEdited, publishModel } from '../../shared/models/publish-model.ts';
 import { balanceOf } from '../../shared/organizations/balance.ts';
 import { createCreditStore } from '../../shared/organizations/credit-store.ts';
-import { grantCredit } from '../../shared/organizations/grant-credit.ts';
-import { limitOrganization } from '../../shared/organizations/limit-organization.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
-import { editedPrices } from '../../shared/prices/price.ts';
 import { createRollupStore } from '../../shared/rollups/rollup-store.ts';
 import type { TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
-import { readCommand, USAGE, UsageError } from './options.ts';
+import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
+import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { rebuildTotals } from './rebuild.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
 
-/** The physical name of a table or bucket: from the environment, else from the data stack's outputs. */
+type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
+
+/** The physical name of a table or bucket, or what tells of the user pool: from the environment, else from the stack's outputs. */
 const physicalName = async (
-  variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'TOKENIZERS_BUCKET',
+  variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'TOKENIZERS_BUCKET' | IdentityVariable,
   output: string,
   stack: string,
 ): Promise<string> => {
@@ -33,6 +37,38 @@ const physicalName = async (
 const upload = async (texts: TokenizerTexts, stack: string) =>
   uploadTokenizer(new S3Client(), await physicalName('TOKENIZERS_BUCKET', 'TokenizersBucket', stack), texts);
 
+/** Writes a model with its own files, which are uploaded, and notes who did it. */
+const publish = async (
+  database: Database,
+  operator: Origin,
+  { model, tokenizer, stack }: Extract<Command, { command: 'publish-model' }>,
+): Promise<void> => {
+  const models = createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack));
+  const accounts = createAccountTable(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack));
+  const files = tokenizer && (await upload(tokenizer, stack));
+  try {
+    await publishModel({ database, audit: createAuditStore(accounts), models }, operator, { ...model, ...(files && { tokenizer: files }) });
+  } catch (error) {
+    throw error instanceof PricesEdited ? new UsageError(error.message) : error;
+  }
+};
+
+/** Where an operator's commands write, and what their actor is. */
+const accountTables = async (database: Database, stack: string) => ({
+  database,
+  keysTable: await physicalName('KEYS_TABLE', 'KeysTable', stack),
+  accountsTable: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
+});
+
+/** Where people log in; the stack of the identity lies beside the data's. */
+const identityOf = async (dataStack: string): Promise<Identity> => {
+  const stack = dataStack.replace(/-data$/, '-identity');
+  const poolId = await physicalName('USER_POOL_ID', 'UserPoolId', stack);
+  const clientId = await physicalName('USER_POOL_CLIENT_ID', 'UserPoolClientId', stack);
+  const userPool = createUserPool(createUserPoolClient(), { poolId, clientId });
+  return { userPool, issuer: await physicalName('TOKEN_ISSUER', 'TokenIssuer', stack) };
+};
+
 /** Where credit is granted, spent and held. */
 const creditStores = async (database: Database, stack: string) => {
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
@@ -46,17 +82,9 @@ const creditStores = async (database: Database, stack: string) => {
 const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
   const database = createDatabase();
+  const operator = operatorOrigin(task.actor, Date.now());
   if (task.command === 'publish-model') {
-    const store = createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', task.stack));
-    const before = (await store.list(SERVERLESS_POOL)).get(task.model.name);
-    const edited = editedPrices(before?.prices ?? [], task.model.prices);
-    if (edited.length > 0)
-      throw new UsageError(
-        `Prices are never edited, because usage events name them: keep ${edited.join(', ')} as published and add a version.`,
-      );
-    // A model keeps its tokenizer when it is published again without one, as with a new price.
-    const tokenizer = task.tokenizer ? await upload(task.tokenizer, task.stack) : (task.model.tokenizer ?? before?.tokenizer);
-    await store.put(SERVERLESS_POOL, { ...task.model, ...(before && { created: before.created }), ...(tokenizer && { tokenizer }) });
+    await publish(database, operator, task);
     console.log(`Published ${task.model.name}. It can be called within 30 s.`);
   } else if (task.command === 'rebuild') {
     const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
@@ -65,21 +93,21 @@ const run = async (args: string[]): Promise<void> => {
     console.log(JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? value.toString() : value), 2));
     if (report.drift.rows > 0) process.exitCode = 1;
   } else if (task.command === 'limit-organization') {
-    const limiters = createLimiterStore(database, await physicalName('KEYS_TABLE', 'KeysTable', task.stack));
-    const told = await limitOrganization(limiters, task.organization, task.limits);
-    console.log(`${task.organization} has these limits; ${told.limiters} limiters of its keys were told.`);
+    await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
+    console.log(`${task.organization} has these limits, and its keys know of them.`);
   } else if (task.command === 'grant-credit') {
-    const grant = await grantCredit(await creditStores(database, task.stack), task.grant);
-    console.log(`Grant ${grant.number} of ${grant.organization}: $${dollarsOf(grant.amount_nanos)}.`);
+    const grant = await grantByOperator(await accountTables(database, task.stack), operator, task.grant);
+    console.log(`Grant ${grant.number} of ${grant.organization}: $${grant.amount}.`);
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
     console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));
     if (balance.drift !== 0n) process.exitCode = 1;
+  } else if (task.command === 'bootstrap') {
+    const tables = await accountTables(database, task.stack);
+    const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);
+    console.log(`${user.email} is an admin now. The temporary password is shown this once, and changed at the first login:\n${password}`);
   } else {
-    const { key_id, secret } = await createKey(
-      createLimiterStore(database, await physicalName('KEYS_TABLE', 'KeysTable', task.stack)),
-      task.key,
-    );
+    const { key_id, secret } = await createOperatorKey(await accountTables(database, task.stack), operator, task.key);
     console.log(`Created ${key_id}. Its secret is shown this once:\n${secret}`);
   }
 };

@@ -9,10 +9,12 @@ import { OrganizationLimits } from '../../shared/organizations/organization.ts';
 import { nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import type { TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
+import { Email } from '../../shared/users/user.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]
 
+  bootstrap --email ada@example.com  Make an admin of the control plane, and print a temporary password once: the first of a fresh deployment.
   publish-model --file model.json    Publish a model of the serverless host. The file holds its name, sizes, targets and prices
                                      (docs/operations.md shows one).
       [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
@@ -26,13 +28,14 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
                                      --prepaid: its requests are paid from credit that was granted before.
   grant-credit --org ID --dollars 100 --reason TEXT
                                      Add prepaid credit to an organization that has limits. To take some back: --dollars=-5.
-      [--actor NAME]                 Who grants it (default: the user of this shell).
   balance --org ID                   Tell an organization's credit: what was granted, spent and is held, and whether it adds up.
   rebuild --day 2026-11-21           Make the totals of a UTC day from its usage events again, put right what differs, and tell it as
                                      JSON. It fails when something did.
 
+  --actor NAME                       Who does it, for the audit log (default: the user of this shell).
   --stack NAME                       The data stack whose tables and bucket are meant (default sluice-data). KEYS_TABLE,
-                                     MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE and TOKENIZERS_BUCKET in the environment name them directly.
+                                     MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE and TOKENIZERS_BUCKET in the environment name them directly,
+                                     USER_POOL_ID, USER_POOL_CLIENT_ID and TOKEN_ISSUER the user pool.
 `;
 
 const options = {
@@ -55,17 +58,22 @@ const options = {
   models: { type: 'string' },
   expires: { type: 'string' },
   day: { type: 'string' },
+  email: { type: 'string' },
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
 
-export type Command = { stack: string } & (
+export type Command = { stack: string /** Who does it, by the name in the audit log. */; actor: string } & (
   | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
   | { command: 'create-key'; key: NewKey }
   | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
   | { command: 'grant-credit'; grant: Omit<Grant, 'number'> }
   | { command: 'balance'; organization: string }
   | { command: 'rebuild'; day: string }
+  | { command: 'bootstrap'; email: string }
 );
+
+/** A model as a file has it: its versions are counted where it is stored. */
+const ModelFile = Model.omit({ version: true });
 
 /** A mistake in the command line: told without a stack trace. */
 export class UsageError extends Error {}
@@ -74,12 +82,13 @@ export class UsageError extends Error {}
 export const readCommand = (args: string[], nowMs: number): Command => {
   const { positionals, values } = parseStrictly(args);
   const [command] = positionals;
+  const common = { stack: values.stack, actor: values.actor };
   if (command === 'publish-model') {
     if (!values.file) throw new UsageError('publish-model needs --file.');
-    const model = checked(Model, readJson(values.file, nowMs), values.file);
+    const model = { ...checked(ModelFile, readJson(values.file, nowMs), values.file), version: 1 };
     if (!priceAt(model.prices, nowMs))
       throw new UsageError(`${values.file} has no price whose effective_at has come: the model could not be called.`);
-    return { command, stack: values.stack, model, tokenizer: readTokenizer(values) };
+    return { command, ...common, model, tokenizer: readTokenizer(values) };
   }
   if (command === 'create-key') {
     const key = {
@@ -95,7 +104,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
       month_budget_nanos: dollars(values, 'month-budget'),
       total_budget_nanos: dollars(values, 'total-budget'),
     };
-    return { command, stack: values.stack, key: checked(NewKey, key, 'the options') };
+    return { command, ...common, key: checked(NewKey, key, 'the options') };
   }
   if (command === 'limit-organization') {
     const limits = {
@@ -107,7 +116,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     };
     return {
       command,
-      stack: values.stack,
+      ...common,
       organization: organizationOf(values),
       limits: checked(OrganizationLimits, limits, 'the options'),
     };
@@ -120,10 +129,11 @@ export const readCommand = (args: string[], nowMs: number): Command => {
       reason: values.reason,
       granted_at: nowMs,
     };
-    return { command, stack: values.stack, grant: checked(Grant.omit({ number: true }), grant, 'the options') };
+    return { command, ...common, grant: checked(Grant.omit({ number: true }), grant, 'the options') };
   }
-  if (command === 'balance') return { command, stack: values.stack, organization: organizationOf(values) };
-  if (command === 'rebuild') return { command, stack: values.stack, day: checked(z.iso.date(), values.day, '--day') };
+  if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
+  if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
+  if (command === 'rebuild') return { command, ...common, day: checked(z.iso.date(), values.day, '--day') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 

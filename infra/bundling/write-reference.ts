@@ -1,17 +1,38 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { controlDocument } from '../../shared/openapi/control-document.ts';
+import type { ControlOperation } from '../../shared/openapi/control-operation.ts';
 import { openApiDocument } from '../../shared/openapi/document.ts';
 
 /*
  * Writes the API reference into the folder of a bundle, as `reference/`: the OpenAPI document, the page that shows it, and the page's viewer
  * (Swagger UI), each compressed. The function that serves them (shared/http/reference.ts) has no schema to turn into JSON at a cold start.
- * Arguments: the folder, and `--structured-outputs` where the deployer has switched them on.
+ * Arguments: the folder, and `--structured-outputs` where the deployer has switched them on; or, for the reference of the control plane,
+ * `--operations` with the path of a module that exports its `controlRoutes`.
  */
-const [bundleFolder = '', ...flags] = process.argv.slice(2);
+const {
+  values: { operations, 'structured-outputs': structuredOutputs },
+  positionals: [bundleFolder = ''],
+} = parseArgs({
+  allowPositionals: true,
+  options: { operations: { type: 'string' }, 'structured-outputs': { type: 'boolean', default: false } },
+});
 const folder = path.join(bundleFolder, 'reference');
 const viewer = path.join(import.meta.dirname, '../../node_modules/swagger-ui-dist');
+
+/** Found at run time: infra/ is not built on what functions/ has. */
+const controlReference = async (modulePath: string) => {
+  const { controlRoutes } = (await import(pathToFileURL(path.resolve(modulePath)).href)) as { controlRoutes: readonly ControlOperation[] };
+  return { title: 'Sluice control plane API reference', document: controlDocument(controlRoutes) };
+};
+
+const { title, document } = operations
+  ? await controlReference(operations)
+  : { title: 'Sluice API reference', document: openApiDocument({ structuredOutputs }) };
 
 const LICENCE = '/*! Swagger UI, Copyright 2020-2021 SmartBear Software Inc., https://www.apache.org/licenses/LICENSE-2.0 */\n';
 
@@ -37,7 +58,7 @@ const read = (name: string): string => readFileSync(path.join(viewer, name), 'ut
 mkdirSync(folder, { recursive: true });
 const script = writeHashed('js', LICENCE + read('swagger-ui-bundle.js') + START);
 const style = writeHashed('css', LICENCE + read('swagger-ui.css'));
-write('openapi.json', JSON.stringify(openApiDocument({ structuredOutputs: flags.includes('--structured-outputs') })));
+write('openapi.json', JSON.stringify(document));
 write(
   'docs.html',
   `<!doctype html>
@@ -45,7 +66,7 @@ write(
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Sluice API reference</title>
+    <title>${title}</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="docs/${style}">
   </head>

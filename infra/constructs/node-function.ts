@@ -19,7 +19,7 @@ const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=4';
 export interface NodeFunctionProps {
   config: Config;
   /** The folder under `functions/`, and the name that its logs and alarms carry. */
-  name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer';
+  name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control';
   memoryMb: number;
   timeout: Duration;
   /** A program of infra/bundling that writes further files beside the bundle; it is given the bundle's folder and these flags. */

@@ -24,6 +24,8 @@ export interface RestHostProps {
   name: string;
   /** Serves every path and method that nothing else does. */
   fallback: LambdaFunction;
+  /** Where callers are checked, as no authorizer of the gateway's does it. */
+  authorization: string;
 }
 
 /** One public host: a regional REST API whose every answer, its own included, has the body of interface 2.6. */
@@ -32,7 +34,7 @@ export class RestHost extends Construct {
   readonly #fallback: LambdaIntegration;
   readonly #fellBack = new Set<string>();
 
-  constructor(scope: Construct, id: string, { config, name, fallback }: RestHostProps) {
+  constructor(scope: Construct, id: string, { config, name, fallback, authorization }: RestHostProps) {
     super(scope, id);
     const accessLogs = new LogGroup(this, 'AccessLogs', {
       retention: config.logRetentionDays as RetentionDays,
@@ -77,7 +79,7 @@ export class RestHost extends Construct {
     this.api.root.addMethod('ANY', this.#fallback);
     this.api.root.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
     this.#addGatewayResponses();
-    this.#acknowledge();
+    this.#acknowledge(authorization);
   }
 
   /** Streams the answers to POST on a path from a function; its other methods, and all between it and the root, stay with the fallback. */
@@ -123,7 +125,7 @@ export class RestHost extends Construct {
     }
   }
 
-  #acknowledge(): void {
+  #acknowledge(authorization: string): void {
     const acknowledge = (rule: string, reason: string): void =>
       Validations.of(this.api).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
     acknowledge(
@@ -134,11 +136,8 @@ export class RestHost extends Construct {
       'APIG3',
       'A web application firewall costs by the month; a deployer who wants one attaches it to the stage. Keys and limits are checked on every request.',
     );
-    acknowledge(
-      'APIG4',
-      'API keys are checked in the function, which admits with the same write; models, health and version are public by the interface.',
-    );
-    acknowledge('COG4', 'This host takes API keys and no user-pool tokens.');
+    acknowledge('APIG4', authorization);
+    acknowledge('COG4', authorization);
     acknowledge(
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
       'The managed policy is the one that API Gateway asks for to write its logs.',

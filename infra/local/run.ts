@@ -3,6 +3,7 @@ import path from 'node:path';
 import { interpret } from './assembly/interpret.ts';
 import type { LocalApp, RestApi } from './assembly/local-app.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
+import { startCognito } from './cognito/emulator.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
@@ -22,22 +23,24 @@ import { startEventSources } from './streams/event-sources.ts';
 /*
  * The local run of the deployed app, process by process:
  *
- *   runner ── gateways (one HTTP server a REST API), schedules, readers of streams, emulators of the SageMaker runtime, S3 and Lambda's Invoke
+ *   runner ── gateways (one HTTP server a REST API), schedules, readers of streams, emulators of SageMaker, S3 and Lambda's Invoke, the front of Cognito
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
  *     ├── dynoxide (DynamoDB)
+ *     ├── cognito-local, if the app has a user pool
  *     ├── infra/container/main.ts (the model)
  *     └── watchdog: ends all of them when the runner is gone
  *
  *   caller → gateway → function process → dynoxide
  *                                       → emulator → container, bucket or function process
+ *                                       → front → cognito-local
  */
 
 export interface LocalOptions {
   /** A CDK cloud assembly. */
   readonly assemblyDir: string;
-  /** Where the database, the buckets and the logs are kept. */
+  /** Where the database, the buckets, the users and the logs are kept. */
   readonly stateDir: string;
-  /** Keeps the database and the buckets in memory. */
+  /** Keeps the database and the buckets in memory, and forgets the users at the end. */
   readonly ephemeral: boolean;
   /** Of the serverless host; on-demand and control are the next two. 0 takes free ones. */
   readonly port: number;
@@ -65,6 +68,10 @@ export interface LocalRun {
   readonly buckets: Readonly<Record<string, string>>;
   readonly s3Endpoint: string;
   readonly lambdaEndpoint: string;
+  /** null: the app has no user pool. */
+  readonly cognitoUrl: string | null;
+  /** The user pools by logical id. What they would send by e-mail is in mail.log beside the logs. */
+  readonly userPools: Readonly<Record<string, { readonly id: string; readonly clientId: string }>>;
   readonly sagemakerUrl: string;
   readonly containerUrl: string;
   /** SageMaker endpoints by name; one added here is there at once. `sluice-tiny` and, if it is our own, `sluice-tiny-reasoning` are the container. */
@@ -99,7 +106,10 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(() => container?.close());
   const startingDatabase = startDatabase({ ...common, ephemeral: options.ephemeral });
   started.defer(async () => (await startingDatabase.catch(() => undefined))?.close());
-  const [database, containerReady] = await Promise.all([startingDatabase, container?.ready]);
+  const startingCognito =
+    app.userPools.length > 0 ? startCognito({ ...common, pools: app.userPools, ephemeral: options.ephemeral }) : Promise.resolve(undefined);
+  started.defer(async () => (await startingCognito.catch(() => undefined))?.close());
+  const [database, containerReady, cognito] = await Promise.all([startingDatabase, container?.ready, startingCognito]);
   const target = containerReady
     ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
     : foreignTarget(options.containerUrl ?? '');
@@ -112,11 +122,12 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(s3.close);
   const invokeApi = await startInvokeApi((name, event) => functions.start(name, event));
   started.defer(invokeApi.close);
+  const cognitoUrl = cognito?.url ?? null;
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
     environments: options.environments,
-    endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url, s3Url: s3.url, lambdaUrl: invokeApi.url },
+    endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url, s3Url: s3.url, lambdaUrl: invokeApi.url, cognitoUrl },
   });
   started.defer(functions.close);
   const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
@@ -143,6 +154,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     buckets: Object.fromEntries(app.buckets.map(({ logicalId, name }) => [logicalId, name])),
     s3Endpoint: s3.url,
     lambdaEndpoint: invokeApi.url,
+    cognitoUrl,
+    userPools: Object.fromEntries(app.userPools.map(({ logicalId, id, client }) => [logicalId, { id, clientId: client.id }])),
     sagemakerUrl: sagemaker.url,
     containerUrl: target.url,
     endpoints,
@@ -151,6 +164,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
       runner: process.pid,
       dynamodb: database.pid() ?? null,
       container: container?.pid() ?? null,
+      cognito: cognito?.pid() ?? null,
       functions: functions.pids(),
     }),
     close: () => running.disposeAsync(),

@@ -2,20 +2,21 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createDatabase } from '../../shared/database/client.ts';
-import { createKey } from '../../shared/keys/create-key.ts';
 import { isKeyItem } from '../../shared/keys/key.ts';
 import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import type { NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createOperatorKey, operatorOrigin } from '../admin/accounts.ts';
 import { uploadTokenizer } from '../admin/tokenizer-files.ts';
 import { REGION } from './assembly/resolve.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
 import type { LocalFacts } from './local-facts.ts';
 import type { LocalRun } from './run.ts';
+import { type DemoAdmin, seedAdmin } from './seed-admin.ts';
 
-/** The demo key and the model that it may call. */
-export interface Demo {
+/** The demo key, the model that it may call, and the login of the admin. */
+export interface Demo extends DemoAdmin {
   readonly api_key: string;
   readonly model: string;
 }
@@ -83,16 +84,18 @@ export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, 
   const published = containerModel === undefined ? ownModels(await uploadContainerFiles(run)) : foreignModels(containerModel);
   await Promise.all(published.map((model) => models.put(SERVERLESS_POOL, model)));
 
+  const tables = { database, accountsTable: run.tables.Accounts as string, keysTable: run.tables.Keys as string };
+  const admin = await seedAdmin(run, tables, previous);
   const known = previous && parseSecret(previous.api_key);
   const item = known && (await limiters.get(known.keyId));
   if (previous && item && isKeyItem(item) && sameHash(known.hash, item.h) && item.status === 'active')
-    return { api_key: previous.api_key, model: LOCAL_MODEL };
-  const { secret } = await createKey(limiters, {
+    return { ...admin, api_key: previous.api_key, model: LOCAL_MODEL };
+  const { secret } = await createOperatorKey(tables, operatorOrigin('npm start', Date.now()), {
     org: 'org_demo',
     scope: 'serverless',
     requests_per_minute: 3_000,
     tokens_per_minute: 10_000_000,
     concurrency: 256,
   });
-  return { api_key: secret, model: LOCAL_MODEL };
+  return { ...admin, api_key: secret, model: LOCAL_MODEL };
 };

@@ -4,7 +4,7 @@ import { foreignModelName } from './foreign-container.ts';
 import { type LocalFacts, readFacts, writeFacts } from './local-facts.ts';
 import { type Flags, readFlags, USAGE } from './options.ts';
 import { type LocalRun, startLocal } from './run.ts';
-import { seedDemo } from './seed.ts';
+import { type Demo, seedDemo } from './seed.ts';
 import { takeStateFolder } from './state-folder.ts';
 
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
@@ -98,29 +98,31 @@ const createPublisher = (stateDir: string, facts: () => LocalFacts): (() => void
   return () => void write();
 };
 
-const toFacts = (run: LocalRun, demo: { api_key: string; model: string }): LocalFacts => ({
+const toFacts = (run: LocalRun, demo: Demo): LocalFacts => ({
   base_url: run.hosts.serverless,
   ondemand_url: run.hosts.ondemand,
   control_url: run.hosts.control,
-  api_key: demo.api_key,
-  model: demo.model,
+  ...demo,
   dynamodb_endpoint: run.dynamodbEndpoint,
   sagemaker_url: run.sagemakerUrl,
   container_url: run.containerUrl,
   s3_endpoint: run.s3Endpoint,
   lambda_endpoint: run.lambdaEndpoint,
+  cognito_endpoint: run.cognitoUrl,
+  user_pools: Object.fromEntries(Object.entries(run.userPools).map(([name, { id, clientId }]) => [name, { id, client_id: clientId }])),
   tables: { ...run.tables },
   buckets: { ...run.buckets },
   pids: run.pids(),
 });
 
-const announce = ({ hosts }: LocalRun, { api_key, model }: { api_key: string; model: string }): void => {
+const announce = ({ hosts }: LocalRun, { api_key, model, admin_email, admin_password }: Demo): void => {
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Tell me about rivers.' }] });
   const urls = Object.entries(hosts).flatMap(([name, url]) => (url === null ? [] : [`  ${name.padEnd(12)}${url}`]));
   console.log(`Sluice runs here. Ctrl-C stops it.
 
 ${urls.join('\n')}
   ${'demo key'.padEnd(12)}${api_key}
+  ${'admin'.padEnd(12)}${admin_email}  ${admin_password}
 
 curl -N ${hosts.serverless}/v1/chat/completions \\
   -H 'authorization: Bearer ${api_key}' -H 'content-type: application/json' \\

@@ -11,6 +11,7 @@ export class DataStack extends Stack {
   readonly usage: Table;
   readonly responses: Table;
   readonly accounts: Table;
+  readonly attempts: Table;
   readonly tokenizers: Bucket;
 
   constructor(scope: Construct, id: string, props: StackProps) {
@@ -32,6 +33,7 @@ export class DataStack extends Stack {
     });
     this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.accounts = new Table(this, 'Accounts', { variable: 'ACCOUNTS_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.attempts = new Table(this, 'Attempts', { variable: 'ATTEMPTS_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });

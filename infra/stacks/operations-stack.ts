@@ -18,10 +18,13 @@ import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
 import type { Config } from '../config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
+import type { ControlStack } from './control-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 const PERIOD = Duration.minutes(5);
 const TRACED_SHARE = 0.05;
+/** In five minutes: more than people who mistype. */
+const LOGINS_REFUSED = 100;
 /** Events wait for others for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
 
@@ -29,7 +32,11 @@ const ROLLUPS_LATE = Duration.minutes(15);
 export class OperationsStack extends Stack {
   readonly #topic: Topic;
 
-  constructor(scope: Construct, id: string, { config, serverless }: { config: Config; serverless: ServerlessStack }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { config, serverless, control }: { config: Config; serverless: ServerlessStack; control: ControlStack },
+  ) {
     super(scope, id);
     this.#topic = new Topic(this, 'Alarms', { enforceSSL: true });
     // A policy of its own replaces the one that lets the account publish.
@@ -58,7 +65,14 @@ export class OperationsStack extends Stack {
       },
     });
     const { rollups } = serverless;
-    const functions = [serverless.inference, serverless.catalog, serverless.metering, rollups.function, serverless.tokenizer];
+    const functions = [
+      serverless.inference,
+      serverless.catalog,
+      serverless.metering,
+      rollups.function,
+      serverless.tokenizer,
+      control.function,
+    ];
     const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
       const filters = from.map(
         (fn, i) =>
@@ -75,7 +89,8 @@ export class OperationsStack extends Stack {
     const orphaned = count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = count('SettlementFailed', says('settlement_failed'), serverless.inference);
     const notKept = count('ResponseNotKept', says('response_not_kept'), serverless.inference);
-    const unhandled = count('UnhandledError', says('unhandled_error'), serverless.inference, serverless.catalog);
+    const unhandled = count('UnhandledError', says('unhandled_error'), serverless.inference, serverless.catalog, control.function);
+    const refusedLogins = count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.function);
     const swept = count(
       'SweepCompleted',
       FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
@@ -86,6 +101,9 @@ export class OperationsStack extends Stack {
     const stage = serverless.host.api.deploymentStage;
 
     this.#alarm('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
+    const controlErrors = control.host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
+    this.#alarm('ControlUnavailable', controlErrors, 5);
+    this.#alarm('LoginsRefused', refusedLogins, LOGINS_REFUSED);
     this.#alarm('RequestsOrphaned', orphaned, 0);
     this.#alarm('SettlementsFailed', unsettled, 0);
     this.#alarm('ResponsesNotKept', notKept, 0);

@@ -79,7 +79,13 @@ export class ServerlessStack extends Stack {
 
     this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage });
 
-    this.host = new RestHost(this, 'Host', { config, name: 'serverless', fallback: this.catalog });
+    this.host = new RestHost(this, 'Host', {
+      config,
+      name: 'serverless',
+      fallback: this.catalog,
+      authorization:
+        'API keys are checked in the function, which admits with the same write; models, health and version are public by the interface.',
+    });
     for (const path of INFERENCE_PATHS) this.host.stream(path, this.inference);
     new CfnOutput(this, 'BaseUrl', { value: `${this.host.api.url}v1`, description: 'What an OpenAI client takes as its base URL.' });
     Validations.of(this).acknowledge({

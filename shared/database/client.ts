@@ -43,7 +43,7 @@ const open = (place: Place, maxAttempts: number, requestHandler: NodeHttpHandler
 };
 
 /** Money has no bound that a double would hold: what it would not give exactly is a bigint. */
-const wrapNumbers = (text: string): number | bigint => {
+export const wrapNumbers = (text: string): number | bigint => {
   const value = Number(text);
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : BigInt(text);
 };

@@ -34,6 +34,46 @@ export class InvalidRequest extends ApiError {
   }
 }
 
+/** Something that is not there, or that is another's: 404. */
+export class ResourceNotFound extends ApiError {
+  constructor(kind: string, id: string, param: string | null = null) {
+    super({
+      status: 404,
+      type: 'invalid_request_error',
+      code: `${kind.toLowerCase().replaceAll(' ', '_')}_not_found`,
+      param,
+      message: `There is no ${kind} '${id.slice(0, 256)}', or it is not yours to see.`,
+    });
+  }
+}
+
+/** What the caller's role does not allow: 403. */
+export class Forbidden extends ApiError {
+  constructor({ message, code = 'insufficient_role', param = null }: { message: string; code?: string; param?: string | null }) {
+    super({ status: 403, type: 'permission_error', code, param, message });
+  }
+}
+
+/** What the state of a resource does not allow: 409. */
+export class Conflict extends ApiError {
+  constructor({ code, message, param = null }: { code: string; message: string; param?: string | null }) {
+    super({ status: 409, type: 'invalid_request_error', code, param, message });
+  }
+}
+
+/** What was to be changed has been changed meanwhile: 412. */
+export class PreconditionFailed extends ApiError {
+  constructor() {
+    super({
+      status: 412,
+      type: 'invalid_request_error',
+      code: 'version_conflict',
+      param: 'If-Match',
+      message: 'It was changed since you read it, or at the same time. Read it again, and send the change with its new ETag in If-Match.',
+    });
+  }
+}
+
 /** Our own fault. The cause is logged, never sent. */
 export class InternalError extends ApiError {
   constructor() {

@@ -9,7 +9,7 @@ export interface Reply<Body = string> {
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'x-request-id, etag, retry-after, retry-after-ms, x-should-retry, x-sluice-ignored, x-sluice-idempotency, x-sluice-original-request-id, idempotent-replayed, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens',
+    'x-request-id, etag, retry-after, retry-after-ms, x-should-retry, x-sluice-ignored, deprecation, sunset, x-sluice-successor, x-sluice-idempotency, x-sluice-original-request-id, idempotent-replayed, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens',
 };
 
 /** The headers of every reply. */

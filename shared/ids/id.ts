@@ -1,9 +1,12 @@
-import { randomBase62 } from './base62.ts';
+import { randomBase62, toBase62 } from './base62.ts';
 
 /** Every kind of id and its prefix, so that a pasted id tells what it is. */
 export const prefixes = {
   key: 'key_',
   organization: 'org_',
+  user: 'user_',
+  event: 'evt_',
+  price: 'price_',
   request: 'req_',
   chatCompletion: 'chatcmpl-',
   completion: 'cmpl-',
@@ -22,6 +25,16 @@ export const RANDOM_CHARACTERS = 18;
 
 /** A new id of that kind, for instance `req_8fK2…`. */
 export const newId = (kind: RandomIdKind): string => prefixes[kind] + randomBase62(RANDOM_CHARACTERS);
+
+/** Milliseconds since the epoch in seven base62 characters: enough until the year 2081. */
+export const TIME_CHARACTERS = 7;
+
+/** A time as the start of an id: ids of later times sort behind it. */
+export const timeOfId = (atMs: number): string => toBase62(atMs, TIME_CHARACTERS);
+
+/** A new id that tells its time, so that a table has them in the order in which they were made; 65 bits of it are random. */
+export const newTimedId = (kind: RandomIdKind, atMs: number): string =>
+  prefixes[kind] + timeOfId(atMs) + randomBase62(RANDOM_CHARACTERS - TIME_CHARACTERS);
 
 /** The same id under another prefix: a reply's id and its request's id tell of each other. */
 export const idLike = (kind: IdKind, other: string): string => prefixes[kind] + other.slice(other.search(/[_-]/) + 1);

@@ -97,10 +97,13 @@ const remembered = (
 export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, item: KeyItem): void => {
   const organization = item.lim_o && remembered(limiters, item.org, request);
   if (organization) throw tell('organization', request, organization, item);
-  const shards = Array.from({ length: item.shards ?? 1 }, (_, shard) => remembered(limiters, shardId(request.key.keyId, shard), request));
+  const shards = Array.from({ length: usableShards(item) }, (_, shard) => remembered(limiters, shardId(request.key.keyId, shard), request));
   const [first] = shards;
   if (first && shards.every((refused) => refused !== undefined)) throw tell('key', request, first);
 };
+
+/** Of a key whose limits were lowered below the number of its shards, the last ones have no part any more. */
+const usableShards = ({ shards = 1, all_r = shards, all_c = shards }: KeyItem): number => Math.max(1, Math.min(shards, all_r, all_c));
 
 /** The shards in the order in which this request tries them: where its id points, then the others from a place of chance. */
 const shardOrder = (requestId: string, shards: number): number[] => {
@@ -133,7 +136,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
   const { item: base } = opened;
   let refused: RefusedBy<LimiterItem> | undefined;
   let roundTrips = 0;
-  for (const [tried, shard] of shardOrder(requestId, base.shards ?? 1).entries()) {
+  for (const [tried, shard] of shardOrder(requestId, usableShards(base)).entries()) {
     if (refused && tried >= MAX_SHARDS_TRIED && !isMoneyRefusal(refused.refusal)) break;
     const limiterId = shardId(key.keyId, shard);
     const ask: Ask<KeyItem> = {
@@ -188,15 +191,19 @@ const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, t
   }
 };
 
+/** The key's item, if it may use the model: one that was not allowed a moment ago may be by now. */
+const openFor = async (limiters: Limiters, { key, model, opened }: AdmissionRequest): Promise<Opened> =>
+  opened && isModelAllowed(opened.item, model)
+    ? opened
+    : openKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkModel(item, model, limiters.now()));
+
 /**
  * Takes a request out of the limits of its key, and then of its organization where that has some: one conditional write each, as a rule.
  * @throws 401, 403, 429, and then nothing is in flight; 503, and then what may be in flight is ended by the sweep
  */
 export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<Admission> => {
-  const { now } = limiters;
   const { requestId } = request;
-  const opened = request.opened ?? (await openKey(limiters, request.key, Number.POSITIVE_INFINITY));
-  checkModel(opened.item, request.model, now());
+  const opened = await openFor(limiters, request);
   const refused = opened.item.lim_o && remembered(limiters, opened.item.org, request);
   if (refused) throw tell('organization', request, refused, opened.item);
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../http/errors.ts';
 import type { LimiterItem } from '../limiters/limiter.ts';
 import type { Limiters } from '../limiters/reserve.ts';
-import { expiredKey, wrongHost, wrongKey } from './errors.ts';
+import { expiredKey, InvalidApiKey, wrongHost, wrongKey } from './errors.ts';
 import { isKeyItem, type KeyItem } from './key.ts';
 import { type PresentedKey, type Scope, sameHash } from './secret.ts';
 
@@ -29,7 +29,7 @@ export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.m
 
 /** Where nothing is written, and so nothing proves the configuration, a cached one is believed for this long. */
 const CONFIGURATION_MS = 30_000;
-/** A refusal on a cached configuration is final for this long; then it is read again, so that a rotated secret or a new key opens. */
+/** A refusal on a cached configuration is final for this long; then it is read again. */
 export const REFUSAL_MS = 5_000;
 
 /** A key's item that opens, and whether it was read just now. */
@@ -40,7 +40,8 @@ export interface Opened {
 
 /**
  * The key's item, from the cache or by one read, if the key opens it and `check` lets it pass.
- * Positive answers are believed up to `maxAgeMs`, negative ones up to 5 s: a flood of wrong keys costs few reads.
+ * Positive answers are believed up to `maxAgeMs`. Negative ones up to 5 s, but that a key's new secret opens at once: what does not open is looked at
+ * again five times in that time, so that a flood of wrong keys costs few reads.
  */
 export const openKey = async (
   { store, cache, now }: Limiters,
@@ -53,18 +54,26 @@ export const openKey = async (
     check(opening);
     return opening;
   };
+  const read = async (): Promise<LimiterItem | undefined> => {
+    const item = await store.get(key.keyId);
+    cache.set(key.keyId, item, now());
+    return item;
+  };
   const seen = cache.get(key.keyId);
   const ageMs = seen ? now() - seen.seenAtMs : Number.POSITIVE_INFINITY;
-  if (seen && ageMs < maxAgeMs) {
-    try {
-      return { item: opened(seen.item), isRead: false };
-    } catch (error) {
-      if (!(error instanceof ApiError) || ageMs < REFUSAL_MS) throw error;
+  if (!seen || (ageMs >= maxAgeMs && ageMs >= REFUSAL_MS)) return { item: opened(await read()), isRead: true };
+  try {
+    const item = opened(seen.item);
+    if (ageMs < maxAgeMs) return { item, isRead: false };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (ageMs < REFUSAL_MS) {
+      const look = error instanceof InvalidApiKey ? cache.lookAgain(key.keyId, now(), read) : undefined;
+      if (!look) throw error;
+      return { item: opened(await look), isRead: true };
     }
-  } else if (seen && ageMs < REFUSAL_MS) opened(seen.item);
-  const item = await store.get(key.keyId);
-  cache.set(key.keyId, item, now());
-  return { item: opened(item), isRead: true };
+  }
+  return { item: opened(await read()), isRead: true };
 };
 
 /** The item of a presented key, or a 401. For answers that admit nothing. */

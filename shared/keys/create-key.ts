@@ -1,24 +1,9 @@
 import { newId } from '../ids/id.ts';
 import type { LimiterStore } from '../limiters/limiter-store.ts';
 import { type KeyItem, NewKey } from './key.ts';
+import { limitsOfShard, shardsOf } from './key-items.ts';
 import { newSecret } from './secret.ts';
-import { shardId, shardsFor, shareOf, shareOfNanos } from './shards.ts';
-
-/** The limits of one shard: its parts of the key's. */
-const limitsOfShard = (key: NewKey, shards: number, shard: number): Pick<KeyItem, 'lim_r' | 'lim_t' | 'lim_c'> & Partial<KeyItem> => {
-  const share = (whole: number): number => shareOf(whole, shards, shard);
-  const money = (whole: bigint | undefined): bigint | undefined => (whole === undefined ? undefined : shareOfNanos(whole, shards, shard));
-  const [bud_d, bud_m, bud_t] = [money(key.day_budget_nanos), money(key.month_budget_nanos), money(key.total_budget_nanos)];
-  return {
-    lim_r: share(key.requests_per_minute),
-    lim_t: share(key.tokens_per_minute),
-    lim_c: share(key.concurrency),
-    ...(bud_d !== undefined && { bud_d }),
-    ...(bud_m !== undefined && { bud_m }),
-    ...(bud_t !== undefined && { bud_t }),
-    ...(shards > 1 && { shards, all_r: key.requests_per_minute, all_t: key.tokens_per_minute, all_c: key.concurrency }),
-  };
-};
+import { shardId } from './shards.ts';
 
 /**
  * Creates an API key and returns its secret, which is stored nowhere: only its SHA-256 is. A busy key has several limiter items, which share
@@ -28,8 +13,7 @@ export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ 
   const key = NewKey.parse(fields);
   const id = newId('key');
   const { secret, hash } = newSecret(key.scope, id);
-  const budgets = [key.day_budget_nanos, key.month_budget_nanos, key.total_budget_nanos].filter((budget) => budget !== undefined);
-  const shards = shardsFor(key, budgets);
+  const shards = shardsOf(key);
   const isLimited = (await store.get(key.org)) !== undefined;
   const itemOf = (shard: number): KeyItem => ({
     id: shardId(id, shard),

@@ -13,8 +13,13 @@ export interface Seen {
   seenAtMs: number;
 }
 
+/** What opens no more, or not yet, is looked at again this often within a span: a flood of wrong secrets costs few reads. */
+const MAX_SECOND_LOOKS = 5;
+const SECOND_LOOKS_MS = 5_000;
+
 interface Entry extends Seen {
   refusesUntilMs?: number;
+  looks?: { sinceMs: number; count: number };
 }
 
 /**
@@ -23,6 +28,7 @@ interface Entry extends Seen {
  */
 export const createLimiterCache = () => {
   const entries = new Map<string, Entry>();
+  const looking = new Map<string, Promise<LimiterItem | undefined>>();
   const put = (id: string, entry: Entry): void => {
     entries.delete(id);
     entries.set(id, entry);
@@ -31,7 +37,26 @@ export const createLimiterCache = () => {
   return {
     /** What was last seen of a limiter (`item` undefined: there was none) and when; undefined when nothing was. */
     get: (id: string): Seen | undefined => entries.get(id),
-    set: (id: string, item: LimiterItem | undefined, nowMs: number): void => put(id, { item, seenAtMs: nowMs }),
+    set: (id: string, item: LimiterItem | undefined, nowMs: number): void => {
+      const looks = entries.get(id)?.looks;
+      put(id, { item, seenAtMs: nowMs, ...(looks && { looks }) });
+    },
+    /**
+     * Reads a limiter again that was seen a moment ago, because what was seen refuses: once for all who ask meanwhile, and five times in five seconds.
+     * undefined: not now.
+     */
+    lookAgain: (id: string, nowMs: number, read: () => Promise<LimiterItem | undefined>): Promise<LimiterItem | undefined> | undefined => {
+      const underWay = looking.get(id);
+      if (underWay) return underWay;
+      const entry = entries.get(id);
+      if (entry) {
+        if (!entry.looks || nowMs - entry.looks.sinceMs >= SECOND_LOOKS_MS) entry.looks = { sinceMs: nowMs, count: 0 };
+        if (++entry.looks.count > MAX_SECOND_LOOKS) return undefined;
+      }
+      const look = read().finally(() => looking.delete(id));
+      looking.set(id, look);
+      return look;
+    },
     /** Remembers that this image refuses. */
     refuse: (id: string, item: LimiterItem, reason: Refusal, nowMs: number): void => {
       const wait = Math.min(reason.retryAfterMs, endsWithARequest(reason) ? REQUEST_REFUSAL_MS : MAX_REFUSAL_MS);

@@ -1,6 +1,7 @@
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed, itemOf } from '../database/client.ts';
 import { queryItems } from '../database/query.ts';
+import { toConfigure } from './configuration.ts';
 import { type Ending, toEnd } from './ending.ts';
 import { epochPartition } from './epoch.ts';
 import type { LimiterItem } from './limiter.ts';
@@ -12,9 +13,6 @@ export const ORGANIZATION_INDEX = 'organization';
 const MAX_PAGES = 100;
 
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
-
-const named = <Value>(prefix: string, values: readonly Value[]): Record<string, Value> =>
-  Object.fromEntries(values.map((value, i) => [`${prefix}${i}`, value]));
 
 /**
  * The `keys` table: limiter items. Only this folder knows its attributes, conditions and indexes.
@@ -73,32 +71,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
 
   /** Changes what is configured, which every environment notices at its next write. The item must be there. */
   configure: async <Item extends LimiterItem>(id: string, changes: Partial<Item>, removed: readonly string[] = []): Promise<void> => {
-    const entries = Object.entries(changes).filter(([, value]) => value !== undefined);
-    const set = entries.map((_, i) => `#n${i} = :v${i}`).join(', ');
-    const remove = removed.map((_, i) => `#r${i}`).join(', ');
-    const names = {
-      ...named(
-        '#n',
-        entries.map(([name]) => name),
-      ),
-      ...named('#r', removed),
-    };
-    await database.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { id },
-        UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`, 'ADD cfg :one'].filter(Boolean).join(' '),
-        ConditionExpression: 'attribute_exists(id)',
-        ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-        ExpressionAttributeValues: {
-          ':one': 1,
-          ...named(
-            ':v',
-            entries.map(([, value]) => value),
-          ),
-        },
-      }),
-    );
+    await database.send(new UpdateCommand({ TableName: table, Key: { id }, ...toConfigure(changes, removed) }));
   },
 
   /** Adds the grant of this number to the credit, once; false where it is in it already. Grants come in the order of their numbers. */

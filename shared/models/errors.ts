@@ -1,4 +1,5 @@
-import { ApiError } from '../http/errors.ts';
+import { ApiError, Conflict } from '../http/errors.ts';
+import type { RegistrationReport } from './registration-report.ts';
 
 export class ModelNotFound extends ApiError {
   constructor(model: string) {
@@ -26,3 +27,40 @@ export class ModelNotPriced extends ApiError {
     this.cause = new Error(`The model '${model}' has no price whose effective_at has come.`);
   }
 }
+
+/** What a model's name is taken by already: 409. */
+export class ModelExists extends Conflict {
+  constructor(model: string) {
+    super({
+      code: 'model_exists',
+      param: 'name',
+      message: `There is a model '${model}' already. Change that one, or choose another name.`,
+    });
+  }
+}
+
+/** What is published is called: 409. */
+export class ModelPublished extends Conflict {
+  constructor(model: string) {
+    super({ code: 'model_published', message: `The model '${model}' is published. Unpublish it first: set its status to 'unpublished'.` });
+  }
+}
+
+/** A model that could not be served as it is written: 409. */
+export class ChecksFailed extends Conflict {
+  constructor(report: RegistrationReport) {
+    super({
+      code: 'checks_failed',
+      param: 'accept_failed_checks',
+      message: `${firstFailed(report)} To store the model all the same, send accept_failed_checks: true.`,
+    });
+  }
+}
+
+const firstFailed = ({ targets, tokenizer }: RegistrationReport): string => {
+  for (const [index, { endpoint, checks }] of targets.entries()) {
+    const failed = checks.find(({ passed }) => !passed);
+    if (failed) return `The check '${failed.name}' of targets[${index}], '${endpoint}', has failed: ${failed.detail}`;
+  }
+  return `The check of the tokenizer has failed: ${tokenizer?.detail}`;
+};

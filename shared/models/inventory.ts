@@ -1,7 +1,7 @@
 import { logError } from '../logging/log.ts';
 import { ModelNotFound } from './errors.ts';
 import type { Model } from './model.ts';
-import type { ModelStore } from './model-store.ts';
+import type { ModelReader } from './model-store.ts';
 
 /** A change of the inventory reaches every function within this time. */
 const FRESH_MS = 30_000;
@@ -12,7 +12,7 @@ const STALE_MS = 10 * 60_000;
 const RETRY_MS = 5_000;
 
 /** The published models of a pool as one function environment sees them, at most 30 s old; one query a refresh, however many ask. */
-export const createInventory = (store: ModelStore, pool: string, now: () => number) => {
+export const createInventory = (store: ModelReader, pool: string, now: () => number) => {
   let seen: { models: Map<string, Model>; atMs: number } | undefined;
   let retryAtMs = 0;
   let refreshing: Promise<Map<string, Model>> | undefined;

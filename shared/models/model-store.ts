@@ -1,7 +1,10 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Database } from '../database/client.ts';
 import { queryItems } from '../database/query.ts';
+import type { Write } from '../database/transaction.ts';
+import { PreconditionFailed } from '../http/errors.ts';
 import { logError } from '../logging/log.ts';
+import { ModelExists } from './errors.ts';
 import { Model, type NewModel } from './model.ts';
 
 /** The shared models; an organization's own deployments have its id as their pool. */
@@ -9,10 +12,30 @@ export const SERVERLESS_POOL = 'serverless';
 
 const MAX_PAGES = 20;
 
-/** The `models` table: the inventory, one partition a pool. */
+/** What a later release adds to a row does not keep this one from reading it. */
+const Stored = Model.strip();
+
+/** The row is there, as it was read. One from before versions were counted has none, and is of version 1. */
+const isOfVersion = (version: number) => ({
+  ConditionExpression:
+    version === 1
+      ? 'attribute_exists(#pool) AND (attribute_not_exists(#version) OR #version = :version)'
+      : 'attribute_exists(#pool) AND #version = :version',
+  ExpressionAttributeNames: { '#pool': 'pool', '#version': 'version' },
+  ExpressionAttributeValues: { ':version': version },
+});
+
+const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
+
+/** The `models` table: the inventory, one partition a pool. The only code that knows its keys. */
 export const createModelStore = (database: Database, table: string) => ({
   put: async (pool: string, model: NewModel): Promise<void> => {
     await database.send(new PutCommand({ TableName: table, Item: { pool, ...Model.parse(model) } }));
+  },
+
+  get: async (pool: string, name: string): Promise<Model | undefined> => {
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { pool, name }, ConsistentRead: true }));
+    return Item && Stored.parse(Item);
   },
 
   /** Every model of a pool by name. */
@@ -22,16 +45,45 @@ export const createModelStore = (database: Database, table: string) => ({
       KeyConditionExpression: '#pool = :pool',
       ExpressionAttributeNames: { '#pool': 'pool' },
       ExpressionAttributeValues: { ':pool': pool },
+      ConsistentRead: true,
     };
     const models = new Map<string, Model>();
     for await (const { pool: _, ...item } of queryItems(database, query, MAX_PAGES)) {
-      const { data: model, error } = Model.safeParse(item);
+      const { data: model, error } = Stored.safeParse(item);
       // One row that cannot be read must not take every other model down.
       if (model) models.set(model.name, model);
       else logError('model_unreadable', error, { pool, model: item.name });
     }
     return models;
   },
+
+  /** A model that must not be there yet: 409. */
+  toCreate: (pool: string, model: Model): Write => ({
+    item: {
+      Put: {
+        TableName: table,
+        Item: { pool, ...model },
+        ConditionExpression: 'attribute_not_exists(#pool)',
+        ExpressionAttributeNames: { '#pool': 'pool' },
+      },
+    },
+    refused: () => new ModelExists(model.name),
+  }),
+
+  /** A model in place of the version that was read: 412 where it is another by now. The version is counted up. */
+  toReplace: (pool: string, model: Model): Write => ({
+    item: { Put: { TableName: table, Item: { pool, ...model, version: model.version + 1 }, ...isOfVersion(model.version) } },
+    refused: changedMeanwhile,
+  }),
+
+  /** Removes a model as it was read: 412 where it is another by now. */
+  toDelete: (pool: string, { name, version }: Pick<Model, 'name' | 'version'>): Write => ({
+    item: { Delete: { TableName: table, Key: { pool, name }, ...isOfVersion(version) } },
+    refused: changedMeanwhile,
+  }),
 });
 
 export type ModelStore = ReturnType<typeof createModelStore>;
+
+/** What the data plane reads of it. */
+export type ModelReader = Pick<ModelStore, 'list'>;

@@ -1,15 +1,9 @@
-import * as z from 'zod';
 import { KeyFacts } from '../keys/key-facts.ts';
 import { Health } from '../models/health.ts';
 import { ModelEntry, ModelList } from '../models/model-entry.ts';
-import { LIMIT_HEADERS } from './headers.ts';
+import { DEPRECATION_HEADERS, LIMIT_HEADERS } from './headers.ts';
 import type { Operation } from './operation.ts';
-
-const Version = z.object({
-  version: z.string().meta({ description: 'The release that is deployed.' }),
-  commit: z.string(),
-  api_version: z.string().meta({ description: 'The version of this interface.' }),
-});
+import { serviceOperations } from './service-operations.ts';
 
 const entry = {
   id: 'qwen3-8b',
@@ -20,6 +14,7 @@ const entry = {
   max_output_tokens: 8_192,
   pricing: { prompt: '0.00000005', cached_prompt: '0.000000005', completion: '0.0000002' },
   capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
+  deprecation: null,
 };
 
 const key = {
@@ -69,7 +64,7 @@ export const catalogOperations: Operation[] = [
     success: {
       description: 'The model.',
       json: { name: 'Model', schema: ModelEntry, examples: { model: { summary: 'A model', value: entry } } },
-      headers: ['etag', 'cache-control'],
+      headers: ['etag', 'cache-control', ...DEPRECATION_HEADERS],
     },
     errors: [404, 503],
   },
@@ -104,45 +99,5 @@ export const catalogOperations: Operation[] = [
     },
     errors: [503],
   },
-  {
-    method: 'get',
-    path: '/version',
-    operationId: 'retrieveVersion',
-    tag: 'Service',
-    summary: 'What is deployed',
-    isPublic: true,
-    success: {
-      description: 'The versions of the deployment and of this interface.',
-      json: {
-        name: 'Version',
-        schema: Version,
-        examples: { version: { summary: 'A release', value: { version: '0.1.0', commit: '330127e', api_version: '1.0.0' } } },
-      },
-    },
-    errors: [],
-  },
-  {
-    method: 'get',
-    path: '/openapi.json',
-    operationId: 'retrieveOpenApiDocument',
-    tag: 'Service',
-    summary: 'This document',
-    isPublic: true,
-    success: {
-      description: 'The interface of this host as OpenAPI 3.1.',
-      json: { name: 'OpenApiDocument', schema: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }) },
-      headers: ['etag', 'cache-control'],
-    },
-    errors: [],
-  },
-  {
-    method: 'get',
-    path: '/docs',
-    operationId: 'retrieveReference',
-    tag: 'Service',
-    summary: 'The API reference as a page',
-    isPublic: true,
-    success: { description: 'A page that shows this document.', html: true, headers: ['etag'] },
-    errors: [],
-  },
+  ...serviceOperations,
 ];

@@ -1,7 +1,6 @@
-import * as z from 'zod';
 import { chatCompletionRequest } from '../chat/request.ts';
 import { UnsupportedByModel } from '../chat/support.ts';
-import { ApiError, InternalError, ServiceUnavailable, toWire } from '../http/errors.ts';
+import { type ApiError, InternalError, ServiceUnavailable } from '../http/errors.ts';
 import { validate } from '../http/validate.ts';
 import { IdempotencyInProgress, IdempotencyKeyReused, IdempotentResultNotStored } from '../idempotency/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../keys/errors.ts';
@@ -10,47 +9,11 @@ import { ModelNotFound, ModelNotPriced } from '../models/errors.ts';
 import { OrganizationSuspended } from '../organizations/organization.ts';
 import { ItemNotFound, PreviousResponseNotFound, ResponseNotFound } from '../responses/errors.ts';
 import { UpstreamFailed } from '../upstream/errors.ts';
+import { type ErrorReply, EXAMPLE_REQUEST_ID, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
 import { type HeaderName, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
 
-/** The body of interface 2.6, for every status but 401. */
-export const ErrorBody = z.object({
-  error: z.object({
-    message: z.string().meta({ description: 'What was wrong, and what to do.' }),
-    type: z.string(),
-    param: z.string().nullable().meta({ description: 'The property at fault.' }),
-    code: z.string().nullable(),
-  }),
-  request_id: z.string(),
-});
-
-/** A 401's `error` is a string. */
-export const UnauthorizedBody = z.object({ error: z.string(), code: z.string().nullable(), request_id: z.string() });
-
-const EXAMPLE_REQUEST_ID = 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB';
-
-interface ErrorReply {
-  description: string;
-  schema: 'Error' | 'Unauthorized';
-  headers: readonly HeaderName[];
-  examples: Record<string, { value: unknown }>;
-}
-
-/** Examples in the very words of the errors. */
-const examplesOf = (errors: Record<string, ApiError>): ErrorReply['examples'] =>
-  Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { value: toWire(error, EXAMPLE_REQUEST_ID) }]));
-
-/** What the chat route says of a body. */
-const refusalOf = (body: unknown): ApiError => {
-  try {
-    validate(chatCompletionRequest(false), body);
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error('An example of a request that is refused is taken.');
-};
-
 const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
+const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatCompletionRequest(false), body));
 const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 };
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
   refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
@@ -62,8 +25,8 @@ export const errorReplies = {
     schema: 'Error',
     headers: INFERENCE_HEADERS,
     examples: examplesOf({
-      missing_property: refusalOf({ messages: ask.messages }),
-      contradiction: refusalOf({ ...ask, n: 2, temperature: 0 }),
+      missing_property: chatRefusal({ messages: ask.messages }),
+      contradiction: chatRefusal({ ...ask, n: 2, temperature: 0 }),
       unsupported_parameter: new UnsupportedByModel('tools', ask.model),
     }),
   },
@@ -110,12 +73,7 @@ export const errorReplies = {
     schema: 'Error',
     headers: [],
     examples: examplesOf({
-      request_too_large: new ApiError({
-        status: 413,
-        type: 'invalid_request_error',
-        code: 'request_too_large',
-        message: 'The request is too large: a body may have up to 4.5 MB.',
-      }),
+      request_too_large: requestTooLarge(),
     }),
   },
   429: {
@@ -152,6 +110,6 @@ export const errorReplies = {
       not_priced: new ModelNotPriced(ask.model),
     }),
   },
-} as const satisfies Record<number, ErrorReply>;
+} as const satisfies Record<number, ErrorReply<HeaderName>>;
 
 export type ErrorStatus = keyof typeof errorReplies;

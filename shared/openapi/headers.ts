@@ -20,6 +20,9 @@ export const headers = {
   'retry-after': number('Seconds after which the request may be sent again.', 2),
   'retry-after-ms': number('The same in milliseconds.', 1_480),
   'x-should-retry': text('`false`: sending the same request again will not help.', 'false'),
+  deprecation: text('From when on the model should not be used for anything new (RFC 9745): Unix time in seconds.', '@1795219200'),
+  sunset: text('When the model is to go (RFC 8594).', 'Mon, 22 Mar 2027 00:00:00 GMT'),
+  'x-sluice-successor': text('The model to use instead. What cannot stand in a header is percent-encoded.', 'qwen3-8b'),
   etag: text(
     'Changes when the body does. Sent back in `If-None-Match` it makes the reply a 304 without body.',
     '"3kq0bqvQh5sXoV9a7VJmW1zqT0c"',
@@ -39,8 +42,11 @@ export const LIMIT_HEADERS = [
   'x-ratelimit-reset-tokens',
 ] as const satisfies readonly HeaderName[];
 
+/** Those that announce that a model goes. */
+export const DEPRECATION_HEADERS = ['deprecation', 'sunset', 'x-sluice-successor'] as const satisfies readonly HeaderName[];
+
 /** Those of a reply that was asked of a model. */
-export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored'] as const satisfies readonly HeaderName[];
+export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', ...DEPRECATION_HEADERS] as const satisfies readonly HeaderName[];
 
 /** Those of a reply that may have an idempotency key. */
 export const IDEMPOTENCY_HEADERS = [

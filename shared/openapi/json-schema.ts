@@ -62,22 +62,40 @@ const explain = (schema: JsonSchema, own: Readonly<Record<string, FieldDoc>>): J
   ),
 });
 
+/** Which side of a schema is told: what callers may send, or what they are sent. */
+export type Direction = 'input' | 'output';
+
 /** A schema of the document's components; `fields` are given for a request's body, whose properties are explained by name. */
 export interface Component {
   schema: z.ZodType;
   fields?: Readonly<Record<string, FieldDoc>>;
+  /** `input` where it is not said. */
+  io?: Direction;
 }
 
-/** zod schemas as the components of an OpenAPI document, by name; where one holds another, it refers to it. */
-export const toComponents = (components: ReadonlyMap<string, Component>): Record<string, JsonSchema> => {
+/** What goes out is complete, so that its defaults say nothing; and it may get further properties, which callers pass over. */
+const loosen = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  delete jsonSchema.default;
+};
+
+const optionsOf = (io: Direction) => ({ io, ...(io === 'output' && { override: loosen }) });
+
+const toSchemas = (components: ReadonlyMap<string, Component>, io: Direction): Record<string, JsonSchema> => {
   const registry = z.registry<{ id: string }>();
-  for (const [id, { schema }] of components) registry.add(schema, { id });
+  for (const [id, { schema, io: own = 'input' }] of components) if (own === io) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
-    io: 'input',
+    ...optionsOf(io),
     // What JSON Schema cannot say is any value; the explanation of its property says more.
     unrepresentable: 'any',
     uri: (id) => `#/components/schemas/${id}`,
   });
+  return schemas as Record<string, JsonSchema>;
+};
+
+/** zod schemas as the components of an OpenAPI document, by name; where one holds another of its direction, it refers to it. */
+export const toComponents = (components: ReadonlyMap<string, Component>): Record<string, JsonSchema> => {
+  const schemas = { ...toSchemas(components, 'input'), ...toSchemas(components, 'output') };
   return Object.fromEntries(
     Object.entries(schemas).map(([name, generated]) => {
       const schema = tidy(generated) as JsonSchema;
@@ -88,4 +106,13 @@ export const toComponents = (components: ReadonlyMap<string, Component>): Record
 };
 
 /** A schema that is small enough to stand where it is used. */
-export const toInlineSchema = (schema: z.ZodType): JsonSchema => tidy(z.toJSONSchema(schema, { io: 'input' })) as JsonSchema;
+export const toInlineSchema = (schema: z.ZodType, io: Direction = 'input'): JsonSchema =>
+  tidy(z.toJSONSchema(schema, optionsOf(io))) as JsonSchema;
+
+const READABLE = new Set<unknown>(['string', 'integer', 'number', 'boolean']);
+
+/** The schema of a query parameter: what its text is read as, or, where that is no simple value, the text itself. */
+export const toParameterSchema = (schema: z.ZodType): JsonSchema => {
+  const asRead = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+  return tidy(READABLE.has(asRead.type) ? asRead : z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) as JsonSchema;
+};

@@ -3,6 +3,7 @@ import { entriesOf } from '../limiters/limiter.ts';
 import type { LimiterStore } from '../limiters/limiter-store.ts';
 import type { RollupStore } from '../rollups/rollup-store.ts';
 import type { CreditStore } from './credit-store.ts';
+import { NoCredit } from './grant-credit.ts';
 
 export interface BalanceDependencies {
   limiters: LimiterStore;
@@ -32,7 +33,7 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amoun
 /** What was granted to an organization, where it is, and whether that is all of it. */
 export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependencies, organization: string): Promise<Balance> => {
   const item = await limiters.get(organization);
-  if (!item) throw new Error(`The organization ${organization} has no limits, and so no credit.`);
+  if (!item) throw new NoCredit(organization);
   const grants = await Array.fromAsync(credit.list(organization));
   const keys = new Set<string>();
   for await (const id of limiters.listByOrganization(organization)) if (id !== organization) keys.add(keyIdOf(id));

@@ -1,3 +1,5 @@
+import { DatabaseUnavailable } from '../database/outage.ts';
+import { Conflict } from '../http/errors.ts';
 import type { LimiterStore } from '../limiters/limiter-store.ts';
 import type { CreditStore, Grant } from './credit-store.ts';
 
@@ -16,19 +18,29 @@ export const applyGrants = async ({ limiters, credit }: CreditDependencies, orga
     if (number > applied) await limiters.addGrant(organization, number, amount_nanos);
 };
 
+/** Grants are of organizations that have limits: their balance is in their limiter. 409. */
+export class NoCredit extends Conflict {
+  constructor(organization: string) {
+    super({
+      code: 'no_credit',
+      message: `The organization ${organization} has no limits yet, and so no credit: set them first, with prepaid credit among them.`,
+    });
+  }
+}
+
 /**
  * Grants prepaid credit to an organization that has limits: into the ledger first, then, once, into its balance.
- * @throws Error when the organization has no limits yet
+ * @param put writes a grant into the ledger; false where its number is taken
+ * @throws NoCredit
  */
-export const grantCredit = async (deps: CreditDependencies, grant: Omit<Grant, 'number'>): Promise<Grant> => {
-  if (!(await deps.limiters.get(grant.organization)))
-    throw new Error(`The organization ${grant.organization} has no limits yet: set them first, with prepaid credit among them.`);
+export const grantCredit = async (deps: CreditDependencies, grant: Omit<Grant, 'number'>, put = deps.credit.put): Promise<Grant> => {
+  if (!(await deps.limiters.get(grant.organization))) throw new NoCredit(grant.organization);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const known = await Array.fromAsync(deps.credit.list(grant.organization));
     const numbered = { ...grant, number: known.length + 1 };
-    if (!(await deps.credit.put(numbered))) continue;
+    if (!(await put(numbered))) continue;
     await applyGrants(deps, grant.organization);
     return numbered;
   }
-  throw new Error(`More than ${MAX_ATTEMPTS} other grants were made at the same time.`);
+  throw new DatabaseUnavailable(new Error(`More than ${MAX_ATTEMPTS} other grants were made at the same time.`));
 };

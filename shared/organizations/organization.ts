@@ -23,7 +23,8 @@ export class OrganizationSuspended extends ApiError {
       status: 403,
       type: 'permission_error',
       code: 'organization_suspended',
-      message: 'The organization of this API key is suspended. Ask its owner, or the administrator of this service.',
+      message:
+        'The organization is suspended: its API keys open nothing, and its members can change nothing. Ask the administrator of this service.',
     });
   }
 }

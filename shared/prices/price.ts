@@ -1,12 +1,15 @@
 import * as z from 'zod';
 
+/** $1,000,000 a million tokens. */
+export const MAX_PRICE_NANOS = 1e15;
 /** Nano-dollars per 1,000,000 tokens: $0.10 a million tokens is 100,000,000. */
-const Nanos = z.int().min(0).max(1e15);
+const Nanos = z.int().min(0).max(MAX_PRICE_NANOS);
 
 /** A price version: never edited, replaced by one with a later date. */
 export const Price = z
   .strictObject({
     version: z.string().min(1).max(40),
+    /** Milliseconds since the epoch. */
     effective_at: z.int().min(0),
     prompt_nanos: Nanos,
     /** For the tokens of a prompt that the runtime still had from an earlier one; absent = as any other token of the prompt. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { inParallel, throwFailures } from '../concurrency/in-parallel.ts';
 import { shardId } from '../keys/shards.ts';
 import type { UsageEvent } from '../metering/event.ts';
 import { type Bucket, bucketStarts, type KeyDay } from './bucket.ts';
-import { inParallel, throwFailures } from './in-parallel.ts';
 import { type Rollups, rollUpDay, rollUpEvents } from './rollup.ts';
 import { type Rollup, type Row, rowId, shardsOf } from './rollup-store.ts';
 

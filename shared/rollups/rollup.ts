@@ -1,7 +1,7 @@
+import { inParallel, throwFailures } from '../concurrency/in-parallel.ts';
 import type { UsageEvent } from '../metering/event.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { type Bucket, type KeyDay, keyDayOf, timeOf } from './bucket.ts';
-import { inParallel, throwFailures } from './in-parallel.ts';
 import type { Rollup, RollupStore } from './rollup-store.ts';
 import { addEvent, mergeTotals, noTotals } from './totals.ts';
 

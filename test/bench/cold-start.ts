@@ -128,6 +128,7 @@ const probe = async ({ run }: Stack, fn: LambdaFunction, { event, status, label 
     sagemakerUrl: run.sagemaker_url,
     s3Url: run.s3_endpoint,
     lambdaUrl: run.lambda_endpoint,
+    cognitoUrl: null,
   });
   const streaming = fn.shortName === 'inference';
   const { stderr } = await promisify(execFile)(process.execPath, [PROBE, JSON.stringify({ bundle: bundleFile(fn), event, streaming })], {

@@ -1,8 +1,8 @@
 import { newId } from '../../shared/ids/id.ts';
 import { createCreditStore } from '../../shared/organizations/credit-store.ts';
 import { grantCredit } from '../../shared/organizations/grant-credit.ts';
-import { limitOrganization } from '../../shared/organizations/limit-organization.ts';
 import type { OrganizationLimits } from '../../shared/organizations/organization.ts';
+import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';
 import { ask } from './client.ts';
 import type { Observer } from './observer.ts';

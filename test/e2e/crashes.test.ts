@@ -9,10 +9,10 @@ import type { UsageEvent } from '../../shared/metering/event.ts';
 import { sweep } from '../../shared/metering/sweep.ts';
 import { createCreditStore } from '../../shared/organizations/credit-store.ts';
 import { grantCredit } from '../../shared/organizations/grant-credit.ts';
-import { limitOrganization } from '../../shared/organizations/limit-organization.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import type { Note } from '../support/fault-witness.ts';
+import { limitOrganization } from '../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 
 const KILLS = 300;

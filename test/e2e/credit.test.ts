@@ -3,7 +3,7 @@ import { newId } from '../../shared/ids/id.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createCreditStore } from '../../shared/organizations/credit-store.ts';
 import { grantCredit } from '../../shared/organizations/grant-credit.ts';
-import { limitOrganization } from '../../shared/organizations/limit-organization.ts';
+import { limitOrganization } from '../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 
 const CALLERS = 1_000;

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createMemoryStore } from '../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../infra/local/s3/server.ts';
+import { createAccountTable } from '../../shared/accounts/account-table.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { newId } from '../../shared/ids/id.ts';
 import { authenticate } from '../../shared/keys/authenticate.ts';
 import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
@@ -101,7 +103,29 @@ describe('npm run admin', () => {
     expect((await database.models.list(SERVERLESS_POOL)).get('m')).toMatchObject({
       status: 'published',
       prices: [prices[0], { version: 'p2' }],
+      version: 2,
     });
+  });
+
+  test('publishes a model again under the next version, notes who did it, and leaves a deprecation that the file does not name', async () => {
+    const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1, completion_nanos: 2 }];
+    const sizes = { context_length: 10, max_output_tokens: 5, default_output_tokens: 5 };
+    const publish = (fields: object) => {
+      const file = path.join(folder, 'noted.json');
+      writeFileSync(file, JSON.stringify({ name: 'noted', ...sizes, targets: [{ endpoint: 'e' }], prices, ...fields }));
+      return admin('publish-model', '--file', file, '--actor', 'ada');
+    };
+    expect((await publish({ version: 7 })).stderr).toContain('version');
+    const deprecation = { deprecated_at: 1_795_219_200 };
+    expect((await publish({ deprecation })).code).toBe(0);
+    expect((await publish({ context_length: 20 })).code).toBe(0);
+    expect(await database.models.get(SERVERLESS_POOL, 'noted')).toMatchObject({ context_length: 20, deprecation, version: 2 });
+    const audit = createAuditStore(createAccountTable(database.database, database.tables.Accounts as string));
+    const noted = (await audit.list(null, { limit: 100 })).data.filter(({ target }) => target.id === 'noted');
+    expect(noted).toMatchObject([
+      { action: 'model.updated', actor: { type: 'operator', id: 'ada' }, changes: { context_length: { from: 10, to: 20 } } },
+      { action: 'model.registered', actor: { type: 'operator', id: 'ada', email: null } },
+    ]);
   });
 
   describe('publishes a model with its own files', () => {
@@ -241,7 +265,9 @@ describe('the money of an organization', () => {
     const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
     expect(await database.limiters.get(keyId)).toMatchObject({ bud_d: 5, bud_t: 12_500_000_000, no_content: true });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
-    expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain('1 limiters');
+    expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
+      'has these limits',
+    );
     expect(await database.limiters.get('org_paying')).toMatchObject({ bud_m: 500_000_000_000, prepaid: true, lim_c: 1_000 });
     expect(await database.limiters.get(keyId)).toMatchObject({ lim_o: true });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(

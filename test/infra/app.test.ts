@@ -6,19 +6,23 @@ import { readConfig } from '../../infra/config.ts';
 import { assemblyDir } from '../support/assembly.ts';
 
 let data: Template;
+let identity: Template;
 let serverless: Template;
 let operations: Template;
 
 beforeAll(() => {
   const read = (name: string): Template =>
     Template.fromString(readFileSync(path.join(assemblyDir(), `sluice-${name}.template.json`), 'utf8'));
-  [data, serverless, operations] = [read('data'), read('serverless'), read('operations')] as [Template, Template, Template];
+  data = read('data');
+  identity = read('identity');
+  serverless = read('serverless');
+  operations = read('operations');
 });
 
 describe('the data stack', () => {
   test('keeps each table on demand, recoverable, protected from deletion, under a name that no refactoring changes', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
-    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Keys', 'Models', 'Responses', 'Usage']);
+    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Keys', 'Models', 'Responses', 'Usage']);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
       expect(DeletionPolicy).toBe('Retain');
       expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });
@@ -54,16 +58,68 @@ describe('the data stack', () => {
     data.hasOutput('TokenizersBucket', { Value: { Ref: 'Tokenizers' } });
   });
 
-  test('lets stored responses expire, and nothing else', () => {
+  test('lets stored responses and counts of attempts expire, and nothing else', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
       .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
       .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
-    expect(expiring).toEqual([['Responses', { AttributeName: 'expires_at', Enabled: true }]]);
+    const byTime = { AttributeName: 'expires_at', Enabled: true };
+    expect(Object.fromEntries(expiring)).toEqual({ Responses: byTime, Attempts: byTime });
   });
 
   test('has no index that projects counters', () => {
     data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       GlobalSecondaryIndexes: ['epoch', 'organization'].map((IndexName) => ({ IndexName, Projection: { ProjectionType: 'KEYS_ONLY' } })),
+    });
+  });
+});
+
+describe('the identity stack', () => {
+  test('keeps the users, protected from deletion, under names that no refactoring changes', () => {
+    const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+    expect(identity.findResources('AWS::Cognito::UserPool')).toEqual({ Users: expect.objectContaining(kept) });
+    expect(identity.findResources('AWS::Cognito::UserPoolClient')).toEqual({ UsersClient: expect.objectContaining(kept) });
+    identity.hasResourceProperties('AWS::Cognito::UserPool', { DeletionProtection: 'ACTIVE' });
+    identity.hasOutput('UserPoolId', { Value: { Ref: 'Users' } });
+    identity.hasOutput('UserPoolClientId', { Value: { Ref: 'UsersClient' } });
+  });
+
+  test('names users by their e-mail address in any case, lets administrators invite them, and trusts no telephone', () => {
+    identity.hasResourceProperties('AWS::Cognito::UserPool', {
+      UsernameAttributes: ['email'],
+      UsernameConfiguration: { CaseSensitive: false },
+      AutoVerifiedAttributes: ['email'],
+      AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
+      AccountRecoverySetting: { RecoveryMechanisms: [{ Name: 'verified_email', Priority: 1 }] },
+      UserAttributeUpdateSettings: { AttributesRequireVerificationBeforeUpdate: ['email'] },
+      MfaConfiguration: 'OPTIONAL',
+      EnabledMfas: ['SOFTWARE_TOKEN_MFA'],
+      SmsConfiguration: Match.absent(),
+      Policies: {
+        PasswordPolicy: {
+          MinimumLength: 12,
+          RequireLowercase: true,
+          RequireUppercase: true,
+          RequireNumbers: true,
+          RequireSymbols: true,
+          TemporaryPasswordValidityDays: 7,
+        },
+      },
+    });
+    identity.resourceCountIs('AWS::IAM::Role', 0);
+  });
+
+  test('takes passwords through our host only, tells nobody who has an account, and gives tokens of an hour for 30 days', () => {
+    identity.hasResourceProperties('AWS::Cognito::UserPoolClient', {
+      ExplicitAuthFlows: ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'],
+      GenerateSecret: false,
+      PreventUserExistenceErrors: 'ENABLED',
+      EnableTokenRevocation: true,
+      AllowedOAuthFlowsUserPoolClient: false,
+      AllowedOAuthFlows: Match.absent(),
+      AccessTokenValidity: 60,
+      IdTokenValidity: 60,
+      RefreshTokenValidity: 30 * 24 * 60,
+      TokenValidityUnits: { AccessToken: 'minutes', IdToken: 'minutes', RefreshToken: 'minutes' },
     });
   });
 });
@@ -260,7 +316,13 @@ test('each alarm has an entry of its name in the runbook', () => {
 
 describe('the configuration', () => {
   test('has a default for everything, and is read from the command line as JSON', () => {
-    expect(readConfig(undefined)).toMatchObject({ name: 'sluice', endpointTag: 'sluice', logRetentionDays: 30, structuredOutputs: false });
+    expect(readConfig(undefined)).toMatchObject({
+      name: 'sluice',
+      endpointTag: 'sluice',
+      logRetentionDays: 30,
+      structuredOutputs: false,
+      selfSignUp: false,
+    });
     expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
       tokenizer: 100,
       rollup: 10,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
@@ -63,7 +64,7 @@ const startRun = async ({
   const database = openLocalDatabase(facts.dynamodb_endpoint);
   const limiters = createLimiterStore(database, facts.tables.Keys as string);
   const usage = createUsageStore(database, facts.tables.Usage as string);
-  const replies = watchReplies(facts.base_url);
+  const replies = watchReplies(facts.base_url, ...(facts.control_url === null ? [] : [facts.control_url]));
   const end = async (): Promise<number | null> => {
     const faults = await replies.faults();
     database.destroy();
@@ -80,6 +81,13 @@ const startRun = async ({
     limiters,
     usage,
     models: createModelStore(database, facts.tables.Models as string),
+    accounts: {
+      /** Makes an organization count so many keys. */
+      fillKeyCount: async (organization: string, count: number): Promise<void> => {
+        const row = { account: organization, record: 'keys', count };
+        await database.send(new PutCommand({ TableName: facts.tables.Accounts as string, Item: row }));
+      },
+    },
     /** The facts as they stand now: process ids change when a process is restarted. */
     facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
     /** A key with these limits, generous where nothing is said, of one limiter item. */

@@ -2,17 +2,19 @@ import { interpretApis } from './interpret-apis.ts';
 import { assertConnected, interpretEventSource } from './interpret-event-sources.ts';
 import { interpretFunction, interpretSchedules } from './interpret-functions.ts';
 import { interpretTable } from './interpret-tables.ts';
-import type { Bucket, EventSource, LambdaFunction, LocalApp, Queue, Schedule, Table } from './local-app.ts';
+import { interpretUserPool } from './interpret-user-pools.ts';
+import type { Bucket, EventSource, LambdaFunction, LocalApp, Queue, Schedule, Table, UserPool } from './local-app.ts';
 import type { LocatedResource } from './located-resource.ts';
 import type { Stack } from './read-assembly.ts';
 import { createResolver } from './resolve.ts';
 
-const INTERPRETED_WITH_THEIR_API = new Set([
+const INTERPRETED_WITH_THEIR_OWNER = new Set([
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Resource',
   'AWS::ApiGateway::Method',
   'AWS::ApiGateway::GatewayResponse',
   'AWS::ApiGateway::Stage',
+  'AWS::Cognito::UserPoolClient',
 ]);
 
 // These change nothing that a caller of the local run could see.
@@ -49,6 +51,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const tables: Table[] = [];
   const buckets: Bucket[] = [];
   const queues: Queue[] = [];
+  const userPools: UserPool[] = [];
   const schedules: Schedule[] = [];
   const eventSources: EventSource[] = [];
   for (const stack of stacks) {
@@ -59,8 +62,9 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
       else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
       else if (resource.type === 'AWS::SQS::Queue') queues.push(interpretQueue(at));
+      else if (resource.type === 'AWS::Cognito::UserPool') userPools.push(interpretUserPool(at));
       else if (resource.type === 'AWS::Events::Rule') schedules.push(...interpretSchedules(at));
-      else if (!INTERPRETED_WITH_THEIR_API.has(resource.type) && !PASSED_OVER.has(resource.type)) {
+      else if (!INTERPRETED_WITH_THEIR_OWNER.has(resource.type) && !PASSED_OVER.has(resource.type)) {
         throw new Error(`The local run cannot serve ${resource.type} (${logicalId} in stack ${stack.name})`);
       }
     }
@@ -71,7 +75,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
     if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is no function of the assembly`);
   }
   assertConnected(eventSources, { functions, tables, queues });
-  return { apis, functions, tables, buckets, queues, schedules, eventSources };
+  return { apis, functions, tables, buckets, queues, userPools, schedules, eventSources };
 };
 
 const interpretQueue = ({ stack, logicalId, resolve }: LocatedResource): Queue => {

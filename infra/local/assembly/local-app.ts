@@ -7,6 +7,7 @@ export interface LocalApp {
   readonly tables: readonly Table[];
   readonly buckets: readonly Bucket[];
   readonly queues: readonly Queue[];
+  readonly userPools: readonly UserPool[];
   readonly schedules: readonly Schedule[];
   readonly eventSources: readonly EventSource[];
 }
@@ -64,6 +65,33 @@ export interface Bucket {
 export interface Queue {
   readonly arn: string;
   readonly name: string;
+}
+
+/** A Cognito user pool whose users are named by their e-mail addresses, with its client. */
+export interface UserPool {
+  readonly id: string;
+  readonly logicalId: string;
+  readonly client: UserPoolClient;
+  /** Whether users may set up a second factor: time-based codes. */
+  readonly hasTotp: boolean;
+  readonly passwords: PasswordPolicy;
+}
+
+export interface UserPoolClient {
+  readonly id: string;
+  readonly accessTokenSeconds: number;
+  readonly idTokenSeconds: number;
+  readonly refreshTokenSeconds: number;
+}
+
+export interface PasswordPolicy {
+  readonly minLength: number;
+  readonly requiresLowercase: boolean;
+  readonly requiresUppercase: boolean;
+  readonly requiresDigits: boolean;
+  readonly requiresSymbols: boolean;
+  /** How long an administrator's password opens. */
+  readonly temporaryValiditySeconds: number;
 }
 
 export interface Table {

@@ -4,6 +4,13 @@ import type { Resource, Stack } from './read-assembly.ts';
 export const REGION = 'us-east-1';
 export const ACCOUNT_ID = '000000000000';
 
+const PROVIDER = `cognito-idp.${REGION}.amazonaws.com`;
+/** What a user pool's tokens name as their issuer, with the pool's id behind a slash. */
+export const PROVIDER_URL = `https://${PROVIDER}`;
+
+const POOL_SUFFIX_LENGTH = 9;
+const CLIENT_ID_LENGTH = 26;
+
 /** What stands in for the root resource of a REST API in `Fn::GetAtt: [api, RootResourceId]`. */
 export const ROOT_RESOURCE_ID = 'root';
 
@@ -29,6 +36,7 @@ const ARN_PARTS: Readonly<Record<string, (name: string) => string>> = {
   'AWS::Lambda::Function': (name) => `lambda:${REGION}:${ACCOUNT_ID}:function:${name}`,
   'AWS::DynamoDB::GlobalTable': (name) => `dynamodb:${REGION}:${ACCOUNT_ID}:table/${name}`,
   'AWS::S3::Bucket': (name) => `s3:::${name}`,
+  'AWS::Cognito::UserPool': (name) => `cognito-idp:${REGION}:${ACCOUNT_ID}:userpool/${name}`,
   'AWS::SQS::Queue': (name) => `sqs:${REGION}:${ACCOUNT_ID}:${name}`,
   'AWS::Logs::LogGroup': (name) => `logs:${REGION}:${ACCOUNT_ID}:log-group:${name}:*`,
   'AWS::Events::Rule': (name) => `events:${REGION}:${ACCOUNT_ID}:rule/${name}`,
@@ -90,6 +98,7 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
     if (resource.type === 'AWS::ApiGateway::RestApi') return apiId(stack, id);
     if (resource.type === 'AWS::ApiGateway::Resource') return id;
     if (resource.type === 'AWS::ApiGateway::Stage') return resolve(stack, resource.properties.StageName, depth);
+    if (resource.type === 'AWS::Cognito::UserPoolClient') return clientId(stack, id);
     const name = nameOf(stack, id, resource, depth);
     return resource.type === 'AWS::SQS::Queue' ? `https://sqs.${REGION}.amazonaws.com/${ACCOUNT_ID}/${name}` : name;
   };
@@ -98,6 +107,9 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
     const resource = find(stack, id);
     const arn = ARN_PARTS[resource.type];
     if (resource.type === 'AWS::ApiGateway::RestApi' && attribute === 'RootResourceId') return ROOT_RESOURCE_ID;
+    const isUserPool = resource.type === 'AWS::Cognito::UserPool';
+    if (isUserPool && attribute === 'ProviderName') return `${PROVIDER}/${poolId(stack, id)}`;
+    if (isUserPool && attribute === 'ProviderURL') return `${PROVIDER_URL}/${poolId(stack, id)}`;
     if (arn && attribute === 'Arn') return `arn:aws:${arn(nameOf(stack, id, resource, depth))}`;
     if (resource.type === 'AWS::SQS::Queue' && attribute === 'QueueName') return nameOf(stack, id, resource, depth);
     if (arn && attribute === 'StreamArn') return `arn:aws:${arn(nameOf(stack, id, resource, depth))}/stream/local`;
@@ -105,6 +117,7 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
   };
 
   const nameOf = (stack: Stack, id: string, resource: Resource, depth: number): string => {
+    if (resource.type === 'AWS::Cognito::UserPool') return poolId(stack, id);
     const given = NAME_PROPERTIES.map((property) => resource.properties[property]).find((value) => value !== undefined);
     if (given !== undefined) return String(resolve(stack, given, depth));
     // A bucket's name has no capital letters.
@@ -163,6 +176,13 @@ const uuidOf = (text: string): string =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 
 const apiId = (stack: Stack, id: string): string => createHash('sha256').update(`${stack.name}/${id}`).digest('hex').slice(0, 10);
+
+/** Of the forms that AWS gives them: code that looks at an id sees the same here. */
+const poolId = (stack: Stack, id: string): string => `${REGION}_${letters(`${stack.name}/${id}`).slice(0, POOL_SUFFIX_LENGTH)}`;
+const clientId = (stack: Stack, id: string): string => letters(`${stack.name}/${id}`).slice(0, CLIENT_ID_LENGTH);
+
+/** Lower-case letters and digits that are always the same for a text. */
+const letters = (text: string): string => BigInt(`0x${createHash('sha256').update(text).digest('hex')}`).toString(36);
 
 const pair = (stack: Stack, name: string, value: unknown): [unknown, unknown] => {
   if (Array.isArray(value) && value.length === 2) return [value[0], value[1]];

@@ -8,12 +8,14 @@ export interface Endpoints {
   readonly s3Url: string;
   /** The API by which functions invoke functions. */
   readonly lambdaUrl: string;
+  /** null: the app has no user pool. */
+  readonly cognitoUrl: string | null;
 }
 
 /** The whole environment of a function process: Lambda's variables, the template's, and where AWS is here. Nothing of the developer's own. */
 export const functionVariables = (
   fn: LambdaFunction,
-  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl }: Endpoints,
+  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, cognitoUrl }: Endpoints,
 ): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -23,9 +25,11 @@ export const functionVariables = (
   AWS_DEFAULT_REGION: REGION,
   AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
   AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
+  AWS_ENDPOINT_URL_SAGEMAKER: sagemakerUrl,
   AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemakerUrl,
   AWS_ENDPOINT_URL_S3: s3Url,
   AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
+  ...(cognitoUrl !== null && { AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER: cognitoUrl }),
   AWS_LAMBDA_FUNCTION_NAME: fn.name,
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(fn.memoryMiB),
   AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

@@ -9,7 +9,16 @@ export interface ContainerTarget {
   readonly path: string;
   /** The inference component that it runs in; without one the endpoint is a plain one. */
   readonly component?: string;
+  /** What the control API says of the endpoint, and of its component: InService unless it is given, whatever an invocation gets. */
+  readonly status?: DeploymentStatus;
+  readonly componentStatus?: DeploymentStatus;
+  /** By key; unless they are given, the tag that lets Sluice invoke it. */
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly componentTags?: Readonly<Record<string, string>>;
 }
+
+/** What both an endpoint and an inference component can be. */
+export type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
 
 export interface ContainerCall {
   readonly request: ClientRequest;

@@ -5,6 +5,7 @@ import { collect } from '../lambda/collect.ts';
 import { closeServer, listen } from '../processes/listen.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
 import { serveControl } from './control.ts';
+import { serveControlApi } from './control-api.ts';
 import { createCutter } from './cuts.ts';
 import { componentMismatch, endpointNotFound, faultError, modelError, payloadTooLarge, type WireError } from './errors.ts';
 import { type ClaimedFault, createSettings, type SettingsHolder } from './settings.ts';
@@ -16,7 +17,7 @@ const MAX_ERROR_BYTES = 1_048_576;
 const PLAIN_TIMEOUT_MS = 60_000;
 
 export interface SageMakerEmulator {
-  /** For AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME. `PUT`, `GET` and `DELETE /control` read and write its settings. */
+  /** For AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME and AWS_ENDPOINT_URL_SAGEMAKER. `PUT`, `GET` and `DELETE /control` read and write its settings. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -31,7 +32,7 @@ interface Call {
 }
 
 /**
- * Starts an emulator of the SageMaker runtime API: InvokeEndpoint and InvokeEndpointWithResponseStream.
+ * Starts an emulator of the SageMaker runtime API, InvokeEndpoint and InvokeEndpointWithResponseStream, and of what its control API says of endpoints.
  * @param endpoints name to container; read at each request, so an endpoint may be added later
  */
 export const startSageMaker = async (endpoints: ReadonlyMap<string, ContainerTarget>): Promise<SageMakerEmulator> => {
@@ -44,6 +45,7 @@ export const startSageMaker = async (endpoints: ReadonlyMap<string, ContainerTar
 };
 
 const COMPONENT = 'x-amzn-sagemaker-inference-component';
+const OPERATION = 'x-amz-target';
 
 const serve = async (
   endpoints: ReadonlyMap<string, ContainerTarget>,
@@ -53,6 +55,8 @@ const serve = async (
 ): Promise<void> => {
   const payload = await readBody(request, MAX_PAYLOAD_BYTES);
   if (request.url === '/control') return serveControl(settings, request.method ?? 'GET', payload ?? Buffer.alloc(0), response);
+  const controlOperation = request.url === '/' && request.method === 'POST' && request.headers[OPERATION]?.toString();
+  if (controlOperation && payload) return serveControlApi(endpoints, controlOperation, payload, response);
   const [, name, operation] = /^\/endpoints\/([^/]+)\/(invocations|invocations-response-stream)$/.exec(request.url ?? '') ?? [];
   if (name === undefined || request.method !== 'POST') {
     return sendError(response, { status: 404, type: 'UnknownOperationException', body: { message: 'Unknown operation' } });

@@ -1,7 +1,7 @@
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { Model as ModelSchema } from '../../../shared/models/model.ts';
-import type { ModelStore } from '../../../shared/models/model-store.ts';
+import type { ModelReader } from '../../../shared/models/model-store.ts';
 
 /** An event as API Gateway makes it of a request without a body that only the root's greedy resource takes. */
 export const eventOf = (
@@ -34,7 +34,6 @@ export const modelOf = (fields: Partial<Model> = {}): Model =>
   });
 
 /** The models of an inventory. */
-export const storeOf = (...models: Model[]): ModelStore => ({
+export const storeOf = (...models: Model[]): ModelReader => ({
   list: async () => new Map(models.map((model) => [model.name, model])),
-  put: async () => undefined,
 });

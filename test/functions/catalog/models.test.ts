@@ -32,6 +32,7 @@ describe('GET /v1/models', () => {
       max_output_tokens: 100,
       pricing: { prompt: '0.00000005', cached_prompt: '0.00000005', completion: '0.0000002' },
       capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
+      deprecation: null,
     });
   });
 });
@@ -62,5 +63,22 @@ describe('GET /v1/models/{model}', () => {
       headers: { etag: first.headers.etag },
     });
     expect(await retrieve('m', inventoryOf(modelOf({ context_length: 1_001 })), known)).toMatchObject({ statusCode: 200 });
+  });
+
+  test('announces that it goes, when, and what follows it, and of a model that stays nothing', async () => {
+    const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'Qwen/näxt' };
+    const going = await retrieve('m', inventoryOf(modelOf({ deprecation })));
+    expect(going.headers).toMatchObject({
+      deprecation: '@1795219200',
+      sunset: 'Mon, 22 Mar 2027 00:00:00 GMT',
+      'x-sluice-successor': 'Qwen/n%C3%A4xt',
+    });
+    expect(going.headers['access-control-expose-headers']).toMatch(/\bdeprecation, sunset, x-sluice-successor\b/);
+    expect(JSON.parse(going.body).deprecation).toEqual(deprecation);
+    const undecided = await retrieve('m', inventoryOf(modelOf({ deprecation: { deprecated_at: 0 } })));
+    expect(JSON.parse(undecided.body).deprecation).toEqual({ deprecated_at: 0, sunset_at: null, successor: null });
+    expect(undecided.headers).toMatchObject({ deprecation: '@0' });
+    expect(Object.keys(undecided.headers)).not.toContain('sunset');
+    expect(Object.keys((await retrieve('m', inventoryOf(modelOf()))).headers)).not.toContain('deprecation');
   });
 });

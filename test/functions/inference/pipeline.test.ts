@@ -70,6 +70,24 @@ describe('what a caller names for itself', () => {
   });
 });
 
+test('a model that goes says so with every reply, and is answered by all the same', async () => {
+  const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+  const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'm' };
+  await pipeline.database.models.put(SERVERLESS_POOL, { ...model, name: 'going', deprecation });
+  const announced = { deprecation: '@1795219200', sunset: 'Mon, 22 Mar 2027 00:00:00 GMT', 'x-sluice-successor': 'm' };
+  const { call } = await pipeline.setUp(answers);
+  for (const stream of [false, true]) {
+    const reply = await call({ model: 'going', stream });
+    expect(reply).toMatchObject({ statusCode: 200, headers: announced });
+    if (stream) expect(await read(reply)).toContain('[DONE]');
+    const other = await call({ stream });
+    expect(other.headers).not.toHaveProperty('deprecation');
+    if (stream) await read(other);
+  }
+  const failing = await pipeline.setUp(silentAfter());
+  await expect(failing.call({ model: 'going' }, 20_050)).rejects.toMatchObject({ status: 503, headers: announced });
+});
+
 test('a model without a price in force is not given away', async () => {
   const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
   await pipeline.database.models.put(SERVERLESS_POOL, {

@@ -14,10 +14,14 @@ const facts: LocalFacts = {
   sagemaker_url: 'http://127.0.0.1:2',
   container_url: 'http://127.0.0.1:3',
   s3_endpoint: 'http://127.0.0.1:4',
+  admin_email: 'admin@sluice.local',
+  admin_password: 'secret',
+  cognito_endpoint: 'http://127.0.0.1:6',
+  user_pools: { Users: { id: 'us-east-1_a', client_id: 'b' } },
   lambda_endpoint: 'http://127.0.0.1:5',
   tables: { Keys: 'data-Keys' },
   buckets: { Tokenizers: 'data-tokenizers' },
-  pids: { runner: 1, dynamodb: null, container: 2, functions: { inference: [3, 4] } },
+  pids: { runner: 1, dynamodb: null, container: 2, cognito: 5, functions: { inference: [3, 4] } },
 };
 
 test('the facts of a run are read back as they were written, and no draft is left', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../../shared/ids/id.ts';
 import { type Admission, type Keys, release } from '../../../shared/keys/admit.ts';
 import { authenticate } from '../../../shared/keys/authenticate.ts';
+import type { KeyItem } from '../../../shared/keys/key.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
 import type { LimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { MINUTE_MS } from '../../../shared/limits/window.ts';
@@ -240,17 +241,41 @@ describe('the calls that admission costs', () => {
     expect(calls()).toBe(before);
   });
 
-  test('a flood of an unknown key, or of a wrong secret, costs one', async () => {
+  test('a flood of an unknown key, or of a wrong secret, costs a few', async () => {
     const { keys, calls } = counted();
     const unknown = parseSecret(newSecret('serverless', newId('key')).secret) as PresentedKey;
-    for (let i = 0; i < 20; i++) expect(await attempt(keys, unknown)).toMatchObject({ status: 401 });
-    expect(calls()).toBe(1);
+    for (let i = 0; i < 50; i++) expect(await attempt(keys, unknown)).toMatchObject({ status: 401 });
+    expect(calls()).toBe(6);
     const real = await makeKey(store);
-    const wrong = parseSecret(newSecret('serverless', real.keyId).secret) as PresentedKey;
-    for (let i = 0; i < 20; i++) expect(await attempt(keys, wrong)).toMatchObject({ status: 401 });
-    expect(calls()).toBe(2);
+    const wrong = () => parseSecret(newSecret('serverless', real.keyId).secret) as PresentedKey;
+    for (let i = 0; i < 50; i++) expect(await attempt(keys, wrong())).toMatchObject({ status: 401 });
+    expect(calls()).toBe(12);
     expect(await authenticate(keys, real)).toMatchObject({ id: real.keyId });
-    expect(calls()).toBe(2);
+    expect(calls()).toBe(12);
+  });
+
+  test('a model that is added to the list may be used within five seconds', async () => {
+    const key = await makeKey(store, { models: ['another'] });
+    let now = START;
+    const keys = makeCaller(store, () => now);
+    expect(await attempt(keys, key)).toMatchObject({ status: 403 });
+    await store.configure<KeyItem>(key.keyId, {}, ['models']);
+    now += 5_000;
+    expect(await attempt(keys, key)).toMatchObject({ keyId: key.keyId });
+  });
+
+  test('a new secret opens at once, although the old one was seen a moment ago', async () => {
+    const key = await makeKey(store);
+    const { keys, calls } = counted();
+    await attempt(keys, key);
+    const { secret, hash } = newSecret('serverless', key.keyId);
+    await store.configure<KeyItem>(key.keyId, { h: hash });
+    const before = calls();
+    const rotated = parseSecret(secret) as PresentedKey;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(keys, rotated)));
+    expect(answers.filter(isAdmitted)).toHaveLength(20);
+    // One look for all of them, and one write each.
+    expect(calls() - before).toBeLessThanOrEqual(25);
   });
 });
 

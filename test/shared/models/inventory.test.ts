@@ -2,18 +2,17 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { NewModel } from '../../../shared/models/model.ts';
-import type { ModelStore } from '../../../shared/models/model-store.ts';
+import type { ModelReader } from '../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
 let now = 0;
 let lists = 0;
 let isDown = false;
-let store: ModelStore;
+let store: ModelReader;
 beforeAll(async () => {
   database = await startTestDatabase();
   store = {
-    ...database.models,
     list: async (pool) => {
       lists++;
       if (isDown) throw new Error('DynamoDB is down');

@@ -9,11 +9,11 @@ import { sweep } from '../../../shared/metering/sweep.ts';
 import { balanceOf } from '../../../shared/organizations/balance.ts';
 import { createCreditStore } from '../../../shared/organizations/credit-store.ts';
 import { applyGrants, grantCredit } from '../../../shared/organizations/grant-credit.ts';
-import { limitOrganization } from '../../../shared/organizations/limit-organization.ts';
 import { rebuild } from '../../../shared/rollups/rebuild.ts';
 import { createRollupStore } from '../../../shared/rollups/rollup-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
 import { eventOf } from '../metering/fixtures.ts';
 
 const DOLLAR = 1_000_000_000n;

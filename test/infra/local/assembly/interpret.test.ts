@@ -93,6 +93,101 @@ describe('an assembly', () => {
     );
   });
 
+  describe('with a user pool', () => {
+    const client = {
+      Type: 'AWS::Cognito::UserPoolClient',
+      Properties: {
+        UserPoolId: { Ref: 'People' },
+        AccessTokenValidity: 60,
+        IdTokenValidity: 2,
+        TokenValidityUnits: { AccessToken: 'minutes' },
+      },
+    };
+    const withPool = (changes: object = {}, more: Record<string, unknown> = { PeopleClient: client }): Record<string, FixtureStack> => ({
+      ...fixtureStacks,
+      'test-identity': {
+        resources: {
+          People: {
+            Type: 'AWS::Cognito::UserPool',
+            Properties: {
+              UsernameAttributes: ['email'],
+              MfaConfiguration: 'OPTIONAL',
+              EnabledMfas: ['SOFTWARE_TOKEN_MFA'],
+              Policies: { PasswordPolicy: { MinimumLength: 12, RequireNumbers: true } },
+              ...changes,
+            },
+          },
+          ...more,
+        },
+      },
+    });
+
+    test('gives its client, password policy and second factor', async () => {
+      const { userPools } = await interpreted(withPool());
+      expect(userPools).toEqual([
+        {
+          id: expect.stringMatching(/^us-east-1_[0-9a-z]{9}$/),
+          logicalId: 'People',
+          client: {
+            id: expect.stringMatching(/^[0-9a-z]{26}$/),
+            accessTokenSeconds: 3_600,
+            idTokenSeconds: 7_200,
+            refreshTokenSeconds: 30 * 86_400,
+          },
+          hasTotp: true,
+          passwords: {
+            minLength: 12,
+            requiresLowercase: false,
+            requiresUppercase: false,
+            requiresDigits: true,
+            requiresSymbols: false,
+            temporaryValiditySeconds: 7 * 86_400,
+          },
+        },
+      ]);
+      expect((await interpreted(withPool())).userPools).toEqual(userPools);
+    });
+
+    test('tells functions its id, its client and its issuer as AWS does', async () => {
+      const attribute = (name: string) => ({ 'Fn::GetAtt': ['People', name] });
+      const variables = {
+        POOL: { Ref: 'People' },
+        CLIENT: { Ref: 'PeopleClient' },
+        ISSUER: attribute('ProviderURL'),
+        PROVIDER: attribute('ProviderName'),
+        ARN: attribute('Arn'),
+      };
+      const reader = {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Code: { S3Key: 'h.zip' }, Handler: 'index.handler', Environment: { Variables: variables } },
+      };
+      const stacks = withPool({}, { PeopleClient: client, Reader: reader });
+      const { functions, userPools } = await interpreted({
+        ...stacks,
+        'test-identity': { ...(stacks['test-identity'] as FixtureStack), assets: { h: '/code' } },
+      });
+      const { id, client: { id: clientId } = { id: '' } } = userPools[0] ?? {};
+      expect(functions.find(({ name }) => name === 'test-identity-Reader')?.environment).toEqual({
+        POOL: id,
+        CLIENT: clientId,
+        ISSUER: `https://cognito-idp.us-east-1.amazonaws.com/${id}`,
+        PROVIDER: `cognito-idp.us-east-1.amazonaws.com/${id}`,
+        ARN: `arn:aws:cognito-idp:us-east-1:000000000000:userpool/${id}`,
+      });
+    });
+
+    test.each([
+      [{ UsernameAttributes: ['phone_number'] }, { PeopleClient: client }],
+      [{ MfaConfiguration: 'ON' }, { PeopleClient: client }],
+      [{ EnabledMfas: ['SMS_MFA'] }, { PeopleClient: client }],
+      [{ UsernameConfiguration: { CaseSensitive: true } }, { PeopleClient: client }],
+      [{}, {}],
+      [{}, { PeopleClient: client, Other: client }],
+    ])('that cannot be served is an error that names it: %j with %j', async (changes, more) => {
+      await expect(interpreted(withPool(changes, more))).rejects.toThrow(/People in stack test-identity/);
+    });
+  });
+
   describe('with an event source', () => {
     const mapping = {
       EventSourceArn: { 'Fn::ImportValue': 'data:Stream' },

@@ -16,7 +16,7 @@ let client: LambdaClient;
 beforeAll(async () => {
   functions = createFunctionSet({
     functions: [fn],
-    endpoints: { dynamodbUrl: 'http://d', sagemakerUrl: 'http://s', s3Url: 'http://o', lambdaUrl: 'http://l' },
+    endpoints: { dynamodbUrl: 'http://d', sagemakerUrl: 'http://s', s3Url: 'http://o', lambdaUrl: 'http://l', cognitoUrl: null },
     logFolder: folder.path,
     environments: 1,
     processes,

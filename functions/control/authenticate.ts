@@ -1,0 +1,34 @@
+import { type ApiEvent, headerOf } from '../../shared/http/api-event.ts';
+import { missingToken, wrongToken } from '../../shared/identity/errors.ts';
+import type { Actor } from '../../shared/users/actor.ts';
+import { userIdOf } from '../../shared/users/user.ts';
+import type { StoredUser } from '../../shared/users/user-store.ts';
+import type { ControlDependencies } from './dependencies.ts';
+
+/** The access token of a request. @throws 401 */
+export const presentedToken = (event: ApiEvent): string => {
+  const [, token] = /^Bearer +(\S+)\s*$/i.exec(headerOf(event, 'authorization') ?? '') ?? [];
+  if (!token) throw missingToken();
+  return token;
+};
+
+export const ipAddressOf = ({ requestContext }: ApiEvent): string => requestContext.identity?.sourceIp ?? 'unknown';
+
+/** The user of a request as of now, by the token and one read: who is disabled or deleted is refused at once. @throws 401 */
+export const authenticate = async (
+  { tokens, users }: Pick<ControlDependencies, 'tokens' | 'users'>,
+  event: ApiEvent,
+): Promise<{ actor: Actor; user: StoredUser; accessToken: string }> => {
+  const accessToken = presentedToken(event);
+  const { issuer, subject } = await tokens.verify(accessToken);
+  const user = await users.get(userIdOf(issuer, subject));
+  if (user?.status !== 'active') throw wrongToken();
+  const { id: userId, email, role, organization } = user;
+  const origin = {
+    actor: { type: 'user' as const, id: userId, email },
+    requestId: event.requestId,
+    ipAddress: ipAddressOf(event),
+    nowMs: event.receivedAtMs,
+  };
+  return { actor: { userId, email, role, organization, origin }, user, accessToken };
+};

@@ -1,0 +1,139 @@
+import { createAccountTable } from '../../shared/accounts/account-table.ts';
+import type { Origin } from '../../shared/audit/audit.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import type { Database } from '../../shared/database/client.ts';
+import { ResourceNotFound } from '../../shared/http/errors.ts';
+import type { UserPool } from '../../shared/identity/user-pool.ts';
+import { randomBase62 } from '../../shared/ids/base62.ts';
+import { createApiKeyStore } from '../../shared/keys/api-key-store.ts';
+import { createApiKey } from '../../shared/keys/create-api-key.ts';
+import type { NewKey } from '../../shared/keys/key.ts';
+import { createLimiterDesk } from '../../shared/limiters/limiter-desk.ts';
+import { createOrganization } from '../../shared/organizations/create-organization.ts';
+import { makeGrant } from '../../shared/organizations/credit.ts';
+import { createCreditStore, type Grant } from '../../shared/organizations/credit-store.ts';
+import type { OrganizationLimits } from '../../shared/organizations/organization.ts';
+import { createOrganizationStore } from '../../shared/organizations/organization-store.ts';
+import { limitOrganization } from '../../shared/organizations/update-organization.ts';
+import { dollarsOf } from '../../shared/prices/dollars.ts';
+import { makeUser } from '../../shared/users/make-user.ts';
+import type { User } from '../../shared/users/user.ts';
+import { createUserStore } from '../../shared/users/user-store.ts';
+
+/** What an operator's commands write to. */
+export interface AccountTables {
+  database: Database;
+  accountsTable: string;
+  keysTable: string;
+}
+
+/** Someone with the deployment's own credentials: what they do is in the audit log too. */
+export const operatorOrigin = (name: string, nowMs: number): Origin => ({
+  actor: { type: 'operator', id: name, email: null },
+  requestId: null,
+  ipAddress: null,
+  nowMs,
+});
+
+const open = ({ database, accountsTable, keysTable }: AccountTables) => {
+  const accounts = createAccountTable(database, accountsTable);
+  return {
+    database,
+    audit: createAuditStore(accounts),
+    organizations: createOrganizationStore(accounts),
+    users: createUserStore(accounts),
+    apiKeys: createApiKeyStore(accounts),
+    limiters: createLimiterDesk(database, keysTable),
+    credit: createCreditStore(database, accountsTable),
+  };
+};
+
+type Stores = ReturnType<typeof open>;
+
+/** An organization that is named for the first time is made, under the name that its id is. */
+const ensureOrganization = async (stores: Stores, origin: Origin, id: string): Promise<void> => {
+  try {
+    await stores.organizations.get(id);
+  } catch (error) {
+    if (!(error instanceof ResourceNotFound)) throw error;
+    await createOrganization(stores, origin, { name: id }, id);
+  }
+};
+
+/** Creates an API key by the control plane's own rule. */
+export const createOperatorKey = async (
+  tables: AccountTables,
+  origin: Origin,
+  key: NewKey,
+): Promise<{ key_id: string; secret: string }> => {
+  const stores = open(tables);
+  await ensureOrganization(stores, origin, key.org);
+  const { id: name } = origin.actor;
+  const actor = { userId: `operator:${name}`, email: '', role: 'admin', organization: null, origin } as const;
+  const dollars = (nanos: bigint | undefined): string | null => (nanos === undefined ? null : dollarsOf(nanos));
+  const { id, secret } = await createApiKey(stores, actor, {
+    name: 'operator',
+    organization: key.org,
+    scope: key.scope,
+    models: key.models ?? null,
+    limits: {
+      requests_per_minute: key.requests_per_minute,
+      tokens_per_minute: key.tokens_per_minute,
+      concurrency: key.concurrency,
+    },
+    budgets: { day: dollars(key.day_budget_nanos), month: dollars(key.month_budget_nanos), total: dollars(key.total_budget_nanos) },
+    expires_at: key.expires_at === undefined ? null : Math.floor(key.expires_at / 1_000),
+    no_content: key.no_content ?? false,
+    metadata: {},
+  });
+  return { key_id: id, secret };
+};
+
+/** Sets an organization's limits by the control plane's own rule. */
+export const limitByOperator = async (
+  tables: AccountTables,
+  origin: Origin,
+  organization: string,
+  limits: OrganizationLimits,
+): Promise<void> => {
+  const stores = open(tables);
+  await ensureOrganization(stores, origin, organization);
+  const { requests_per_minute = null, tokens_per_minute = null, concurrency, month_budget_nanos, prepaid } = limits;
+  const month_budget = month_budget_nanos === undefined ? null : dollarsOf(month_budget_nanos);
+  await limitOrganization(stores, origin, organization, { requests_per_minute, tokens_per_minute, concurrency, month_budget, prepaid });
+};
+
+/** Grants credit by the control plane's own rule. */
+export const grantByOperator = async (
+  tables: AccountTables,
+  origin: Origin,
+  { organization, amount_nanos, reason }: Pick<Grant, 'organization' | 'amount_nanos' | 'reason'>,
+) => {
+  const stores = open(tables);
+  await ensureOrganization(stores, origin, organization);
+  return makeGrant(stores, origin, organization, { amount: dollarsOf(amount_nanos), reason });
+};
+
+const PASSWORD_CHARACTERS = 20;
+
+/** A temporary password of all kinds of characters that a pool may ask for. */
+const temporaryPassword = (): string => `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;
+
+/** Where people log in. */
+export interface Identity {
+  userPool: UserPool;
+  /** Of the tokens that they come with. */
+  issuer: string;
+}
+
+/** Makes an admin: the first of a fresh deployment, or another where nobody can log in any more. */
+export const bootstrap = async (
+  tables: AccountTables,
+  identity: Identity,
+  origin: Origin,
+  email: string,
+): Promise<{ user: User; password: string }> => {
+  const password = temporaryPassword();
+  const fields = { email, name: null, role: 'admin', organization: null, temporary_password: password } as const;
+  return { user: await makeUser({ ...open(tables), ...identity }, origin, fields), password };
+};

@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import type { UserPool } from '../assembly/local-app.ts';
+import type { Tokens, User } from './backend.ts';
+import { Fault, isFault, notAuthorized, userDisabled } from './fault.ts';
+import { checkPassword } from './passwords.ts';
+import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
+import { createSessions } from './sessions.ts';
+import { type Ask, type Challenge, signedIn } from './sign-in.ts';
+
+/** A code may be mistyped this often before the password has to be given again. */
+const MAX_WRONG_CODES = 5;
+
+interface Asked {
+  readonly challenge: Challenge;
+  readonly poolId: string;
+  readonly subject: string;
+  /** What the right password gave. */
+  readonly tokens: Tokens;
+  wrongCodes: number;
+}
+
+const Respond = z.object({
+  ClientId: z.string(),
+  ChallengeName: z.string(),
+  Session: z.string().default(''),
+  ChallengeResponses: z
+    .object({ USERNAME: z.string().default(''), NEW_PASSWORD: z.string().default(''), SOFTWARE_TOKEN_MFA_CODE: z.string().default('') })
+    .prefault({}),
+});
+
+const invalidSession = (): Fault => notAuthorized('Invalid session for the user.');
+
+/** The questions after a right password, and AdminRespondToAuthChallenge. A session is of one user and one question, and is answered once. */
+export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rule } => {
+  const { backend } = context;
+  const sessions = createSessions<Asked>(context.now);
+
+  const ask: Ask = (challenge, { id }, { subject, email }, tokens) => ({
+    ChallengeName: challenge,
+    Session: sessions.open({ challenge, poolId: id, subject, tokens, wrongCodes: 0 }),
+    ChallengeParameters: {
+      USER_ID_FOR_SRP: subject,
+      ...(challenge === 'NEW_PASSWORD_REQUIRED' && { requiredAttributes: '[]', userAttributes: JSON.stringify({ email }) }),
+    },
+  });
+
+  const verifyCode = async (pool: UserPool, user: User, session: string, asked: Asked, code: string): Promise<void> => {
+    try {
+      await backend.call('RespondToAuthChallenge', {
+        ClientId: pool.client.id,
+        ChallengeName: 'SOFTWARE_TOKEN_MFA',
+        Session: session,
+        ChallengeResponses: { USERNAME: user.subject, SOFTWARE_TOKEN_MFA_CODE: code },
+      });
+    } catch (error) {
+      if (!isFault(error, 'CodeMismatchException')) throw error;
+      asked.wrongCodes += 1;
+      if (asked.wrongCodes >= MAX_WRONG_CODES) sessions.close(session);
+      throw new Fault('CodeMismatchException', 'Invalid code received for user');
+    }
+  };
+
+  const respond: Rule = async (request) => {
+    const { ClientId, ChallengeName, Session, ChallengeResponses } = readRequest(Respond, request);
+    const pool = findPool(context, ClientId);
+    const asked = sessions.find(Session);
+    const user = await backend.user(pool, toName(ChallengeResponses.USERNAME));
+    if (!asked || !user || asked.poolId !== pool.id || asked.subject !== user.subject || asked.challenge !== ChallengeName)
+      throw invalidSession();
+    if (!user.isEnabled) throw userDisabled();
+    if (asked.challenge === 'NEW_PASSWORD_REQUIRED') {
+      checkPassword(ChallengeResponses.NEW_PASSWORD, pool.passwords);
+      await backend.setPassword(pool, user.subject, ChallengeResponses.NEW_PASSWORD, true);
+    } else await verifyCode(pool, user, Session, asked, ChallengeResponses.SOFTWARE_TOKEN_MFA_CODE);
+    sessions.close(Session);
+    if (asked.challenge === 'NEW_PASSWORD_REQUIRED' && user.hasTotp) return ask('SOFTWARE_TOKEN_MFA', pool, user, asked.tokens);
+    // The held ones are as old as the question.
+    const tokens = await backend.refresh(pool, asked.tokens.RefreshToken);
+    if (!tokens) throw invalidSession();
+    return signedIn(pool, tokens);
+  };
+
+  return { ask, respond };
+};

@@ -1,0 +1,55 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import type { UserPool } from '../assembly/local-app.ts';
+import { PROVIDER_URL } from '../assembly/resolve.ts';
+
+/** What a pool has besides what the template says of it. */
+const Kept = z.object({ Users: z.record(z.string(), z.unknown()).default({}), Groups: z.record(z.string(), z.unknown()).default({}) });
+
+/** The file in which cognito-local, working in a folder, keeps a pool. */
+export const poolFile = (folder: string, poolId: string): string => path.join(folder, '.cognito', 'db', `${poolId}.json`);
+
+/**
+ * Makes the folder in which cognito-local works: pools and clients as the template has them now, with the users that they have already.
+ * @throws Error that names a file that cannot be read
+ */
+export const writeDataFolder = async (folder: string, pools: readonly UserPool[]): Promise<void> => {
+  await mkdir(path.join(folder, '.cognito', 'db'), { recursive: true, mode: 0o700 });
+  const write = (file: string, content: object) => writeFile(file, JSON.stringify(content, undefined, 2), { mode: 0o600 });
+  for (const pool of pools) {
+    const file = poolFile(folder, pool.id);
+    await write(file, { ...(await readKept(file)), Options: toOptions(pool) });
+  }
+  // Tokens name their issuer as AWS's do.
+  await write(path.join(folder, '.cognito', 'config.json'), { TokenConfig: { IssuerDomain: PROVIDER_URL } });
+  await write(path.join(folder, '.cognito', 'db', 'clients.json'), { Clients: Object.fromEntries(pools.map(toClient)) });
+};
+
+const readKept = async (file: string): Promise<z.infer<typeof Kept>> => {
+  try {
+    return Kept.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Kept.parse({});
+    throw new Error(`The users in ${file} cannot be read. Repair the file, or remove it and with it the users.`, { cause: error });
+  }
+};
+
+const toOptions = (pool: UserPool): object => ({
+  Id: pool.id,
+  UsernameAttributes: ['email'],
+  MfaConfiguration: pool.hasTotp ? 'OPTIONAL' : 'OFF',
+});
+
+const toClient = ({ id, client }: UserPool): [string, object] => [
+  client.id,
+  {
+    ClientId: client.id,
+    ClientName: client.id,
+    UserPoolId: id,
+    AccessTokenValidity: client.accessTokenSeconds,
+    IdTokenValidity: client.idTokenSeconds,
+    RefreshTokenValidity: client.refreshTokenSeconds,
+    TokenValidityUnits: { AccessToken: 'seconds', IdToken: 'seconds', RefreshToken: 'seconds' },
+  },
+];

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UserPool } from '../assembly/local-app.ts';
+import { closeServer, listen } from '../processes/listen.ts';
+import { withLogFile } from '../processes/log-file.ts';
+import type { ProcessList } from '../processes/process-list.ts';
+import { supervise } from '../processes/supervise.ts';
+import { writeDataFolder } from './data-folder.ts';
+import { startFront } from './front.ts';
+import { createMailbox } from './mailbox.ts';
+
+const POLL_INTERVAL_MS = 20;
+const MAX_POLLS = 500;
+
+/** The emulator of Cognito, and its process. */
+export interface Cognito {
+  readonly url: string;
+  pid(): number | undefined;
+  close(): Promise<void>;
+}
+
+export interface CognitoOptions {
+  readonly pools: readonly UserPool[];
+  readonly stateFolder: string;
+  /** Gets `cognito.log`, and `mail.log` with what Cognito would send by e-mail. */
+  readonly logFolder: string;
+  /** Forgets all users at the end. */
+  readonly ephemeral: boolean;
+  readonly processes: ProcessList;
+  readonly onChange: () => void;
+  readonly log: (line: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/**
+ * Starts cognito-local with the pools of the app, and the front that functions call.
+ * @throws Error when it does not come up, or the users of an earlier run cannot be read
+ */
+export const startCognito = async (options: CognitoOptions): Promise<Cognito> => {
+  const { pools, stateFolder, logFolder, ephemeral, now = Date.now } = options;
+  await using started = new AsyncDisposableStack();
+  const folder = ephemeral ? await mkdtemp(path.join(tmpdir(), 'sluice-cognito-')) : path.join(stateFolder, 'cognito');
+  if (ephemeral) started.defer(() => rm(folder, { recursive: true, force: true }));
+  await writeDataFolder(folder, pools);
+  const backendUrl = await freeUrl();
+  const server = supervise<string>({
+    ...options,
+    name: 'cognito-local',
+    start: () => withLogFile(logFolder, 'cognito', (logFile) => spawnServer(folder, new URL(backendUrl).port, logFile)),
+    async whenReady(child) {
+      await untilHealthy(child, backendUrl);
+      return backendUrl;
+    },
+  });
+  started.defer(server.close);
+  await server.ready;
+  const front = await startFront({ backendUrl, folder, pools, mailbox: createMailbox(logFolder), now });
+  started.defer(front.close);
+  const running = started.move();
+  return { url: front.url, pid: server.pid, close: () => running.disposeAsync() };
+};
+
+const spawnServer = (folder: string, port: string, logFile: number): ChildProcess =>
+  spawn(process.execPath, [createRequire(import.meta.url).resolve('cognito-local/lib/bin/start.js')], {
+    cwd: folder,
+    detached: true,
+    env: { HOST: '127.0.0.1', PORT: port, AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE: '1' },
+    stdio: ['ignore', logFile, logFile],
+  });
+
+const freeUrl = async (): Promise<string> => {
+  const server = createServer();
+  const url = await listen(server, 0);
+  await closeServer(server);
+  return url;
+};
+
+const untilHealthy = async (child: ChildProcess, url: string): Promise<void> => {
+  for (let poll = 0; poll < MAX_POLLS && child.exitCode === null && child.signalCode === null; poll += 1) {
+    const reply = await fetch(`${url}/health`).catch(() => undefined);
+    await reply?.body?.cancel();
+    if (reply?.ok) return;
+    await delay(POLL_INTERVAL_MS);
+  }
+  throw new Error(`cognito-local did not listen on ${url}`);
+};

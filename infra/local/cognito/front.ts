@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { readBody } from '../gateway/read-body.ts';
+import { closeServer, listen } from '../processes/listen.ts';
+import { createBackend } from './backend.ts';
+import { Fault, internalError, invalidParameter } from './fault.ts';
+import type { RuleContext } from './rule.ts';
+import { createRules } from './rules.ts';
+
+const MAX_REQUEST_BYTES = 131_072;
+const KEYS_TIMEOUT_MS = 5_000;
+
+/** Where functions find Cognito. */
+export interface Front {
+  /** For AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER; `/<pool id>/.well-known/jwks.json` has the keys of its tokens. */
+  readonly url: string;
+  /** Resolves when the calls under way are done. */
+  close(): Promise<void>;
+}
+
+export interface FrontOptions extends Omit<RuleContext, 'backend'> {
+  /** Of cognito-local. */
+  readonly backendUrl: string;
+  /** The working directory of cognito-local. */
+  readonly folder: string;
+}
+
+/** Starts the server that stands before cognito-local and puts right what that does otherwise than AWS. Calls are done one after the other. */
+export const startFront = async ({ backendUrl, folder, ...context }: FrontOptions): Promise<Front> => {
+  const answer = createRules({ ...context, backend: createBackend(backendUrl, folder) });
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (action: string, request: unknown): Promise<object> => {
+    const done = last.then(() => answer(action, request));
+    last = done.catch(() => undefined);
+    return done;
+  };
+  const server = createServer((request, response) => {
+    const serving = request.method === 'GET' ? serveKeys(backendUrl, request, response) : serveCall(inTurn, request, response);
+    serving.catch(() => response.destroy());
+  });
+  return {
+    url: await listen(server, 0),
+    async close() {
+      await closeServer(server);
+      await last;
+    },
+  };
+};
+
+const serveKeys = async (backendUrl: string, { url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
+  if (!/^\/[\w-]+\/\.well-known\/jwks\.json$/.test(url)) {
+    send(response, 404, { message: 'Not found' });
+    return;
+  }
+  const reply = await fetch(`${backendUrl}${url}`, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) });
+  send(response, reply.status, (await reply.json()) as object);
+};
+
+const serveCall = async (
+  answer: (action: string, request: unknown) => Promise<object>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const body = await readBody(request, MAX_REQUEST_BYTES);
+  const [, action = ''] = String(request.headers['x-amz-target']).split('.');
+  try {
+    if (!body) throw invalidParameter('The request is too large.');
+    send(response, 200, await answer(action, parse(body)));
+  } catch (error) {
+    const fault = error instanceof Fault ? error : internalError();
+    send(response, fault.status, { __type: fault.type, message: fault.message });
+  }
+};
+
+const parse = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new Fault('SerializationException', 'The request is no JSON.');
+  }
+};
+
+const send = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': randomUUID() });
+  response.end(JSON.stringify(body));
+};

@@ -1,0 +1,82 @@
+import { randomInt } from 'node:crypto';
+import * as z from 'zod';
+import { readAccessToken } from './access-token.ts';
+import { Fault, isFault, notAuthorized, wrongPassword } from './fault.ts';
+import { checkPassword } from './passwords.ts';
+import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
+
+const CODE_LIFETIME_MS = 60 * 60_000;
+const MAX_WRONG_CODES = 5;
+const MAX_RESETS = 10_000;
+const CODES = 1_000_000;
+
+interface Reset {
+  /** undefined: for a user that there is not. */
+  readonly code: string | undefined;
+  readonly endsAtMs: number;
+  wrongCodes: number;
+}
+
+const Change = z.object({ AccessToken: z.string(), PreviousPassword: z.string(), ProposedPassword: z.string() });
+const Forgot = z.object({ ClientId: z.string(), Username: z.string() });
+const Confirm = z.object({ ClientId: z.string(), Username: z.string(), ConfirmationCode: z.string(), Password: z.string() });
+
+/** ChangePassword: the new one follows the policy, and the previous one is checked. */
+export const createChangePassword =
+  (context: RuleContext): Rule =>
+  async (request) => {
+    const change = readRequest(Change, request);
+    const { clientId } = readAccessToken(change.AccessToken, context.now);
+    checkPassword(change.ProposedPassword, findPool(context, clientId).passwords);
+    try {
+      return await context.backend.call('ChangePassword', change);
+    } catch (error) {
+      throw isFault(error, 'InvalidPasswordException') ? wrongPassword() : error;
+    }
+  };
+
+/**
+ * ForgotPassword and ConfirmForgotPassword, which answer for a user that there is not as for one that there is. A code works once, for an hour;
+ * codes are in memory.
+ */
+export const createResetRules = (context: RuleContext): { forgot: Rule; confirm: Rule } => {
+  const { backend, mailbox, now } = context;
+  const resets = new Map<string, Reset>();
+
+  const forgot: Rule = async (request) => {
+    const { ClientId, Username } = readRequest(Forgot, request);
+    const pool = findPool(context, ClientId);
+    const name = toName(Username);
+    const user = await backend.user(pool, name);
+    if (user?.isEnabled && user.hasTemporaryPassword) throw notAuthorized('User password cannot be reset in the current state.');
+    const code = user?.isEnabled ? String(randomInt(CODES)).padStart(6, '0') : undefined;
+    const [oldest] = resets.keys();
+    if (resets.size >= MAX_RESETS && oldest !== undefined) resets.delete(oldest);
+    resets.set(`${pool.id}/${name}`, { code, endsAtMs: now() + CODE_LIFETIME_MS, wrongCodes: 0 });
+    if (user && code !== undefined) await mailbox.send({ to: user.email, kind: 'password_reset', code });
+    return { CodeDeliveryDetails: { AttributeName: 'email', DeliveryMedium: 'EMAIL', Destination: mask(name) } };
+  };
+
+  const confirm: Rule = async (request) => {
+    const { ClientId, Username, ConfirmationCode, Password } = readRequest(Confirm, request);
+    const pool = findPool(context, ClientId);
+    const name = toName(Username);
+    checkPassword(Password, pool.passwords);
+    const reset = resets.get(`${pool.id}/${name}`);
+    if (reset && reset.wrongCodes >= MAX_WRONG_CODES)
+      throw new Fault('LimitExceededException', 'Attempt limit exceeded, please try after some time.');
+    if (reset?.code !== ConfirmationCode) {
+      if (reset) reset.wrongCodes += 1;
+      throw new Fault('CodeMismatchException', 'Invalid verification code provided, please try again.');
+    }
+    if (now() >= reset.endsAtMs) throw new Fault('ExpiredCodeException', 'Invalid code provided, please request a code again.');
+    resets.delete(`${pool.id}/${name}`);
+    await backend.setPassword(pool, name, Password, true);
+    return {};
+  };
+
+  return { forgot, confirm };
+};
+
+/** `ada@example.com` → `a***@e***` */
+const mask = (email: string): string => email.replace(/^(.)[^@]*(@.).*$/, '$1***$2***');

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { createChallenges } from './challenges.ts';
+import { Fault } from './fault.ts';
+import { createCreateUser, createSetPassword } from './invitations.ts';
+import { createChangePassword, createResetRules } from './password-rules.ts';
+import { type Rule, type RuleContext, readRequest, toName } from './rule.ts';
+import { createAssociate, createOwnPreference, createPreference, createVerify } from './second-factor.ts';
+import { createInitiateAuth } from './sign-in.ts';
+import { createRevoke, createSignOut } from './sign-out.ts';
+
+/** What cognito-local does as AWS does. */
+const PASSED_ON = ['AdminDeleteUser', 'AdminDisableUser', 'AdminEnableUser', 'AdminGetUser'];
+
+const Named = z.looseObject({ Username: z.string() });
+
+/** Answers actions by name, one after the other. Throws a Fault for an error answer, also for an action that it does not know. */
+export const createRules = (context: RuleContext): ((action: string, request: unknown) => Promise<object>) => {
+  const { ask, respond } = createChallenges(context);
+  const resets = createResetRules(context);
+  const passOn =
+    (action: string): Rule =>
+    (request) => {
+      const named = readRequest(Named, request);
+      return context.backend.call(action, { ...named, Username: toName(named.Username) });
+    };
+  const rules = new Map<string, Rule>([
+    ...PASSED_ON.map((action): [string, Rule] => [action, passOn(action)]),
+    ['AdminCreateUser', createCreateUser(context)],
+    ['AdminInitiateAuth', createInitiateAuth(context, ask)],
+    ['AdminRespondToAuthChallenge', respond],
+    ['AdminSetUserMFAPreference', createPreference(context)],
+    ['AdminSetUserPassword', createSetPassword(context)],
+    ['AdminUserGlobalSignOut', createSignOut(context)],
+    ['AssociateSoftwareToken', createAssociate(context)],
+    ['ChangePassword', createChangePassword(context)],
+    ['ConfirmForgotPassword', resets.confirm],
+    ['ForgotPassword', resets.forgot],
+    ['RevokeToken', createRevoke(context)],
+    ['SetUserMFAPreference', createOwnPreference(context)],
+    ['VerifySoftwareToken', createVerify(context)],
+  ]);
+  return async (action, request) => {
+    const rule = rules.get(action);
+    if (!rule) throw new Fault('UnknownOperationException', `The local run does not know ${action} of Cognito.`);
+    return rule(request);
+  };
+};

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { forgeAccessToken, readAccessToken } from './access-token.ts';
+import { Fault, isFault, userNotFound } from './fault.ts';
+import { findPool, type Rule, type RuleContext, readRequest, toName } from './rule.ts';
+
+const Associate = z.object({ AccessToken: z.string() });
+const Verify = z.object({ AccessToken: z.string(), UserCode: z.string() });
+const Prefer = z.object({
+  UserPoolId: z.string(),
+  Username: z.string(),
+  SoftwareTokenMfaSettings: z.object({ Enabled: z.boolean().default(false), PreferredMfa: z.boolean().default(false) }).optional(),
+});
+
+const PreferOwn = z.looseObject({ AccessToken: z.string() });
+
+const OFF = { SoftwareTokenMfaSettings: { Enabled: false, PreferredMfa: false } };
+
+/** AssociateSoftwareToken: a new secret ends the use of the one before, so that nobody is locked out who does not finish. */
+export const createAssociate =
+  (context: RuleContext): Rule =>
+  async (request) => {
+    const { AccessToken } = readRequest(Associate, request);
+    const { clientId } = readAccessToken(AccessToken, context.now);
+    if (!findPool(context, clientId).hasTotp)
+      throw new Fault('SoftwareTokenMFANotFoundException', 'Software token MFA is not enabled for the userPool.');
+    const answer = await context.backend.call('AssociateSoftwareToken', { AccessToken });
+    await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
+    return answer;
+  };
+
+/** VerifySoftwareToken: a right code alone does not yet ask for codes at sign-in. */
+export const createVerify =
+  (context: RuleContext): Rule =>
+  async (request) => {
+    const { AccessToken, UserCode } = readRequest(Verify, request);
+    readAccessToken(AccessToken, context.now);
+    try {
+      const answer = await context.backend.call('VerifySoftwareToken', { AccessToken, UserCode });
+      await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
+      return answer;
+    } catch (error) {
+      throw isFault(error, 'CodeMismatchException') ? new Fault('EnableSoftwareTokenMFAException', 'Code mismatch') : error;
+    }
+  };
+
+/** SetUserMFAPreference. */
+export const createOwnPreference =
+  (context: RuleContext): Rule =>
+  async (request) => {
+    const preference = readRequest(PreferOwn, request);
+    readAccessToken(preference.AccessToken, context.now);
+    return context.backend.call('SetUserMFAPreference', preference);
+  };
+
+/** AdminSetUserMFAPreference, which cognito-local knows only of a user's own. */
+export const createPreference =
+  (context: RuleContext): Rule =>
+  async (request) => {
+    const { UserPoolId, Username, SoftwareTokenMfaSettings } = readRequest(Prefer, request);
+    const pool = findPool(context, UserPoolId);
+    const user = await context.backend.user(pool, toName(Username));
+    if (!user) throw userNotFound();
+    const AccessToken = forgeAccessToken(user.subject, pool.client.id);
+    return context.backend.call('SetUserMFAPreference', { AccessToken, SoftwareTokenMfaSettings });
+  };

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { ORGANIZATION_INDEX } from '../../shared/limiters/limiter-store.ts';
+import type { Config } from '../config.ts';
+import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endpoints.ts';
+import { grantInvoke } from '../constructs/invocation.ts';
+import { NodeFunction } from '../constructs/node-function.ts';
+import { RestHost } from '../constructs/rest-host.ts';
+import type { DataStack } from './data-stack.ts';
+import type { IdentityStack } from './identity-stack.ts';
+import type { ServerlessStack } from './serverless-stack.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+
+/** Where the host's routes are said; what they say is written into the reference. */
+const ROUTES = path.join(import.meta.dirname, '../../functions/control/routes.ts');
+
+/** The gateway waits no longer. */
+const TIMEOUT = Duration.seconds(29);
+
+export interface ControlStackProps {
+  config: Config;
+  data: DataStack;
+  identity: IdentityStack;
+  serverless: ServerlessStack;
+}
+
+/** The control plane: users, organizations, API keys, models and prices. */
+export class ControlStack extends Stack {
+  readonly host: RestHost;
+  readonly function: NodeFunction;
+
+  constructor(scope: Construct, id: string, { config, data, identity, serverless }: ControlStackProps) {
+    super(scope, id);
+    this.function = new NodeFunction(this, 'Control', {
+      config,
+      name: 'control',
+      memoryMb: 512,
+      timeout: TIMEOUT,
+      writes: { program: 'write-reference.ts', flags: ['--operations', ROUTES] },
+    });
+    this.function.addEnvironment('SLUICE_VERSION', version);
+    this.function.addEnvironment('SLUICE_COMMIT', config.commit);
+    data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    data.accounts.denyChanges(this.function, 'audit#*');
+    data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
+    data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
+    data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
+    data.usage.grant(this.function, 'Query');
+    data.attempts.grant(this.function, 'UpdateItem');
+    identity.users.grant(
+      this.function,
+      'AdminCreateUser',
+      'AdminDeleteUser',
+      'AdminDisableUser',
+      'AdminEnableUser',
+      'AdminGetUser',
+      'AdminInitiateAuth',
+      'AdminRespondToAuthChallenge',
+      'AdminSetUserMFAPreference',
+      'AdminSetUserPassword',
+      'AdminUserGlobalSignOut',
+    );
+    grantDescribeEndpoints(this.function, config);
+    grantInvokeEndpoints(this.function, config);
+    grantInvoke(this.function, serverless.tokenizer, 'TOKENIZER_FUNCTION');
+
+    this.host = new RestHost(this, 'Host', {
+      config,
+      name: 'control',
+      fallback: this.function,
+      authorization:
+        'Access tokens are verified in the function, which reads the user’s rights anew on every request and may take another issuer’s tokens.',
+    });
+    new CfnOutput(this, 'ControlUrl', { value: `${this.host.api.url}v1`, description: 'The control plane.' });
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-L1',
+      reason: 'Node 24 is the newest runtime with a service agreement; 26 is a preview.',
+    });
+  }
+}

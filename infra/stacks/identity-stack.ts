@@ -1,0 +1,17 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { Config } from '../config.ts';
+import { UserPool } from '../constructs/user-pool.ts';
+
+/** Who may log in. It outlives every other stack, as the data does: a changed construct id is a new, empty pool. */
+export class IdentityStack extends Stack {
+  readonly users: UserPool;
+
+  constructor(scope: Construct, id: string, { config }: { config: Config }) {
+    super(scope, id, { terminationProtection: true });
+    this.users = new UserPool(this, 'Users', { selfSignUp: config.selfSignUp });
+    new CfnOutput(this, 'UserPoolId', { value: this.users.pool.userPoolId });
+    new CfnOutput(this, 'TokenIssuer', { value: this.users.pool.userPoolProviderUrl });
+    new CfnOutput(this, 'UserPoolClientId', { value: this.users.client.userPoolClientId });
+  }
+}

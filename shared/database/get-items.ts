@@ -1,0 +1,23 @@
+import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { Database } from './client.ts';
+import { DatabaseUnavailable } from './outage.ts';
+
+type Asked = Omit<NonNullable<BatchGetCommandInput['RequestItems']>[string], 'Keys'> & { Keys: Record<string, unknown>[] };
+
+/** What DynamoDB leaves for later is asked for again, at most this often in all. */
+const MAX_ATTEMPTS = 5;
+
+/** The items with these keys, at most 100, in no order; those that are not there are absent. */
+export const getItems = async (database: Database, table: string, asked: Asked): Promise<Record<string, unknown>[]> => {
+  const found: Record<string, unknown>[] = [];
+  let left = asked.Keys;
+  for (let attempt = 0; left.length > 0; attempt++) {
+    if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(new Error('BatchGetItem leaves keys unprocessed.'));
+    const { Responses, UnprocessedKeys } = await database.send(
+      new BatchGetCommand({ RequestItems: { [table]: { ...asked, Keys: left } } }),
+    );
+    found.push(...(Responses?.[table] ?? []));
+    left = (UnprocessedKeys?.[table]?.Keys ?? []) as Record<string, unknown>[];
+  }
+  return found;
+};

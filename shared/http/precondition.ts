@@ -1,0 +1,28 @@
+import { type ApiEvent, headerOf } from './api-event.ts';
+import { InvalidRequest, PreconditionFailed } from './errors.ts';
+
+/** A resource that is changed under a version, counted from 1. */
+export interface Versioned {
+  version: number;
+}
+
+/** The entity tag of a resource's version. */
+export const versionTag = (version: number): string => `"${version}"`;
+
+/** The versions that `If-Match` names; undefined where any will do. */
+export const expectedVersions = (event: ApiEvent): readonly number[] | undefined => {
+  const header = headerOf(event, 'if-match')?.trim();
+  if (!header || header === '*') return undefined;
+  return header.split(',').map((tag) => {
+    const [, version] = /^\s*"(\d{1,15})"\s*$/.exec(tag) ?? [];
+    if (version === undefined)
+      throw new InvalidRequest({ param: 'If-Match', message: 'If-Match expects the ETag of a reply, quotation marks included.' });
+    return Number(version);
+  });
+};
+
+/** A resource as it was read, if the caller expected this version. @throws 412 */
+export const checkVersion = <Resource extends Versioned>(resource: Resource, expected: readonly number[] | undefined): Resource => {
+  if (expected && !expected.includes(resource.version)) throw new PreconditionFailed();
+  return resource;
+};

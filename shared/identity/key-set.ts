@@ -1,0 +1,91 @@
+import { findJwkInJwks, type Jwks, type JwksCache, type JwkWithKid } from 'aws-jwt-verify/jwk';
+import * as z from 'zod';
+import { IdentityUnavailable, wrongToken } from './errors.ts';
+
+const FETCH_TIMEOUT_MS = 2_000;
+const MAX_BYTES = 65_536;
+const MAX_KEYS = 100;
+/** However many tokens name keys that there are not, the issuer is asked this seldom. */
+const REFETCH_AFTER_MS = 30_000;
+/** As long as there is no key at all, every request waits for one. */
+const RETRY_AFTER_MS = 1_000;
+/** A key that the issuer has withdrawn opens for so long. */
+const MAX_AGE_MS = 60 * 60_000;
+
+/** The issuer's key set, parsed but not checked. Throws when it cannot be had. */
+export type FetchJwks = (uri: string) => Promise<unknown>;
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS) });
+
+/** Fetches a key set of up to 64 kB in up to 2 s. */
+export const fetchJwks: FetchJwks = async (uri) => {
+  const reply = await fetch(uri, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), redirect: 'error' });
+  if (!reply.ok || !reply.body) throw new Error(`${uri} has answered ${reply.status}.`);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of reply.body) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error(`The key set at ${uri} is larger than ${MAX_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
+};
+
+/**
+ * The keys of one issuer, fetched when they are needed and kept when they cannot be fetched again.
+ * @param now milliseconds since the epoch
+ */
+export const createKeySet = (fetchKeys: FetchJwks, now: () => number): JwksCache => {
+  let keys: Jwks | undefined;
+  let fetchedAtMs = Number.NEGATIVE_INFINITY;
+  let triedAtMs = Number.NEGATIVE_INFINITY;
+  let failure: unknown;
+  let fetching: Promise<void> | undefined;
+
+  const refetch = async (uri: string): Promise<void> => {
+    triedAtMs = now();
+    try {
+      keys = KeySet.parse(await fetchKeys(uri)) as Jwks;
+      fetchedAtMs = now();
+    } catch (error) {
+      failure = error;
+    }
+  };
+
+  /** Asks the issuer, unless it was asked just now; all who wait have one question. */
+  const refresh = async (uri: string): Promise<void> => {
+    if (!fetching && now() - triedAtMs < (keys ? REFETCH_AFTER_MS : RETRY_AFTER_MS)) return;
+    fetching ??= refetch(uri).finally(() => {
+      fetching = undefined;
+    });
+    await fetching;
+  };
+
+  const getJwks = async (uri: string): Promise<Jwks> => {
+    if (now() - fetchedAtMs >= MAX_AGE_MS) await refresh(uri);
+    if (!keys) throw new IdentityUnavailable(failure);
+    return keys;
+  };
+
+  const find = (kid: string | undefined): JwkWithKid | undefined => (keys && kid !== undefined ? findJwkInJwks(keys, kid) : undefined);
+
+  return {
+    getJwks,
+    async getJwk(uri, { header: { kid } }) {
+      await getJwks(uri);
+      if (!find(kid)) await refresh(uri);
+      const key = find(kid);
+      if (!key) throw wrongToken();
+      return key;
+    },
+    getCachedJwk(_uri, { header: { kid } }) {
+      const key = find(kid);
+      if (!key) throw wrongToken();
+      return key;
+    },
+    addJwks(_uri, added) {
+      keys = added;
+      fetchedAtMs = now();
+    },
+  };
+};

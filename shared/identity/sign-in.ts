@@ -1,0 +1,53 @@
+/** Where a request came from, for the user pool's own judgement of it. */
+export interface Caller {
+  ipAddress: string;
+  /** The host and the path that were called. */
+  serverName: string;
+  serverPath: string;
+  userAgent?: string;
+}
+
+export type Challenge = 'new_password' | 'totp';
+
+/** A sign-in that is complete, or one question further. A session lasts three minutes. */
+export type SignIn =
+  | { tokens: { accessToken: string; refreshToken: string; expiresInSeconds: number } }
+  | { challenge: Challenge; session: string };
+
+/** What the pool calls its questions, and where it looks for their answers. */
+export const CHALLENGES = {
+  new_password: { name: 'NEW_PASSWORD_REQUIRED', field: 'NEW_PASSWORD' },
+  totp: { name: 'SOFTWARE_TOKEN_MFA', field: 'SOFTWARE_TOKEN_MFA_CODE' },
+} as const;
+
+interface AuthenticationResult {
+  AccessToken?: string | undefined;
+  RefreshToken?: string | undefined;
+  ExpiresIn?: number | undefined;
+}
+
+interface Answer {
+  ChallengeName?: string | undefined;
+  Session?: string | undefined;
+  AuthenticationResult?: AuthenticationResult | undefined;
+}
+
+/** What the pool's answer to a password or to a challenge comes to. */
+export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: Answer): SignIn => {
+  if (ChallengeName === undefined)
+    return { tokens: { ...toAccess(AuthenticationResult), refreshToken: present(AuthenticationResult?.RefreshToken) } };
+  const asked = Object.entries(CHALLENGES).find(([, { name }]) => name === ChallengeName);
+  if (!asked) throw new Error(`The user pool asks for ${ChallengeName}, which it is not set up for.`);
+  return { challenge: asked[0] as Challenge, session: present(Session) };
+};
+
+export const toAccess = (result: AuthenticationResult | undefined): { accessToken: string; expiresInSeconds: number } => ({
+  accessToken: present(result?.AccessToken),
+  expiresInSeconds: present(result?.ExpiresIn),
+});
+
+/** What the pool always answers, though its types do not say so. */
+export const present = <Value>(value: Value | undefined): Value => {
+  if (value === undefined) throw new Error('An answer of the user pool is not whole.');
+  return value;
+};

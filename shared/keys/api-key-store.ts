@@ -1,0 +1,51 @@
+import type { AccountTable, Place } from '../accounts/account-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { Conflict, ResourceNotFound } from '../http/errors.ts';
+import type { PageRequest } from '../http/page.ts';
+import { ApiKey, type StoredApiKey } from './api-key.ts';
+
+const KEY = 'key#';
+const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
+const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
+
+/** To suspend an organization, each of its keys is told: a bound keeps that within seconds. */
+export const MAX_KEYS = 1_000;
+
+const tooMany = (): Conflict =>
+  new Conflict({
+    code: 'too_many_keys',
+    message: `An organization has at most ${MAX_KEYS} API keys that are not revoked. Revoke some first.`,
+  });
+
+const Stored = ApiKey.omit({ last_used_at: true });
+
+const toStored = (row: Record<string, unknown>): StoredApiKey => ({ ...Stored.parse(row), shards: Number(row.shards) });
+
+/** What is known of API keys beside their limits, in the table `accounts`: one row in their organization's partition. */
+export const createApiKeyStore = (table: AccountTable) => ({
+  /** @throws 404 for one that is not this organization's too */
+  get: async (organization: string, id: string): Promise<StoredApiKey> => {
+    const row = await table.get(placeOf(organization, id));
+    if (!row) throw new ResourceNotFound('API key', id);
+    return toStored(row);
+  },
+
+  /** The newest first. */
+  list: async (organization: string, request: PageRequest): Promise<{ keys: StoredApiKey[]; hasMore: boolean }> => {
+    const { rows, hasMore } = await table.page({ account: organization, prefix: KEY, newestFirst: true }, request);
+    return { keys: rows.map(toStored), hasMore };
+  },
+
+  toCreate: (key: StoredApiKey): Write[] => [
+    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} is there already.`)),
+    table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
+  ],
+
+  /** In place of the version that was read: 412 where it is another by now. */
+  toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
+
+  /** One key less that counts. */
+  toUncount: (organization: string): Write => table.toCount(countPlace(organization), -1, MAX_KEYS, tooMany),
+});
+
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;

@@ -1,0 +1,30 @@
+import type { Database } from '../database/client.ts';
+import { getItems } from '../database/get-items.ts';
+import type { Write } from '../database/transaction.ts';
+import { toConfigure } from './configuration.ts';
+import type { LimiterItem } from './limiter.ts';
+import { createLimiterStore } from './limiter-store.ts';
+
+/** The `keys` table as the control plane works with it: what no request needs, and no request's function must carry. */
+export const createLimiterDesk = (database: Database, table: string) => ({
+  ...createLimiterStore(database, table),
+
+  /** Changes what is configured, as one write of a transaction. */
+  toConfigure: <Item extends LimiterItem>(id: string, changes: Partial<Item>, removed: readonly string[] = []): Write => ({
+    item: { Update: { TableName: table, Key: { id }, ...toConfigure(changes, removed) } },
+  }),
+
+  /** A new limiter item, as one write of a transaction. */
+  toCreate: (item: LimiterItem): Write => ({
+    item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },
+  }),
+
+  /** When each of these limiters admitted its last request, in ms since the epoch; those that never did are absent. At most 100. */
+  lastUses: async (ids: readonly string[]): Promise<Map<string, number>> => {
+    const Keys = ids.map((id) => ({ id }));
+    const items = await getItems(database, table, { Keys, ProjectionExpression: 'id, last_used' });
+    return new Map(items.flatMap(({ id, last_used }) => (last_used === undefined ? [] : [[String(id), Number(last_used)] as const])));
+  },
+});
+
+export type LimiterDesk = ReturnType<typeof createLimiterDesk>;

@@ -1,0 +1,60 @@
+import { inParallel, throwFailures } from '../concurrency/in-parallel.ts';
+import type { Write } from '../database/transaction.ts';
+import type { KeyItem } from '../keys/key.ts';
+import type { LimiterItem } from '../limiters/limiter.ts';
+import type { LimiterDesk } from '../limiters/limiter-desk.ts';
+import type { LimiterStore } from '../limiters/limiter-store.ts';
+import type { OrganizationLimits } from './organization.ts';
+
+const configurationOf = (limits: OrganizationLimits): Partial<LimiterItem> => ({
+  lim_c: limits.concurrency,
+  ...(limits.requests_per_minute !== undefined && { lim_r: limits.requests_per_minute }),
+  ...(limits.tokens_per_minute !== undefined && { lim_t: limits.tokens_per_minute }),
+  ...(limits.month_budget_nanos !== undefined && { bud_m: limits.month_budget_nanos }),
+  ...(limits.prepaid && { prepaid: true as const }),
+});
+
+/** What was limited before and may be no longer. */
+const LIMITS = ['lim_r', 'lim_t', 'lim_c', 'bud_m', 'prepaid'] as const;
+
+/** What an organization's limiter is to say. */
+export interface OrganizationState {
+  status: 'active' | 'suspended';
+  limits: OrganizationLimits;
+}
+
+/** An organization's limiter, as it is to be made or changed. */
+export type LimiterPlan = { create: LimiterItem } | { changes: Partial<LimiterItem>; removed: readonly string[] };
+
+/**
+ * Sets an organization's limits, all of them at once, and whether it may send requests. What was counted stays: a first budget counts from now,
+ * not from the month's beginning.
+ */
+export const planLimiter = (
+  existing: LimiterItem | undefined,
+  organization: string,
+  { status, limits }: OrganizationState,
+): LimiterPlan => {
+  const configuration = { ...configurationOf(limits), status };
+  if (!existing) return { create: { id: organization, org: organization, cfg: 1, fl: {}, ...configuration } };
+  return { changes: configuration, removed: LIMITS.filter((name) => configuration[name] === undefined) };
+};
+
+/** The same as one write of a transaction. */
+export const toSetLimiter = async (limiters: LimiterDesk, organization: string, state: OrganizationState): Promise<Write> => {
+  const plan = planLimiter(await limiters.get(organization), organization, state);
+  return 'create' in plan ? limiters.toCreate(plan.create) : limiters.toConfigure<LimiterItem>(organization, plan.changes, plan.removed);
+};
+
+const MAX_PARALLEL = 16;
+
+/**
+ * Tells every key of an organization that it has a limiter, which each notices at its next request. They never forget it. A key that is made at
+ * the same time looks for itself; what a death leaves untold the sweep tells.
+ * @returns how many limiters were told
+ */
+export const tellKeys = async (limiters: LimiterStore, organization: string): Promise<number> => {
+  const ids = (await Array.fromAsync(limiters.listByOrganization(organization))).filter((id) => id !== organization);
+  throwFailures(await inParallel(ids, MAX_PARALLEL, (id) => limiters.configure<KeyItem>(id, { lim_o: true })));
+  return ids.length;
+};

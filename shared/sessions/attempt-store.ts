@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Database, isConditionFailed } from '../database/client.ts';
+import { TooManyAttempts } from '../identity/errors.ts';
+
+/** Attempts are counted in spans of this length. */
+const SPAN_MS = 5 * 60_000;
+/** DynamoDB removes a count some time after this. */
+const KEPT_MS = 60 * 60_000;
+
+/** What attempts are counted by, and how many there may be in five minutes. */
+const BOUNDS = {
+  /** All that comes from one address: many people may share one. */
+  address: 60,
+  /** One account, whether it exists or not. */
+  account: 10,
+} as const;
+
+export interface Attempt {
+  /** What is tried: each has a count of its own. */
+  kind: 'login' | 'challenge' | 'forgot' | 'reset' | 'password' | 'totp';
+  ipAddress: string;
+  /** An e-mail address, or the id of a user. */
+  account: string;
+}
+
+const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
+  const span = Math.floor(nowMs / SPAN_MS);
+  const hash = createHash('sha256').update(account).digest('base64url');
+  return [
+    { id: `${kind}#address#${ipAddress}#${span}`, max: BOUNDS.address },
+    { id: `${kind}#account#${hash}#${span}`, max: BOUNDS.account },
+  ];
+};
+
+/**
+ * The table `attempts`: how often passwords and codes were tried. An attempt is counted before it is made, so that none of many at the same time
+ * is one too many.
+ */
+export const createAttemptStore = (database: Database, table: string) => {
+  const add = async (id: string, by: number, max: number, nowMs: number): Promise<void> => {
+    await database.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: 'SET expires_at = :expires ADD attempts :by',
+        ConditionExpression: 'attribute_not_exists(attempts) OR attempts < :max',
+        ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + KEPT_MS) / 1_000), ':by': by, ':max': max },
+      }),
+    );
+  };
+  return {
+    /** Counts an attempt. @throws 429 where there were too many */
+    count: async (attempt: Attempt, nowMs: number): Promise<void> => {
+      for (const { id, max } of idsOf(attempt, nowMs)) {
+        try {
+          await add(id, 1, max, nowMs);
+        } catch (error) {
+          if (!isConditionFailed(error)) throw error;
+          throw new TooManyAttempts(Math.ceil((SPAN_MS - (nowMs % SPAN_MS)) / 1_000));
+        }
+      }
+    },
+
+    /** One that succeeded counts for nothing. */
+    forget: async (attempt: Attempt, nowMs: number): Promise<void> => {
+      for (const { id } of idsOf(attempt, nowMs)) await add(id, -1, Number.MAX_SAFE_INTEGER, nowMs);
+    },
+  };
+};
+
+export type AttemptStore = ReturnType<typeof createAttemptStore>;

@@ -1,0 +1,135 @@
+import { existsSync, readlinkSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createUserPool, createUserPoolClient, type UserPool } from '../../../../shared/identity/user-pool.ts';
+import { eventually, temporaryFolder } from '../fixtures.ts';
+import { pool, startTestCognito, type TestCognito } from './fixtures.ts';
+
+const TEMPORARY = 'Temporary-Password-1';
+const PASSWORD = 'Correct-Horse-7';
+const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serverPath: '/' };
+
+const openPool = ({ url }: TestCognito): UserPool =>
+  createUserPool(createUserPoolClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } }), {
+    poolId: pool.id,
+    clientId: pool.client.id,
+  });
+
+/** A new user with a password of their own: the refresh token of the first sign-in. */
+const join = async (users: UserPool, email: string): Promise<string> => {
+  await users.createUser({ email, temporaryPassword: TEMPORARY });
+  const asked = await users.signIn({ email, password: TEMPORARY, caller });
+  if (!asked || !('session' in asked)) throw new Error('A new user is not asked for a password');
+  const result = await users.answerChallenge({ email, session: asked.session, challenge: 'new_password', answer: PASSWORD, caller });
+  if (!result || !('tokens' in result)) throw new Error('A new password gives no tokens');
+  return result.tokens.refreshToken;
+};
+
+describe('an emulator of Cognito', () => {
+  let cognito: TestCognito;
+  beforeAll(async () => {
+    cognito = await startTestCognito();
+  });
+  afterAll(() => cognito.close());
+
+  const call = async (action: string, body: unknown): Promise<unknown> => {
+    const headers = { 'x-amz-target': `AWSCognitoIdentityProviderService.${action}` };
+    const reply = await fetch(cognito.url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
+    return [reply.status, await reply.json()];
+  };
+
+  test('has the keys of its tokens where AWS has them, and nothing beside', async () => {
+    const reply = await fetch(`${cognito.url}/${pool.id}/.well-known/jwks.json`);
+    expect(await reply.json()).toEqual({ keys: [expect.objectContaining({ kty: 'RSA', alg: 'RS256', kid: expect.any(String) })] });
+    expect((await fetch(`${cognito.url}/health`)).status).toBe(404);
+  });
+
+  test.each([
+    ['InitiateAuth', { ClientId: pool.client.id, AuthFlow: 'USER_PASSWORD_AUTH' }, 'UnknownOperationException'],
+    ['AdminInitiateAuth', { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow: 'CUSTOM_AUTH' }, 'InvalidParameterException'],
+    ['AdminInitiateAuth', { UserPoolId: pool.id, ClientId: 'another', AuthFlow: 'REFRESH_TOKEN_AUTH' }, 'ResourceNotFoundException'],
+    ['AdminCreateUser', { UserPoolId: pool.id }, 'InvalidParameterException'],
+    ['AdminGetUser', { UserPoolId: pool.id, Username: 'nobody@example.com' }, 'UserNotFoundException'],
+    ['AdminGetUser', '{', 'SerializationException'],
+    ['AdminGetUser', 'x'.repeat(200_000), 'InvalidParameterException'],
+  ])('refuses %s of %j in the words of Cognito', async (action, body, type) => {
+    expect(await call(action, body)).toEqual([400, { __type: type, message: expect.any(String) }]);
+  });
+
+  test('tells of a token what an SDK expects', async () => {
+    const users = openPool(cognito);
+    await join(users, 'ada@example.com');
+    const AuthParameters = { USERNAME: 'ada@example.com', PASSWORD };
+    const request = { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH', AuthParameters };
+    expect(await call('AdminInitiateAuth', request)).toEqual([
+      200,
+      {
+        ChallengeParameters: {},
+        AuthenticationResult: {
+          AccessToken: expect.any(String),
+          IdToken: expect.any(String),
+          RefreshToken: expect.any(String),
+          ExpiresIn: 3_600,
+          TokenType: 'Bearer',
+        },
+      },
+    ]);
+    const wrong = { ...request, AuthParameters: { ...AuthParameters, PASSWORD: 'wrong' } };
+    const strange = { ...request, AuthParameters: { ...AuthParameters, USERNAME: 'nobody@example.com' } };
+    const refused = [400, { __type: 'NotAuthorizedException', message: 'Incorrect username or password.' }];
+    expect([await call('AdminInitiateAuth', wrong), await call('AdminInitiateAuth', strange)]).toEqual([refused, refused]);
+  });
+
+  test('loses nobody of many who are made at the same time', async () => {
+    const users = openPool(cognito);
+    const emails = Array.from({ length: 20 }, (_, n) => `one-of-many-${n}@example.com`);
+    const refreshTokens = await Promise.all(emails.map((email) => join(users, email)));
+    for (const refreshToken of refreshTokens) expect(await users.refresh({ refreshToken, caller })).toBeDefined();
+  });
+});
+
+describe('the users of a state folder', () => {
+  test('are there again in the next run, with their refresh tokens', async () => {
+    await using folder = temporaryFolder();
+    const options = { ephemeral: false, stateFolder: folder.path };
+    const first = await startTestCognito(options);
+    const refreshToken = await join(openPool(first), 'ada@example.com');
+    await first.close();
+    const second = await startTestCognito(options);
+    const users = openPool(second);
+    expect(await users.createUser({ email: 'Ada@example.com' })).toMatchObject({ isNew: false });
+    expect(await users.refresh({ refreshToken, caller })).toBeDefined();
+    await second.close();
+  });
+
+  test('survive a death of cognito-local, which is started again', async () => {
+    const cognito = await startTestCognito();
+    const users = openPool(cognito);
+    const refreshToken = await join(users, 'ada@example.com');
+    const pid = cognito.pid() as number;
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => cognito.pid() !== pid && cognito.pid() !== undefined, 'it has a new process');
+    await eventually(() => users.refresh({ refreshToken, caller }).then(Boolean, () => false), 'it knows the refresh token');
+    await cognito.close();
+  });
+
+  test('that cannot be read are an error that names the file', async () => {
+    await using folder = temporaryFolder();
+    const data = path.join(folder.path, 'cognito', '.cognito', 'db');
+    await mkdir(data, { recursive: true });
+    await writeFile(path.join(data, `${pool.id}.json`), '{"Users": {');
+    await expect(startTestCognito({ ephemeral: false, stateFolder: folder.path })).rejects.toThrow(`${pool.id}.json cannot be read`);
+    expect(await readFile(path.join(data, `${pool.id}.json`), 'utf8')).toBe('{"Users": {');
+  });
+
+  test('of an ephemeral run leave nothing behind', async () => {
+    await using folder = temporaryFolder();
+    const cognito = await startTestCognito({ stateFolder: folder.path });
+    const pid = cognito.pid() as number;
+    const data = readlinkSync(`/proc/${pid}/cwd`);
+    await join(openPool(cognito), 'ada@example.com');
+    await cognito.close();
+    expect([existsSync(data), await readdir(folder.path)]).toEqual([false, []]);
+  });
+});

@@ -1,0 +1,80 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { UserPool } from '../../../../infra/local/assembly/local-app.ts';
+import { type Cognito, type CognitoOptions, startCognito } from '../../../../infra/local/cognito/emulator.ts';
+import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
+import { temporaryFolder } from '../fixtures.ts';
+
+export const pool: UserPool = {
+  id: 'us-east-1_abcdefghi',
+  logicalId: 'Users',
+  client: { id: 'abcdefghijklmnopqrstuvwxyz', accessTokenSeconds: 3_600, idTokenSeconds: 3_600, refreshTokenSeconds: 30 * 86_400 },
+  hasTotp: true,
+  passwords: {
+    minLength: 12,
+    requiresLowercase: true,
+    requiresUppercase: true,
+    requiresDigits: true,
+    requiresSymbols: true,
+    temporaryValiditySeconds: 7 * 86_400,
+  },
+};
+
+export interface TestCognito extends Cognito {
+  /** Moves the clock of the front, not that of the tokens. */
+  passMs(ms: number): void;
+  /** The newest code or temporary password that was sent to an address, if any. */
+  lastMailTo(address: string): Promise<string | undefined>;
+}
+
+/** The emulator with one pool, in a folder of its own or a given one. */
+export const startTestCognito = async (options: Partial<CognitoOptions> = {}): Promise<TestCognito> => {
+  const folder = temporaryFolder();
+  const processes = createProcessList();
+  let aheadMs = 0;
+  const cognito = await startCognito({
+    pools: [pool],
+    stateFolder: folder.path,
+    logFolder: path.join(folder.path, 'logs'),
+    ephemeral: true,
+    processes,
+    onChange: () => undefined,
+    log: () => undefined,
+    now: () => Date.now() + aheadMs,
+    ...options,
+  });
+  return {
+    ...cognito,
+    passMs(ms) {
+      aheadMs += ms;
+    },
+    async lastMailTo(address) {
+      const lines = await readFile(path.join(folder.path, 'logs', 'mail.log'), 'utf8').catch(() => '');
+      const mails = lines.split('\n').flatMap((line) => (line ? [JSON.parse(line) as { to: string; code: string }] : []));
+      return mails.findLast(({ to }) => to === address)?.code;
+    },
+    async close() {
+      await cognito.close();
+      processes.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const STEP_SECONDS = 30;
+
+/** The six digits that an authenticator app shows now for a secret in base 32 (RFC 6238). */
+export const totpOf = (secret: string): string => {
+  const bits = [...secret.replace(/=+$/, '')].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1_000 / STEP_SECONDS)));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = (digest.at(-1) as number) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, '0');
+};
+
+/** A code that is not the one of this secret. */
+export const wrongTotpOf = (secret: string): string => totpOf(secret).replace(/.$/, (digit) => String((Number(digit) + 5) % 10));

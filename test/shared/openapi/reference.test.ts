@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { controlRoutes } from '../../../functions/control/routes.ts';
+import { controlDocument } from '../../../shared/openapi/control-document.ts';
+import { openApiDocument } from '../../../shared/openapi/document.ts';
+
+const root = path.join(import.meta.dirname, '../../..');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sluice-reference-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const write = async (...flags: string[]): Promise<{ document: unknown; page: string }> => {
+  await promisify(execFile)(process.execPath, [path.join(root, 'infra/bundling/write-reference.ts'), folder, ...flags]);
+  const read = (name: string): string => gunzipSync(readFileSync(path.join(folder, 'reference', `${name}.gz`))).toString();
+  return { document: JSON.parse(read('openapi.json')), page: read('docs.html') };
+};
+const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test.each([true, false])('the reference of the serverless host is written (structured outputs: %s)', async (structuredOutputs) => {
+  const { document, page } = await write(...(structuredOutputs ? ['--structured-outputs'] : []));
+  expect(document).toEqual(onWire(openApiDocument({ structuredOutputs })));
+  expect(page).toContain('<title>Sluice API reference</title>');
+});
+
+test('the reference of the control plane is written from the routes of a module', async () => {
+  const { document, page } = await write('--operations', path.join(root, 'functions/control/routes.ts'));
+  expect(document).toEqual(onWire(controlDocument(controlRoutes)));
+  expect(page).toContain('<title>Sluice control plane API reference</title>');
+});

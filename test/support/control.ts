@@ -1,0 +1,84 @@
+import type { TestRun } from './local-run.ts';
+
+/** What the control plane answered. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a reply is whatever a test says that it is.
+  body: any;
+}
+
+export interface Asked {
+  token?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Someone who is logged in. */
+export interface SignedIn {
+  id: string;
+  email: string;
+  password: string;
+  token: string;
+  refreshToken: string;
+}
+
+const TEMPORARY = 'Temporary-Password-1';
+const PASSWORD = 'A-Password-of-my-own-2';
+
+/** Calls of a run's control plane, as people make them. */
+export const controlOf = ({ control_url, admin_email, admin_password }: TestRun) => {
+  const call = async (method: string, path: string, { token, body, headers }: Asked = {}): Promise<Answer> => {
+    const response = await fetch(`${control_url}${path}`, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  };
+
+  /** The body of a call that succeeds. */
+  const done = async (method: string, path: string, asked: Asked = {}): Promise<Answer['body']> => {
+    const answer = await call(method, path, asked);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+
+  const logIn = async (email: string, password: string): Promise<SignedIn> => {
+    const session = await done('POST', '/v1/auth/login', { body: { email, password } });
+    return { id: session.user.id, email, password, token: session.access_token, refreshToken: session.refresh_token };
+  };
+
+  let admin: Promise<SignedIn> | undefined;
+  const asAdmin = (): Promise<SignedIn> => {
+    admin ??= logIn(admin_email, admin_password);
+    return admin;
+  };
+
+  let people = 0;
+  return {
+    call,
+    done,
+    logIn,
+    asAdmin,
+    createOrganization: async (name = 'Acme'): Promise<{ id: string; version: number }> =>
+      done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
+    /** A new user of an organization, who has a password of their own. */
+    createUser: async (fields: { role: 'owner' | 'member' | 'admin'; organization?: string }): Promise<SignedIn> => {
+      people++;
+      const email = `person-${people}@example.com`;
+      const { token } = await asAdmin();
+      await done('POST', '/v1/users', { token, body: { email, temporary_password: TEMPORARY, ...fields } });
+      const { session } = await done('POST', '/v1/auth/login', { body: { email, password: TEMPORARY } });
+      const answer = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: PASSWORD } });
+      return { id: answer.user.id, email, password: PASSWORD, token: answer.access_token, refreshToken: answer.refresh_token };
+    },
+  };
+};
+
+export type Control = ReturnType<typeof controlOf>;
