@@ -30,8 +30,7 @@ export class IdempotencyKeyReused extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotency_key_reused',
       param: IDEMPOTENCY_HEADER,
-      message:
-        'This idempotency key was used in the last 24 hours for a request with another path or body. Use a new key for every new request.',
+      message: 'This idempotency key was used for a request with another path or body. Use a new key for every new request.',
       headers: { 'x-should-retry': 'false' },
     });
   }

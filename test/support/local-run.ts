@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-provider';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
+import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
 import { isKeyItem, type NewKey } from '../../shared/keys/key.ts';
 import { shardId } from '../../shared/keys/shards.ts';
@@ -81,6 +83,10 @@ const startRun = async ({
     limiters,
     usage,
     models: createModelStore(database, facts.tables.Models as string),
+    identity: {
+      /** A user of the identity provider whom the control plane knows nothing of, with a password of their own. */
+      createUser: (email: string, password: string): Promise<void> => createStrayUser(facts, email, password),
+    },
     accounts: {
       /** Makes an organization count so many keys. */
       fillKeyCount: async (organization: string, count: number): Promise<void> => {
@@ -127,6 +133,18 @@ const startRun = async ({
     close: end,
     [Symbol.asyncDispose]: async (): Promise<void> => void (await end()),
   };
+};
+
+const createStrayUser = async ({ cognito_endpoint, user_pools }: LocalFacts, email: string, password: string): Promise<void> => {
+  const client = createUserPoolClient({
+    endpoint: cognito_endpoint as string,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const { id: poolId = '', client_id: clientId = '' } = user_pools.Users ?? {};
+  await createUserPool(client, { poolId, clientId }).createUser({ email, temporaryPassword: password });
+  await client.send(new AdminSetUserPasswordCommand({ UserPoolId: poolId, Username: email, Password: password, Permanent: true }));
+  client.destroy();
 };
 
 export type TestRun = Awaited<ReturnType<typeof startTestRun>>;

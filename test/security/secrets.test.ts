@@ -1,0 +1,142 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { totpOf } from '../infra/local/cognito/fixtures.ts';
+import { type Control, controlOf } from '../support/control.ts';
+import { startTestRun, type TestRun } from '../support/local-run.ts';
+
+/** The e-mails of the local run: who they are for has to read them. */
+const MAIL = 'mail.log';
+
+let run: TestRun;
+let control: Control;
+beforeAll(async () => {
+  run = await startTestRun();
+  control = controlOf(run);
+});
+afterAll(async () => {
+  await run.close();
+});
+
+/** What must be nowhere, by what it is. */
+const secrets = new Map<string, string>();
+const secret = <Text extends string>(what: string, text: Text): Text => {
+  secrets.set(what, text);
+  return text;
+};
+
+const PROMPT = 'The password of the harbour master is pelican-barometer-1847';
+const REFUSED_PROMPT = 'Nobody may know of the walrus-lantern-2203';
+
+const chat = (key: string, body: object) =>
+  fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': `${Math.random()}` },
+    body: JSON.stringify({ model: run.model, max_tokens: 8, ...body }),
+  });
+
+const lastCodeTo = async (email: string): Promise<string> => {
+  const lines = (await readFile(path.join(run.state, 'logs', MAIL), 'utf8')).trim().split('\n');
+  const mails = lines.map((line) => JSON.parse(line) as { to: string; code: string }).filter(({ to }) => to === email);
+  return mails.at(-1)?.code as string;
+};
+
+/** A day of a deployment, with everything that has a secret in it, right and wrong. */
+const liveThroughADay = async (): Promise<void> => {
+  const { call, done } = control;
+  const admin = await control.asAdmin();
+  secret('the admin’s password', run.admin_password);
+  secret('the admin’s access token', admin.token);
+  const { id: organization } = await control.createOrganization();
+  const email = 'ada@example.com';
+
+  await done('POST', '/v1/users', { token: admin.token, body: { email, role: 'owner', organization } });
+  const invited = secret('an invitation', await lastCodeTo(email));
+  const { session } = await done('POST', '/v1/auth/login', { body: { email, password: invited } });
+  secret('the session of a challenge', session);
+  const password = secret('a password', 'Pelican-umbrella-7731');
+  const answer = await done('POST', '/v1/auth/challenge', { body: { email, session, new_password: password } });
+  const token = secret('an access token', answer.access_token as string);
+  const refreshToken = secret('a refresh token', answer.refresh_token as string);
+  await call('POST', '/v1/auth/login', { body: { email, password: secret('a wrong password', 'Wrong-guess-of-mine-99') } });
+  await call('POST', '/v1/auth/login', { body: { email, passwort: secret('a misplaced password', 'Misplaced-secret-55') } });
+  await call('POST', '/v1/auth/login', {
+    body: `{"email": "${email}", "password": "${secret('a password in broken JSON', 'Broken-json-secret-3')}`,
+  });
+  secret('a refreshed token', (await done('POST', '/v1/auth/refresh', { body: { refresh_token: refreshToken } })).access_token as string);
+  await call('POST', '/v1/auth/password', {
+    token,
+    body: { current_password: password, new_password: secret('a weak password', 'weak-unicorn') },
+  });
+
+  const totp = await done('POST', '/v1/auth/totp', { token });
+  secret('the secret of an authenticator', totp.secret as string);
+  await done('POST', '/v1/auth/totp/verify', { token, body: { code: totpOf(totp.secret) } });
+  await done('POST', '/v1/auth/forgot', { body: { email } });
+  const code = secret('the code of a reset', await lastCodeTo(email));
+  await done('POST', '/v1/auth/reset', { body: { email, code, new_password: secret('a new password', 'Walrus-lantern-4410') } });
+
+  const key = await done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
+  secret('an API key', key.secret);
+  const rotated = await done('POST', `/v1/api-keys/${key.id}/rotate`, { token, body: { overlap_seconds: 600 } });
+  secret('a rotated API key', rotated.secret);
+  const answered = await chat(rotated.secret, {
+    messages: [{ role: 'user', content: secret('a prompt', PROMPT) }],
+    metadata: { of: 'a test' },
+  });
+  expect(answered.status).toBe(200);
+  await chat(key.secret, { messages: [{ role: 'user', content: secret('a refused prompt', REFUSED_PROMPT) }], temperature: 9 });
+  await chat(key.secret, { messages: [{ role: REFUSED_PROMPT, content: 3 }] });
+  await chat(rotated.secret, { model: 'no-such-model', messages: [{ role: 'user', content: PROMPT }] });
+  await call('GET', '/v1/me', { token: `${token}x` });
+  await call('DELETE', `/v1/api-keys/${key.id}`, { token });
+  await call('POST', '/v1/auth/logout', { body: { refresh_token: refreshToken } });
+};
+
+const everyRow = async (table: string): Promise<string> => {
+  const { Items = [], LastEvaluatedKey } = await run.database.send(new ScanCommand({ TableName: table }));
+  expect(LastEvaluatedKey).toBeUndefined();
+  return JSON.stringify(Items, (_, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    return value instanceof Uint8Array ? `${Buffer.from(value).toString('latin1')} ${Buffer.from(value).toString('hex')}` : value;
+  });
+};
+
+/** The ways in which a text may be written down. */
+const formsOf = (text: string): string[] => [
+  text,
+  Buffer.from(text).toString('base64').replace(/=+$/, ''),
+  Buffer.from(text).toString('hex'),
+  encodeURIComponent(text),
+];
+
+/** Digits are part of many longer numbers. */
+const isIn = (text: string, hidden: string): boolean =>
+  /^\d+$/.test(hidden) ? new RegExp(`(?<!\\d)${hidden}(?!\\d)`).test(text) : formsOf(hidden).some((form) => text.includes(form));
+
+test('no secret, token, password or prompt is in a table, a log or an audit entry', async () => {
+  await liveThroughADay();
+  expect(secrets.size).toBeGreaterThan(18);
+  const places = new Map<string, string>();
+  for (const [name, table] of Object.entries(run.tables)) places.set(`the table ${name}`, await everyRow(table));
+  const logs = path.join(run.state, 'logs');
+  for (const file of await readdir(logs)) if (file !== MAIL) places.set(`the log ${file}`, await readFile(path.join(logs, file), 'utf8'));
+  places.set('the output', run.output.replaceAll(run.admin_password, ''));
+  // They were written to at all.
+  for (const name of [
+    'the table Accounts',
+    'the table Keys',
+    'the table Usage',
+    'the table Responses',
+    'the log control.log',
+    'the log inference.log',
+  ])
+    expect([name, places.get(name)?.length ?? 0]).toEqual([name, expect.any(Number)]);
+  expect(places.get('the table Accounts')).toContain('session.refused');
+  expect(places.get('the log control.log')).toContain('login_refused');
+  const found = [...places].flatMap(([place, text]) =>
+    [...secrets].filter(([, hidden]) => isIn(text, hidden)).map(([what]) => `${what} is in ${place}`),
+  );
+  expect(found).toEqual([]);
+});
