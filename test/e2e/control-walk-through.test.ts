@@ -19,10 +19,13 @@ const stepsOf = (markdown: string): Step[] => {
   return blocks.flatMap(({ language, text }, i) => {
     const next = blocks[i + 1];
     return language === 'sh'
-      ? [{ command: text, printed: next?.language === 'json' || next?.language === 'text' ? next.text : undefined }]
+      ? [{ command: text, printed: next?.language === 'json' ? compact(next.text) : next?.language === 'text' ? next.text : undefined }]
       : [];
   });
 };
+
+/** JSON in the document may be laid out for reading. */
+const compact = (text: string): string => text.replace(/([{[,:])\s+/g, '$1').replace(/\s+([}\]])/g, '$1');
 
 /** Matches what the document prints; `…` stands for any text of one line. */
 const patternOf = (printed: string): RegExp =>
