@@ -191,6 +191,12 @@ const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, t
   }
 };
 
+/** An organization that was suspended a moment ago is refused without a call. */
+const checkSeen = ({ cache, now }: Limiters, organization: string): void => {
+  const seen = cache.get(organization);
+  if (seen?.item && now() - seen.seenAtMs < REFUSAL_MS) checkOrganization(seen.item);
+};
+
 /** The key's item, if it may use the model: one that was not allowed a moment ago may be by now. */
 const openFor = async (limiters: Limiters, { key, model, opened }: AdmissionRequest): Promise<Opened> =>
   opened && isModelAllowed(opened.item, model)
@@ -206,6 +212,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   const opened = await openFor(limiters, request);
   const refused = opened.item.lim_o && remembered(limiters, opened.item.org, request);
   if (refused) throw tell('organization', request, refused, opened.item);
+  if (opened.item.lim_o) checkSeen(limiters, opened.item.org);
 
   const key = await reserveKey(limiters, request, opened);
   const { item } = key;

@@ -257,6 +257,26 @@ describe('an organization', () => {
     expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
   });
 
+  test('that is suspended costs no write for a flood of requests, and is asked again after five seconds', async () => {
+    const { organization, key } = await setUp(DOLLAR);
+    await database.limiters.configure(organization, { status: 'suspended' });
+    let writes = 0;
+    const store: typeof database.limiters = {
+      ...database.limiters,
+      admit: (plan) => {
+        writes++;
+        return database.limiters.admit(plan);
+      },
+    };
+    let now = NOON;
+    const keys = makeCaller(store, () => now);
+    for (let i = 0; i < 20; i++) expect(await attempt(keys, key, 1, undefined, 5n)).toMatchObject({ status: 403 });
+    expect(writes).toBe(1);
+    await database.limiters.configure(organization, { status: 'active' });
+    now += 5_000;
+    expect(isAdmitted(await attempt(keys, key, 1, undefined, 5n))).toBe(true);
+  });
+
   test('whose limits a key does not know of is told to it by the sweep', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.configure(key.keyId, {}, ['lim_o']);
