@@ -31,4 +31,5 @@ export interface ControlDependencies {
   /** Of the tokens that users come with. */
   issuer: string;
   now: () => number;
+  wait: (ms: number) => Promise<unknown>;
 }

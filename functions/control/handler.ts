@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import middy from '@middy/core';
 import { createAccountTable } from '../../shared/accounts/account-table.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
@@ -58,6 +59,7 @@ const dependencies: ControlDependencies = {
   }),
   issuer,
   now,
+  wait: delay,
 };
 
 const routes: Routes = serviceRoutes({

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Origin } from '../audit/audit.ts';
 import { type Books, commit } from '../audit/commit.ts';
 import type { SignIn, UserPool } from '../identity/user-pool.ts';
@@ -13,6 +12,7 @@ export interface SessionDependencies extends Books {
   users: UserStore;
   attempts: AttemptStore;
   now: () => number;
+  wait: (ms: number) => Promise<unknown>;
 }
 
 /** Where a login comes from, for the identity provider's own protection and the audit log. */
@@ -45,7 +45,7 @@ const userOf = async ({ users }: SessionDependencies, email: string): Promise<St
 
 const refuse = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
   if (user) await note(deps, caller, user, 'session.refused');
-  await delay(Math.max(0, caller.receivedAtMs + REFUSED_AFTER_MS - deps.now()));
+  await deps.wait(Math.max(0, caller.receivedAtMs + REFUSED_AFTER_MS - deps.now()));
   throw new LoginRefused();
 };
 

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccountTable } from '../../../shared/accounts/account-table.ts';
+import { createAuditStore } from '../../../shared/audit/audit-store.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { UserPool } from '../../../shared/identity/user-pool.ts';
+import { createAttemptStore } from '../../../shared/sessions/attempt-store.ts';
+import { LoginRefused } from '../../../shared/sessions/errors.ts';
+import { logIn, type SessionDependencies } from '../../../shared/sessions/log-in.ts';
+import { createUserStore, type StoredUser } from '../../../shared/users/user-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const userOf = (id: string, fields: Partial<StoredUser> = {}): StoredUser => ({
+  id,
+  object: 'user',
+  email: `${id}@example.com`,
+  name: null,
+  role: 'member',
+  organization: 'org_1',
+  status: 'active',
+  last_login_at: null,
+  created_at: 1,
+  updated_at: 1,
+  version: 1,
+  subject: id,
+  ...fields,
+});
+
+const tokens = { accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 3_600 };
+
+/** A login that takes the identity provider this long, on a clock of its own; what it waited for. */
+const attempt = async (email: string, { isRight, tookMs }: { isRight: boolean; tookMs: number }) => {
+  const accounts = createAccountTable(database.database, database.tables.Accounts as string);
+  let now = NOON;
+  const waits: number[] = [];
+  const deps: SessionDependencies = {
+    database: database.database,
+    audit: createAuditStore(accounts),
+    users: createUserStore(accounts),
+    attempts: createAttemptStore(database.database, database.tables.Attempts as string),
+    userPool: {
+      signIn: async () => {
+        now += tookMs;
+        return isRight ? { tokens } : undefined;
+      },
+    } as unknown as UserPool,
+    now: () => now,
+    wait: async (ms) => void waits.push(ms),
+  };
+  const caller = { ipAddress: `10.0.0.${tookMs % 250}`, serverName: 'control', serverPath: '/', requestId: 'req_1', receivedAtMs: NOON };
+  const answer = await logIn(deps, caller, { email, password: 'x' }).catch((error: unknown) => error);
+  return { answer, waits };
+};
+
+const create = async (user: StoredUser): Promise<void> => {
+  const users = createUserStore(createAccountTable(database.database, database.tables.Accounts as string));
+  await transact(database.database, users.toCreate(user));
+};
+
+test('every refused login is told at the same time after it came in, whatever was wrong and however long that took to find', async () => {
+  await create(userOf('user_active'));
+  await create(userOf('user_disabled', { status: 'disabled' }));
+  for (const [email, isRight, tookMs] of [
+    ['user_active@example.com', false, 120],
+    ['nobody@example.com', false, 5],
+    ['nobody@example.com', true, 40],
+    ['user_disabled@example.com', true, 300],
+  ] as const) {
+    const { answer, waits } = await attempt(email, { isRight, tookMs });
+    expect(answer).toBeInstanceOf(LoginRefused);
+    expect(waits).toEqual([800 - tookMs]);
+  }
+  expect((await attempt('nobody@example.com', { isRight: false, tookMs: 2_000 })).waits).toEqual([0]);
+});
+
+test('a login that is right does not wait, and counts as no attempt', async () => {
+  await create(userOf('user_right'));
+  for (let i = 0; i < 25; i++) {
+    const { answer, waits } = await attempt('user_right@example.com', { isRight: true, tookMs: 7 });
+    expect([answer, waits]).toEqual([expect.objectContaining({ object: 'session', access_token: 'access' }), []]);
+  }
+});
+
+test('of a hundred tries at the same time ten are made', async () => {
+  const attempts = createAttemptStore(database.database, database.tables.Attempts as string);
+  const tries = Array.from({ length: 100 }, (_, i) =>
+    attempts.count({ kind: 'reset', ipAddress: `10.1.0.${i}`, account: 'one' }, NOON).then(() => true),
+  );
+  const made = await Promise.allSettled(tries);
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  const [refused] = made.filter((result) => result.status === 'rejected');
+  expect(refused?.reason).toMatchObject({ status: 429, headers: { 'retry-after': '300' } });
+});
