@@ -4,7 +4,7 @@ import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { validate } from '../../shared/http/validate.ts';
 import type { Keys } from '../../shared/keys/admit.ts';
-import { authenticate, type Host } from '../../shared/keys/authenticate.ts';
+import { authenticateToSee, type Host } from '../../shared/keys/authenticate.ts';
 import { presentedKey } from '../../shared/keys/presented-key.ts';
 import { limitHeaders } from '../../shared/keys/rate-limits.ts';
 import { ResponseNotFound } from '../../shared/responses/errors.ts';
@@ -19,7 +19,7 @@ export interface ResponsesDependencies {
 
 /** The key's organization, and the limits that every reply to it names. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
-  const item = await authenticate(keys, presentedKey(event, host));
+  const item = await authenticateToSee(keys, presentedKey(event, host));
   return { organization: item.org, headers: limitHeaders([item], keys.now()) };
 };
 

@@ -5,6 +5,8 @@ import { userIdOf } from '../../shared/users/user.ts';
 import type { StoredUser } from '../../shared/users/user-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
 
+const MS = 1_000;
+
 /** The access token of a request. @throws 401 */
 export const presentedToken = (event: ApiEvent): string => {
   const [, token] = /^Bearer +(\S+)\s*$/i.exec(headerOf(event, 'authorization') ?? '') ?? [];
@@ -20,12 +22,12 @@ export const authenticate = async (
   event: ApiEvent,
 ): Promise<{ actor: Actor; user: StoredUser; accessToken: string }> => {
   const accessToken = presentedToken(event);
-  const { issuer, subject } = await tokens.verify(accessToken);
+  const { issuer, subject, issuedAtMs } = await tokens.verify(accessToken);
   const user = await users.get(userIdOf(issuer, subject));
-  if (user?.status !== 'active') throw wrongToken();
+  if (user?.status !== 'active' || issuedAtMs < user.tokens_valid_from * MS) throw wrongToken();
   const { id: userId, email, role, organization } = user;
   const origin = {
-    actor: { type: 'user' as const, id: userId, email },
+    actor: { type: 'user' as const, id: userId, email, organization },
     requestId: event.requestId,
     ipAddress: ipAddressOf(event),
     nowMs: event.receivedAtMs,

@@ -35,7 +35,7 @@ const clientId = environmentVariable('USER_POOL_CLIENT_ID');
 
 const dependencies: ControlDependencies = {
   database,
-  audit: createAuditStore(accounts),
+  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
   organizations: createOrganizationStore(accounts),
   users: createUserStore(accounts),
   apiKeys: createApiKeyStore(accounts),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
+import { ResourceNotFound } from '../../shared/http/errors.ts';
 import { readJsonBody } from '../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../shared/http/reply.ts';
@@ -72,6 +73,13 @@ const replyOf = ({ reply }: RouteFacts, requestId: string, body: unknown): Reply
 
 const NO_QUERY = z.strictObject({});
 
+/** What no id and no name can be is not looked for. @throws 404 */
+const checkParameters = ({ pathParameters }: ApiEvent): void => {
+  for (const text of Object.values(pathParameters ?? {}))
+    if (text !== undefined && !PARAMETER.test(text)) throw new ResourceNotFound('resource', text);
+};
+const PARAMETER = /^[!-~]{1,256}$/;
+
 /**
  * One route: authenticates, authorizes, parses, runs its rule, serializes what that returns. A resource's `version` is told as its ETag.
  * Errors are those of shared/http/errors.ts, in the order 401, 403, 400, then what the rule says.
@@ -80,6 +88,7 @@ export const route = <const Facts extends RouteFacts>(facts: Facts, run: (call: 
   ...facts,
   handle: async (deps, event) => {
     const signedIn = await authorize(deps, facts, event);
+    checkParameters(event);
     const query = validate(facts.query ?? NO_QUERY, event.queryStringParameters ?? {});
     const body = facts.body && validate(facts.body.schema, readJsonBody(event));
     const call = {

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '../../shared/idempotency/idempotency-stor
 import { type Claim, recordIdOf } from '../../shared/idempotency/key-record.ts';
 import type { StoredResult } from '../../shared/idempotency/stored-result.ts';
 import { type AdmissionRequest, checkRemembered, type Keys } from '../../shared/keys/admit.ts';
-import { authenticate } from '../../shared/keys/authenticate.ts';
+import { authenticateToSee } from '../../shared/keys/authenticate.ts';
 import type { KeyItem } from '../../shared/keys/key.ts';
 import type { PresentedKey } from '../../shared/keys/secret.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
@@ -96,7 +96,7 @@ export const orReplay = async <Result>(
   } catch (error) {
     const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
     if (idempotencyKey === undefined) throw error;
-    await authenticate(deps.keys, key);
+    await authenticateToSee(deps.keys, key);
     const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintOf(event) });
     if (!replay) throw error;
     return { replay: replayOf(event, replay) };
@@ -118,7 +118,8 @@ export const takeTurn = async (
   const { requestId } = event;
   if (idempotencyKey === undefined) return { turn: unkeyed(requestId) };
   const { keyId } = request.key;
-  const item = await authenticate(deps.keys, request.key);
+  // As of now: what was kept is given out, and what is kept is decided, by nothing else.
+  const item = await authenticateToSee(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
   const asked = { keyId, idempotencyKey, fingerprint: fingerprintOf(event), requestId, leaseMs: remainingMs + LEASE_RESERVE_MS };
   const mine = { id: recordIdOf(asked), holder: requestId };

@@ -2,17 +2,19 @@ import { createAccountTable } from '../../shared/accounts/account-table.ts';
 import type { Origin } from '../../shared/audit/audit.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import type { Database } from '../../shared/database/client.ts';
-import { ResourceNotFound } from '../../shared/http/errors.ts';
+import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
 import type { UserPool } from '../../shared/identity/user-pool.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
 import { createApiKeyStore } from '../../shared/keys/api-key-store.ts';
 import { createApiKey } from '../../shared/keys/create-api-key.ts';
 import type { NewKey } from '../../shared/keys/key.ts';
+import type { LimiterItem } from '../../shared/limiters/limiter.ts';
 import { createLimiterDesk } from '../../shared/limiters/limiter-desk.ts';
 import { createOrganization } from '../../shared/organizations/create-organization.ts';
 import { makeGrant } from '../../shared/organizations/credit.ts';
 import { createCreditStore, type Grant } from '../../shared/organizations/credit-store.ts';
 import type { OrganizationLimits } from '../../shared/organizations/organization.ts';
+import { LimitFields } from '../../shared/organizations/organization-account.ts';
 import { createOrganizationStore } from '../../shared/organizations/organization-store.ts';
 import { limitOrganization } from '../../shared/organizations/update-organization.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
@@ -24,22 +26,23 @@ import { createUserStore } from '../../shared/users/user-store.ts';
 export interface AccountTables {
   database: Database;
   accountsTable: string;
+  auditTable: string;
   keysTable: string;
 }
 
 /** Someone with the deployment's own credentials: what they do is in the audit log too. */
 export const operatorOrigin = (name: string, nowMs: number): Origin => ({
-  actor: { type: 'operator', id: name, email: null },
+  actor: { type: 'operator', id: name, email: null, organization: null },
   requestId: null,
   ipAddress: null,
   nowMs,
 });
 
-const open = ({ database, accountsTable, keysTable }: AccountTables) => {
+const open = ({ database, accountsTable, auditTable, keysTable }: AccountTables) => {
   const accounts = createAccountTable(database, accountsTable);
   return {
     database,
-    audit: createAuditStore(accounts),
+    audit: createAuditStore(createAccountTable(database, auditTable)),
     organizations: createOrganizationStore(accounts),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
@@ -50,13 +53,27 @@ const open = ({ database, accountsTable, keysTable }: AccountTables) => {
 
 type Stores = ReturnType<typeof open>;
 
+const ORGANIZATION_ID = /^org_[\w-]{1,59}$/;
+
+/** The limits that a limiter has from before there were organizations. */
+const limitFieldsOf = ({ lim_r, lim_t, lim_c, bud_m, prepaid }: LimiterItem): LimitFields => ({
+  requests_per_minute: lim_r ?? null,
+  tokens_per_minute: lim_t ?? null,
+  concurrency: lim_c ?? LimitFields.parse({}).concurrency,
+  month_budget: bud_m === undefined ? null : dollarsOf(BigInt(bud_m)),
+  prepaid: prepaid === true,
+});
+
 /** An organization that is named for the first time is made, under the name that its id is. */
 const ensureOrganization = async (stores: Stores, origin: Origin, id: string): Promise<void> => {
   try {
     await stores.organizations.get(id);
   } catch (error) {
     if (!(error instanceof ResourceNotFound)) throw error;
-    await createOrganization(stores, origin, { name: id }, id);
+    if (!ORGANIZATION_ID.test(id))
+      throw new InvalidRequest({ param: '--org', message: `${id} is no id of an organization: it begins with org_.` });
+    const item = await stores.limiters.get(id);
+    await createOrganization(stores, origin, { name: id }, { id, limits: item ? limitFieldsOf(item) : null });
   }
 };
 

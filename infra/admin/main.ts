@@ -22,7 +22,7 @@ type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
 /** The physical name of a table or bucket, or what tells of the user pool: from the environment, else from the stack's outputs. */
 const physicalName = async (
-  variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'TOKENIZERS_BUCKET' | IdentityVariable,
+  variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'AUDIT_TABLE' | 'TOKENIZERS_BUCKET' | IdentityVariable,
   output: string,
   stack: string,
 ): Promise<string> => {
@@ -44,10 +44,10 @@ const publish = async (
   { model, tokenizer, stack }: Extract<Command, { command: 'publish-model' }>,
 ): Promise<void> => {
   const models = createModelStore(database, await physicalName('MODELS_TABLE', 'ModelsTable', stack));
-  const accounts = createAccountTable(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack));
+  const audit = createAccountTable(database, await physicalName('AUDIT_TABLE', 'AuditTable', stack));
   const files = tokenizer && (await upload(tokenizer, stack));
   try {
-    await publishModel({ database, audit: createAuditStore(accounts), models }, operator, { ...model, ...(files && { tokenizer: files }) });
+    await publishModel({ database, audit: createAuditStore(audit), models }, operator, { ...model, ...(files && { tokenizer: files }) });
   } catch (error) {
     throw error instanceof PricesEdited ? new UsageError(error.message) : error;
   }
@@ -58,6 +58,7 @@ const accountTables = async (database: Database, stack: string) => ({
   database,
   keysTable: await physicalName('KEYS_TABLE', 'KeysTable', stack),
   accountsTable: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
+  auditTable: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
 });
 
 /** Where people log in; the stack of the identity lies beside the data's. */

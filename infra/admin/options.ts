@@ -34,7 +34,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
 
   --actor NAME                       Who does it, for the audit log (default: the user of this shell).
   --stack NAME                       The data stack whose tables and bucket are meant (default sluice-data). KEYS_TABLE,
-                                     MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE and TOKENIZERS_BUCKET in the environment name them directly,
+                                     MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE, AUDIT_TABLE and TOKENIZERS_BUCKET in the environment name them directly,
                                      USER_POOL_ID, USER_POOL_CLIENT_ID and TOKEN_ISSUER the user pool.
 `;
 

@@ -8,7 +8,7 @@ import {
   StreamViewType,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { NodeFunction } from './node-function.ts';
@@ -63,18 +63,6 @@ export class Table extends Construct {
       new PolicyStatement({ actions: actions.map((action) => `dynamodb:${action}`), resources: [this.table.tableArn] }),
     );
     grantee.addEnvironment(this.#variable, this.table.tableName);
-  }
-
-  /** Whatever else is granted: what is in partitions whose keys are like this can be added to, and neither changed nor deleted. */
-  denyChanges(grantee: LambdaFunction, partitions: string): void {
-    grantee.addToRolePolicy(
-      new PolicyStatement({
-        effect: Effect.DENY,
-        actions: ['UpdateItem', 'DeleteItem', 'PartiQLUpdate', 'PartiQLDelete', 'BatchWriteItem'].map((action) => `dynamodb:${action}`),
-        resources: [this.table.tableArn],
-        conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [partitions] } },
-      }),
-    );
   }
 
   /** The stream of a table that has one. */

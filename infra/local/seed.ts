@@ -5,7 +5,7 @@ import { createDatabase } from '../../shared/database/client.ts';
 import { isKeyItem } from '../../shared/keys/key.ts';
 import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
-import type { NewModel, TokenizerFiles } from '../../shared/models/model.ts';
+import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createOperatorKey, operatorOrigin } from '../admin/accounts.ts';
 import { uploadTokenizer } from '../admin/tokenizer-files.ts';
@@ -69,6 +69,9 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
   }
 };
 
+/** What a start leaves as it is. */
+const kept = (before: Model | undefined): Partial<NewModel> => (before ? { prices: before.prices, version: before.version + 1 } : {});
+
 /** The tables of a local run, for code outside its functions. */
 export const openLocalDatabase = (endpoint: string) => createDatabase({ endpoint, region: REGION, credentials });
 
@@ -82,13 +85,20 @@ export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, 
   const limiters = createLimiterStore(database, run.tables.Keys as string);
   const models = createModelStore(database, run.tables.Models as string);
   const published = containerModel === undefined ? ownModels(await uploadContainerFiles(run)) : foreignModels(containerModel);
-  await Promise.all(published.map((model) => models.put(SERVERLESS_POOL, model)));
+  const known = await models.list(SERVERLESS_POOL);
+  // What was changed of a model since stays but for what this run decides; its prices do above all, because events name them.
+  await Promise.all(published.map((model) => models.put(SERVERLESS_POOL, { ...model, ...kept(known.get(model.name)) })));
 
-  const tables = { database, accountsTable: run.tables.Accounts as string, keysTable: run.tables.Keys as string };
+  const tables = {
+    database,
+    accountsTable: run.tables.Accounts as string,
+    auditTable: run.tables.Audit as string,
+    keysTable: run.tables.Keys as string,
+  };
   const admin = await seedAdmin(run, tables, previous);
-  const known = previous && parseSecret(previous.api_key);
-  const item = known && (await limiters.get(known.keyId));
-  if (previous && item && isKeyItem(item) && sameHash(known.hash, item.h) && item.status === 'active')
+  const presented = previous && parseSecret(previous.api_key);
+  const item = presented && (await limiters.get(presented.keyId));
+  if (previous && item && isKeyItem(item) && sameHash(presented.hash, item.h) && item.status === 'active')
     return { ...admin, api_key: previous.api_key, model: LOCAL_MODEL };
   const { secret } = await createOperatorKey(tables, operatorOrigin('npm start', Date.now()), {
     org: 'org_demo',

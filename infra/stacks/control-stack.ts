@@ -44,7 +44,8 @@ export class ControlStack extends Stack {
     this.function.addEnvironment('SLUICE_VERSION', version);
     this.function.addEnvironment('SLUICE_COMMIT', config.commit);
     data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
-    data.accounts.denyChanges(this.function, 'audit#*');
+    // Entries are added, and neither changed nor deleted.
+    data.audit.grant(this.function, 'Query', 'PutItem');
     data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');

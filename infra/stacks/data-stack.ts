@@ -12,6 +12,7 @@ export class DataStack extends Stack {
   readonly responses: Table;
   readonly accounts: Table;
   readonly attempts: Table;
+  readonly audit: Table;
   readonly tokenizers: Bucket;
 
   constructor(scope: Construct, id: string, props: StackProps) {
@@ -33,11 +34,13 @@ export class DataStack extends Stack {
     });
     this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.accounts = new Table(this, 'Accounts', { variable: 'ACCOUNTS_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.audit = new Table(this, 'Audit', { variable: 'AUDIT_TABLE', partitionKey: 'account', sortKey: 'record' });
     this.attempts = new Table(this, 'Attempts', { variable: 'ATTEMPTS_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
+    new CfnOutput(this, 'AuditTable', { value: this.audit.table.tableName });
     new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
   }

@@ -1,6 +1,7 @@
-import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed } from '../database/client.ts';
 import { getItems } from '../database/get-items.ts';
+import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
@@ -14,12 +15,21 @@ export interface Place {
 
 export type Row = Record<string, unknown>;
 
+/** Who has a place for a while, and since when. */
+interface Claim {
+  claim: string;
+  nowMs: number;
+}
+
 /** Rows of one account whose records begin alike. */
 export interface Listing {
   account: string;
   prefix: string;
   newestFirst?: boolean;
 }
+
+/** Ten thousand keys with all that may be written on one. */
+const MAX_PAGES = 1_000;
 
 /**
  * The table `accounts`: organizations, users, what is known of API keys, the ledger of credit, the audit log. The only code that knows its keys;
@@ -44,7 +54,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     { account, prefix, newestFirst = false }: Listing,
     { limit, after }: PageRequest,
   ): Promise<{ rows: Row[]; hasMore: boolean }> => {
-    const { Items = [] } = await database.send(
+    const { Items = [], LastEvaluatedKey } = await database.send(
       new QueryCommand({
         TableName: table,
         KeyConditionExpression: 'account = :account AND begins_with(#record, :prefix)',
@@ -56,8 +66,23 @@ export const createAccountTable = (database: Database, table: string) => ({
         ...(after !== undefined && { ExclusiveStartKey: { account, record: prefix + after } }),
       }),
     );
-    return { rows: Items.slice(0, limit), hasMore: Items.length > limit };
+    // A page of DynamoDB's ends at a megabyte, too.
+    return { rows: Items.slice(0, limit), hasMore: Items.length > limit || LastEvaluatedKey !== undefined };
   },
+
+  /** Every row of a listing. */
+  all: ({ account, prefix }: Listing): AsyncGenerator<Row> =>
+    queryItems(
+      database,
+      {
+        TableName: table,
+        KeyConditionExpression: 'account = :account AND begins_with(#record, :prefix)',
+        ExpressionAttributeNames: { '#record': 'record' },
+        ExpressionAttributeValues: { ':account': account, ':prefix': prefix },
+        ConsistentRead: true,
+      },
+      MAX_PAGES,
+    ),
 
   /** Sets one attribute of a row, if it is there. */
   set: async ({ account, record }: Place, attribute: string, value: unknown): Promise<void> => {
@@ -76,25 +101,84 @@ export const createAccountTable = (database: Database, table: string) => ({
     });
   },
 
+  /** Takes a place that is free, or whose last claim is older, for a while: nobody else takes it meanwhile. */
+  claim: async (
+    { account, record }: Place,
+    { claim, nowMs, olderThanMs }: Claim & { olderThanMs: number },
+    refused: () => Error,
+  ): Promise<void> => {
+    try {
+      await database.send(
+        new PutCommand({
+          TableName: table,
+          Item: { account, record, claim, claimed_at: nowMs },
+          ConditionExpression: 'attribute_not_exists(account) OR claimed_at < :older',
+          ExpressionAttributeValues: { ':older': olderThanMs },
+        }),
+      );
+    } catch (error) {
+      throw isConditionFailed(error) ? refused() : error;
+    }
+  },
+
+  /** Gives a claimed place back, if it is claimed still. */
+  unclaim: async ({ account, record }: Place, claim: string): Promise<void> => {
+    const write = database.send(
+      new DeleteCommand({
+        TableName: table,
+        Key: { account, record },
+        ConditionExpression: 'claim = :claim',
+        ExpressionAttributeValues: { ':claim': claim },
+      }),
+    );
+    await write.catch((error: unknown) => {
+      if (!isConditionFailed(error)) throw error;
+    });
+  },
+
+  /** What a claimed place was claimed for. */
+  toKeepClaim: ({ account, record }: Place, claim: string, row: object, refused: () => Error): Write => ({
+    item: {
+      Put: {
+        TableName: table,
+        Item: { ...row, account, record },
+        ConditionExpression: 'claim = :claim',
+        ExpressionAttributeValues: { ':claim': claim },
+      },
+    },
+    refused,
+  }),
+
+  /** A claim in place of what is there. */
+  toClaim: ({ account, record }: Place, { claim, nowMs }: Claim): Write => ({
+    item: { Put: { TableName: table, Item: { account, record, claim, claimed_at: nowMs } } },
+  }),
+
   /** A row that must not be there yet. */
   toCreate: ({ account, record }: Place, row: object, refused: () => Error): Write => ({
     item: { Put: { TableName: table, Item: { ...row, account, record }, ConditionExpression: 'attribute_not_exists(account)' } },
     refused,
   }),
 
-  /** A row in place of the one that was read: 412 where another change came first. The version is counted up. */
-  toReplace: <Replaced extends Versioned>({ account, record }: Place, row: Replaced): Write => ({
-    item: {
-      Put: {
-        TableName: table,
-        Item: { ...row, version: row.version + 1, account, record },
-        ConditionExpression: '#version = :version',
-        ExpressionAttributeNames: { '#version': 'version' },
-        ExpressionAttributeValues: { ':version': row.version },
+  /**
+   * A row in place of the one that was read: 412 where another change came first. The version is counted up.
+   * @param unchanged attributes that are written beside the version: they must be as they were read
+   */
+  toReplace: <Replaced extends Versioned>({ account, record }: Place, row: Replaced, unchanged: Row = {}): Write => {
+    const others = Object.entries(unchanged);
+    return {
+      item: {
+        Put: {
+          TableName: table,
+          Item: { ...row, version: row.version + 1, account, record },
+          ConditionExpression: ['#version = :version', ...others.map((_, i) => `#u${i} = :u${i}`)].join(' AND '),
+          ExpressionAttributeNames: { '#version': 'version', ...Object.fromEntries(others.map(([name], i) => [`#u${i}`, name])) },
+          ExpressionAttributeValues: { ':version': row.version, ...Object.fromEntries(others.map(([, value], i) => [`:u${i}`, value])) },
+        },
       },
-    },
-    refused: () => new PreconditionFailed(),
-  }),
+      refused: () => new PreconditionFailed(),
+    };
+  },
 
   /** Removes a row as it was read: 412 where another change came first. */
   toDelete: ({ account, record }: Place, version?: number): Write => ({

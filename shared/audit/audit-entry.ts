@@ -5,6 +5,7 @@ export const AuditActor = z.object({
   type: z.enum(['user', 'operator', 'system']),
   id: z.string().meta({ description: 'The id of a user; the name that an operator gave.' }),
   email: z.string().nullable(),
+  organization: z.string().nullable().meta({ description: 'Of a user: whose; null: of an admin, an operator or the system.' }),
 });
 
 /** One thing that was done, or tried. It is written with the change itself, in one transaction, and never changed. */
@@ -21,6 +22,6 @@ export const AuditEntry = z.object({
     .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
     .meta({ description: 'Of a change, the fields that changed. Secrets are never among them.' }),
   request_id: z.string().nullable(),
-  ip_address: z.string().nullable(),
+  ip_address: z.string().nullable().meta({ description: 'Of an admin it is told to admins alone.' }),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;

@@ -9,9 +9,12 @@ const PLATFORM = 'platform';
 /** What a record of an entry begins with. */
 const ENTRY = 'entry#';
 
-const accountOf = (organization: string | null): string => `audit#${organization ?? PLATFORM}`;
+const accountOf = (organization: string | null): string => organization ?? PLATFORM;
 
-/** The audit log: append-only, one partition an organization, in the order of time. */
+/**
+ * The audit log: append-only, one partition an organization, in the order of time.
+ * @param table has the form of the table `accounts`; its function may add to it, and neither change nor delete
+ */
 export const createAuditStore = (table: AccountTable) => ({
   /** The write of an entry: it goes into the transaction of the change that it tells of. */
   toAppend: (entry: AuditEntry): Write =>

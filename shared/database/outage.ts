@@ -15,6 +15,7 @@ const NAMES = new Set([
   'RequestLimitExceeded',
   'LimitExceededException',
   'TransactionConflictException',
+  'TransactionInProgressException',
   'InternalServerError',
   'ServiceUnavailable',
   'TimeoutError',

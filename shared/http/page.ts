@@ -9,7 +9,11 @@ export const pageQuery = {
     .pipe(z.int().min(1).max(MAX_LIMIT))
     .default(20)
     .meta({ description: 'The most entries of a page.', type: 'integer' }),
-  after: z.string().min(1).max(300).optional().meta({ description: 'The `next` of the page before: entries behind it.' }),
+  after: z
+    .string()
+    .regex(/^[!-~]{1,300}$/, 'expected the `next` of a page')
+    .optional()
+    .meta({ description: 'The `next` of the page before: entries behind it.' }),
 };
 
 /** A page that is asked for. */

@@ -15,7 +15,12 @@ const MAX_AGE_MS = 60 * 60_000;
 /** The issuer's key set, parsed but not checked. Throws when it cannot be had. */
 export type FetchJwks = (uri: string) => Promise<unknown>;
 
-const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS) });
+const KeySet = z.object({
+  keys: z
+    .array(z.looseObject({ kty: z.string() }))
+    .min(1)
+    .max(MAX_KEYS),
+});
 
 /** Fetches a key set of up to 64 kB in up to 2 s. */
 export const fetchJwks: FetchJwks = async (uri) => {

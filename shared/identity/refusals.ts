@@ -3,6 +3,8 @@ import { expiredToken, IdentityUnavailable, TooManyAttempts, WeakPassword, wrong
 const FIRST_SERVER_STATUS = 500;
 
 const WEAK = ['InvalidPasswordException', 'PasswordHistoryPolicyViolationException'];
+/** Of a password with spaces at its ends, for one; what else is given was checked before. */
+const INVALID = 'InvalidParameterException';
 const TOO_MANY = ['TooManyRequestsException', 'LimitExceededException', 'TooManyFailedAttemptsException', 'ThrottlingException'];
 // https://docs.aws.amazon.com/cognito/latest/developerguide/authentication.html#authentication-flow-lockout-behavior
 const LOCKED_OUT = 'Password attempts exceeded';
@@ -27,7 +29,9 @@ export const orElse = async <Result>(
     return await call();
   } catch (error) {
     const { name, message } = error as Error;
-    if (WEAK.includes(name)) throw new WeakPassword(passwordField);
+    if (WEAK.includes(name) || (name === INVALID && passwordField === 'temporary_password')) throw new WeakPassword(passwordField);
+    // Who is locked out is there: it is told as any other refusal.
+    if ((message === LOCKED_OUT || name === 'LimitExceededException') && refusals.includes(name)) return undefined;
     if (TOO_MANY.includes(name) || message === LOCKED_OUT) throw new TooManyAttempts();
     if (isOutage(error)) throw new IdentityUnavailable(error);
     if (name === 'NotAuthorizedException' && /access token/i.test(message)) throw /expired/i.test(message) ? expiredToken() : wrongToken();

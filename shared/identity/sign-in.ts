@@ -1,3 +1,5 @@
+import * as z from 'zod';
+
 /** Where a request came from, for the user pool's own judgement of it. */
 export interface Caller {
   ipAddress: string;
@@ -11,7 +13,7 @@ export type Challenge = 'new_password' | 'totp';
 
 /** A sign-in that is complete, or one question further. A session lasts three minutes. */
 export type SignIn =
-  | { tokens: { accessToken: string; refreshToken: string; expiresInSeconds: number } }
+  | { tokens: { subject: string; accessToken: string; refreshToken: string; expiresInSeconds: number } }
   | { challenge: Challenge; session: string };
 
 /** What the pool calls its questions, and where it looks for their answers. */
@@ -35,7 +37,13 @@ interface Answer {
 /** What the pool's answer to a password or to a challenge comes to. */
 export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: Answer): SignIn => {
   if (ChallengeName === undefined)
-    return { tokens: { ...toAccess(AuthenticationResult), refreshToken: present(AuthenticationResult?.RefreshToken) } };
+    return {
+      tokens: {
+        ...toAccess(AuthenticationResult),
+        subject: subjectOf(present(AuthenticationResult?.AccessToken)),
+        refreshToken: present(AuthenticationResult?.RefreshToken),
+      },
+    };
   const asked = Object.entries(CHALLENGES).find(([, { name }]) => name === ChallengeName);
   if (!asked) throw new Error(`The user pool asks for ${ChallengeName}, which it is not set up for.`);
   return { challenge: asked[0] as Challenge, session: present(Session) };
@@ -45,6 +53,11 @@ export const toAccess = (result: AuthenticationResult | undefined): { accessToke
   accessToken: present(result?.AccessToken),
   expiresInSeconds: present(result?.ExpiresIn),
 });
+
+const Claims = z.object({ sub: z.string().min(1) });
+
+/** Whose a token is that the pool has just made: it needs no verification. */
+const subjectOf = (token: string): string => Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).sub;
 
 /** What the pool always answers, though its types do not say so. */
 export const present = <Value>(value: Value | undefined): Value => {

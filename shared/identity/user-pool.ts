@@ -120,8 +120,8 @@ export const createUserPool = (
 
   const setEnabled = async (subject: string, isEnabled: boolean): Promise<void> => {
     const user = { ...pool, Username: subject };
-    if (isEnabled) await isDone(() => client.send(new AdminEnableUserCommand(user)), []);
-    else await isDone(() => client.send(new AdminDisableUserCommand(user)), ['UserNotFoundException']);
+    const command = isEnabled ? new AdminEnableUserCommand(user) : new AdminDisableUserCommand(user);
+    await isDone(() => client.send(command as AdminEnableUserCommand), ['UserNotFoundException']);
   };
 
   const signOutEverywhere = async (subject: string): Promise<void> => {
@@ -233,7 +233,9 @@ export const createUserPool = (
     async startReset(email) {
       const command = new ForgotPasswordCommand({ ClientId: clientId, Username: email });
       // Who was invited and never came, or has no verified address, is refused even by a pool that does not tell who is there.
-      await isDone(() => client.send(command), ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException']);
+      // A user who has asked too often has had an e-mail, and is there.
+      const told = ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException', 'LimitExceededException'];
+      await isDone(() => client.send(command), told);
     },
 
     finishReset({ email, code, password }) {

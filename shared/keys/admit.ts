@@ -12,7 +12,7 @@ import { ModelNotAllowed } from './errors.ts';
 import type { KeyItem } from './key.ts';
 import { limitHeaders, wholeLimitsOf } from './rate-limits.ts';
 import type { PresentedKey } from './secret.ts';
-import { shardId, shardOf } from './shards.ts';
+import { shardId, shardOf, usableShards } from './shards.ts';
 
 export type Keys = Limiters;
 
@@ -101,9 +101,6 @@ export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, i
   const [first] = shards;
   if (first && shards.every((refused) => refused !== undefined)) throw tell('key', request, first);
 };
-
-/** Of a key whose limits were lowered below the number of its shards, the last ones have no part any more. */
-const usableShards = ({ shards = 1, all_r = shards, all_c = shards }: KeyItem): number => Math.max(1, Math.min(shards, all_r, all_c));
 
 /** The shards in the order in which this request tries them: where its id points, then the others from a place of chance. */
 const shardOrder = (requestId: string, shards: number): number[] => {

@@ -11,6 +11,15 @@ const countPlace = (organization: string): Place => ({ account: organization, re
 /** To suspend an organization, each of its keys is told: a bound keeps that within seconds. */
 export const MAX_KEYS = 1_000;
 
+/** The bill names every key that there ever was: a bound keeps what goes through all of them within seconds. */
+const MAX_KEYS_EVER = 10_000;
+const everPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
+const tooManyEver = (): Conflict =>
+  new Conflict({
+    code: 'too_many_keys',
+    message: `An organization has at most ${MAX_KEYS_EVER} API keys, revoked ones among them. Rotate keys instead of making new ones.`,
+  });
+
 const tooMany = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
@@ -36,9 +45,15 @@ export const createApiKeyStore = (table: AccountTable) => ({
     return { keys: rows.map(toStored), hasMore };
   },
 
+  /** Every key of an organization, revoked ones among them. */
+  listAll: async function* (organization: string): AsyncGenerator<StoredApiKey> {
+    for await (const row of table.all({ account: organization, prefix: KEY })) yield toStored(row);
+  },
+
   toCreate: (key: StoredApiKey): Write[] => [
     table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} is there already.`)),
     table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
+    table.toCount(everPlace(key.organization), 1, MAX_KEYS_EVER, tooManyEver),
   ],
 
   /** In place of the version that was read: 412 where it is another by now. */

@@ -12,12 +12,12 @@ import { shardId } from './shards.ts';
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 
+/** A day of this century, which every reader of dates understands. */
+const Day = z.iso.date().regex(/^20/, 'expected a day from 2000 to 2099');
+
 export const UsageQuery = z.strictObject({
-  from: z.iso.date().optional().meta({ description: 'The first day (UTC); absent: a week ago.' }),
-  to: z.iso
-    .date()
-    .optional()
-    .meta({ description: `The last day (UTC), at most ${MAX_DAYS} days later; absent: today.` }),
+  from: Day.optional().meta({ description: 'The first day (UTC); absent: a week ago.' }),
+  to: Day.optional().meta({ description: `The last day (UTC), at most ${MAX_DAYS} days later; absent: today.` }),
 });
 export type UsageQuery = z.output<typeof UsageQuery>;
 

@@ -7,6 +7,7 @@ const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
 const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= 16, 'expected at most 16 keys')
+  .refine((metadata) => !Object.hasOwn(metadata, '__proto__'), 'expected no key `__proto__`')
   .meta({ description: 'Up to 16 texts of your own.' });
 const ExpiresAt = z.int().positive().max(99_999_999_999).meta({ description: 'Unix time in seconds.' });
 

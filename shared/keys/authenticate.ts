@@ -1,6 +1,7 @@
 import { ApiError } from '../http/errors.ts';
 import type { LimiterItem } from '../limiters/limiter.ts';
 import type { Limiters } from '../limiters/reserve.ts';
+import { checkOrganization } from '../organizations/organization.ts';
 import { expiredKey, InvalidApiKey, wrongHost, wrongKey } from './errors.ts';
 import { isKeyItem, type KeyItem } from './key.ts';
 import { type PresentedKey, type Scope, sameHash } from './secret.ts';
@@ -79,6 +80,16 @@ export const openKey = async (
 /** The item of a presented key, or a 401. For answers that admit nothing. */
 export const authenticate = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> =>
   (await openKey(limiters, key, CONFIGURATION_MS)).item;
+
+/**
+ * The item of a presented key that may see what is kept for its organization, as of now: nothing is written that would prove it.
+ * @throws 401; 403 where the organization is suspended
+ */
+export const authenticateToSee = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => {
+  const item = await authenticateNow(limiters, key);
+  if (item.lim_o) checkOrganization(await limiters.store.get(item.org));
+  return item;
+};
 
 /** The item of a presented key as it is now, by one read, or a 401. */
 export const authenticateNow = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => (await openKey(limiters, key, 0)).item;

@@ -1,15 +1,17 @@
 import { commit } from '../audit/commit.ts';
+import { DatabaseUnavailable } from '../database/outage.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict } from '../http/errors.ts';
 import { checkVersion } from '../http/precondition.ts';
 import type { Actor } from '../users/actor.ts';
 import type { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, Rotation, StoredApiKey } from './api-key.ts';
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
+import { configureShards, Spent } from './configure-shards.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
 import type { KeyItem } from './key.ts';
-import { configurationsOf, limitFieldsOf, OPTIONAL_CONFIGURATION, shardsOf } from './key-items.ts';
+
 import { newSecret } from './secret.ts';
-import { shardId } from './shards.ts';
+import { shardId, shardsForLoad } from './shards.ts';
 
 type Expected = readonly number[] | undefined;
 
@@ -44,15 +46,18 @@ const active = (key: StoredApiKey): StoredApiKey => {
 const limiterIds = ({ id, shards }: StoredApiKey): string[] => Array.from({ length: shards }, (_, shard) => shardId(id, shard));
 
 /** A key's limits are shared by as many limiter items as it was made with: its usage is found by their number. */
-const checkFits = (key: StoredApiKey): void => {
-  const needed = shardsOf(limitFieldsOf(key));
-  if (needed > key.shards)
+const checkFits = (before: StoredApiKey, { limits, shards }: StoredApiKey): void => {
+  const isRaised = limits.concurrency > before.limits.concurrency || limits.requests_per_minute > before.limits.requests_per_minute;
+  if (isRaised && shardsForLoad(limits) > shards)
     throw new Conflict({
       code: 'limits_too_high',
       param: 'limits',
       message: `This API key was made for fewer requests at a time: its limits cannot be raised that far. Create a new key with these limits.`,
     });
 };
+
+/** Requests of a busy key come in between so often at most; then it is a 503. */
+const MAX_ATTEMPTS = 8;
 
 /** Changes a key; what is absent stays. The data plane follows at the next request. @throws 400, 403, 404, 409, 412 */
 export const updateApiKey = async (
@@ -71,16 +76,25 @@ export const updateApiKey = async (
     budgets: { ...before.budgets, ...budgets },
   } as Partial<StoredApiKey>;
   const after = { ...before, ...changes };
-  checkFits(after);
-  const writes = configurationsOf(after).map(({ id: limiterId, ...configuration }) =>
-    deps.limiters.toConfigure<KeyItem>(
-      limiterId,
-      configuration,
-      OPTIONAL_CONFIGURATION.filter((name) => configuration[name] === undefined),
-    ),
-  );
-  return change(deps, actor, before, changes, { action: 'api_key.updated', writes });
+  checkFits(before, after);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const writes = await configureShards(deps.limiters, after, actor.origin.nowMs);
+    try {
+      return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
+    } catch (error) {
+      if (!(error instanceof Spent)) throw error;
+    }
+  }
+  throw new DatabaseUnavailable(new Error(`The counts of ${id} change faster than its budgets can be shared.`));
 };
+
+/** A rotation that is sent again, because its reply was lost, would close the secret that is in use. */
+const rotating = (): Conflict =>
+  new Conflict({
+    code: 'rotation_under_way',
+    message:
+      'The secret from before the last rotation still opens. To rotate again now closes it: send the ETag of the API key in If-Match if you mean to, or ask without an overlap.',
+  });
 
 /**
  * Gives a key a new secret. The one before opens for as long as is said, and one before that no more. Both share the key's limits and its bill.
@@ -94,8 +108,9 @@ export const rotateApiKey = async (
   expected?: Expected,
 ): Promise<ApiKeyWithSecret> => {
   const before = active(checkVersion(await visibleKey(deps, actor, id), expected));
-  const { secret, hash } = newSecret(before.scope, id);
   const { nowMs } = actor.origin;
+  if (overlap_seconds > 0 && !expected && (before.previous_secret_until ?? 0) * 1_000 > nowMs) throw rotating();
+  const { secret, hash } = newSecret(before.scope, id);
   const untilMs = nowMs + overlap_seconds * 1_000;
   // All of its items have the same hash; a rotation that comes in between changes the version of the key's row.
   const current = (await deps.limiters.get(id)) as KeyItem | undefined;

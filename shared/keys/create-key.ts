@@ -1,7 +1,7 @@
 import { newId } from '../ids/id.ts';
 import type { LimiterStore } from '../limiters/limiter-store.ts';
 import { type KeyItem, NewKey } from './key.ts';
-import { limitsOfShard, shardsOf } from './key-items.ts';
+import { limitsOfShards, shardsOf } from './key-items.ts';
 import { newSecret } from './secret.ts';
 import { shardId } from './shards.ts';
 
@@ -15,7 +15,9 @@ export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ 
   const { secret, hash } = newSecret(key.scope, id);
   const shards = shardsOf(key);
   const isLimited = (await store.get(key.org)) !== undefined;
+  const limits = limitsOfShards(key, shards);
   const itemOf = (shard: number): KeyItem => ({
+    ...(limits[shard] as KeyItem),
     id: shardId(id, shard),
     h: hash,
     org: key.org,
@@ -23,7 +25,6 @@ export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ 
     status: 'active',
     cfg: 1,
     fl: {},
-    ...limitsOfShard(key, shards, shard),
     ...(key.models && { models: key.models }),
     ...(key.expires_at && { expires_at: key.expires_at }),
     ...(isLimited && { lim_o: true }),

@@ -1,7 +1,10 @@
+import type { LimiterItem, StoredNanos } from '../limiters/limiter.ts';
+import { dayOf, monthOf } from '../limits/money.ts';
 import { nanosOf } from '../prices/dollars.ts';
 import type { StoredApiKey } from './api-key.ts';
 import type { KeyItem } from './key.ts';
-import { shardId, shardsFor, shareOf, shareOfNanos } from './shards.ts';
+import { shardId, shardsFor, shareOf, usableShards } from './shards.ts';
+import { shareBudget } from './share-budget.ts';
 
 /** What a key is limited to, as limiters count it. */
 export interface KeyLimitFields {
@@ -19,24 +22,42 @@ const budgetsOf = ({ day_budget_nanos, month_budget_nanos, total_budget_nanos }:
 /** How many limiter items a key with these limits needs. */
 export const shardsOf = (limits: KeyLimitFields): number => shardsFor(limits, budgetsOf(limits));
 
-/** The limits of one shard: its parts of the key's. */
-export const limitsOfShard = (
-  key: KeyLimitFields,
-  shards: number,
-  shard: number,
-): Pick<KeyItem, 'lim_r' | 'lim_t' | 'lim_c'> & Partial<KeyItem> => {
-  const share = (whole: number): number => shareOf(whole, shards, shard);
-  const money = (whole: bigint | undefined): bigint | undefined => (whole === undefined ? undefined : shareOfNanos(whole, shards, shard));
-  const [bud_d, bud_m, bud_t] = [money(key.day_budget_nanos), money(key.month_budget_nanos), money(key.total_budget_nanos)];
-  return {
-    lim_r: share(key.requests_per_minute),
-    lim_t: share(key.tokens_per_minute),
-    lim_c: share(key.concurrency),
-    ...(bud_d !== undefined && { bud_d }),
-    ...(bud_m !== undefined && { bud_m }),
-    ...(bud_t !== undefined && { bud_t }),
-    ...(shards > 1 && { shards, all_r: key.requests_per_minute, all_t: key.tokens_per_minute, all_c: key.concurrency }),
-  };
+/** What the shards of a key have counted: in this day and month, and in all. */
+export interface CountedNanos {
+  day: readonly bigint[];
+  month: readonly bigint[];
+  total: readonly bigint[];
+}
+
+/** What the limiter items of a key have counted at `nowMs`, in the order of its shards. */
+export const countedBy = (items: readonly LimiterItem[], nowMs: number): CountedNanos => {
+  const sums = (counter: keyof LimiterItem): bigint[] => items.map((item) => BigInt((item[counter] as StoredNanos) ?? 0));
+  return { day: sums(`d${dayOf(nowMs)}`), month: sums(`m${monthOf(nowMs)}`), total: sums('spent') };
+};
+
+type ShardLimits = Pick<KeyItem, 'lim_r' | 'lim_t' | 'lim_c'> & Partial<KeyItem>;
+
+/** The limits of each shard: its parts of the key's. @param counted absent: of a new key, which has counted nothing */
+export const limitsOfShards = (key: KeyLimitFields, shards: number, counted?: CountedNanos): ShardLimits[] => {
+  const { requests_per_minute: all_r, tokens_per_minute: all_t, concurrency: all_c } = key;
+  const usable = usableShards({ shards, all_r, all_c });
+  const nothing = Array.from({ length: shards }, () => 0n);
+  const parts = (budget: bigint | undefined, sums: readonly bigint[] = nothing): bigint[] | undefined =>
+    budget === undefined ? undefined : shareBudget(budget, sums, usable);
+  const [day, month, total] = [
+    parts(key.day_budget_nanos, counted?.day),
+    parts(key.month_budget_nanos, counted?.month),
+    parts(key.total_budget_nanos, counted?.total),
+  ];
+  return Array.from({ length: shards }, (_, shard) => ({
+    lim_r: shareOf(all_r, shards, shard),
+    lim_t: shareOf(all_t, shards, shard),
+    lim_c: shareOf(all_c, shards, shard),
+    ...(day && { bud_d: day[shard] as bigint }),
+    ...(month && { bud_m: month[shard] as bigint }),
+    ...(total && { bud_t: total[shard] as bigint }),
+    ...(shards > 1 && { shards, all_r, all_t, all_c }),
+  }));
 };
 
 const MS = 1_000;
@@ -51,11 +72,11 @@ export const limitFieldsOf = ({ limits, budgets }: Pick<StoredApiKey, 'limits' |
 });
 
 /** What is configured in each of a key's limiter items, in the order of its shards, beside its secret. */
-export const configurationsOf = (key: Omit<StoredApiKey, 'version'>): (Partial<KeyItem> & { id: string })[] =>
-  Array.from({ length: key.shards }, (_, shard) => ({
+export const configurationsOf = (key: Omit<StoredApiKey, 'version'>, counted?: CountedNanos): (ShardLimits & { id: string })[] =>
+  limitsOfShards(limitFieldsOf(key), key.shards, counted).map((limits, shard) => ({
+    ...limits,
     id: shardId(key.id, shard),
     status: key.status,
-    ...limitsOfShard(limitFieldsOf(key), key.shards, shard),
     ...(key.models && { models: key.models }),
     ...(key.expires_at !== null && { expires_at: key.expires_at * MS }),
     ...(key.no_content && { no_content: true as const }),

@@ -14,10 +14,7 @@ export const shardsFor = (
   limits: { requests_per_minute: number; tokens_per_minute: number; concurrency: number },
   budgets: readonly bigint[] = [],
 ): number => {
-  const wanted = Math.max(
-    Math.ceil(limits.concurrency / MAX_IN_FLIGHT),
-    Math.ceil(limits.requests_per_minute / 60 / MAX_REQUESTS_A_SECOND),
-  );
+  const wanted = shardsForLoad(limits);
   const most = Math.min(
     limits.concurrency,
     limits.requests_per_minute,
@@ -26,6 +23,14 @@ export const shardsFor = (
   );
   return Math.max(1, Math.min(wanted, most));
 };
+
+/** How many limiter items so many requests need, whatever is limited beside them. */
+export const shardsForLoad = ({ requests_per_minute, concurrency }: { requests_per_minute: number; concurrency: number }): number =>
+  Math.max(Math.ceil(concurrency / MAX_IN_FLIGHT), Math.ceil(requests_per_minute / 60 / MAX_REQUESTS_A_SECOND));
+
+/** Of a key whose limits were lowered below the number of its shards, the last ones have no part any more. */
+export const usableShards = ({ shards = 1, all_r = shards, all_c = shards }: { shards?: number; all_r?: number; all_c?: number }): number =>
+  Math.max(1, Math.min(shards, all_r, all_c));
 
 /** The part of an integer that falls to one of so many shards; the parts add up to the whole. */
 export const shareOf = (whole: number, shards: number, shard: number): number =>

@@ -1,4 +1,5 @@
-import type { Database } from '../database/client.ts';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Database, isConditionFailed } from '../database/client.ts';
 import { getItems } from '../database/get-items.ts';
 import type { Write } from '../database/transaction.ts';
 import { toConfigure } from './configuration.ts';
@@ -13,6 +14,23 @@ export const createLimiterDesk = (database: Database, table: string) => ({
   toConfigure: <Item extends LimiterItem>(id: string, changes: Partial<Item>, removed: readonly string[] = []): Write => ({
     item: { Update: { TableName: table, Key: { id }, ...toConfigure(changes, removed) } },
   }),
+
+  /** Tells a key's limiter that its organization has one too, once. */
+  tell: async (id: string): Promise<void> => {
+    const write = database.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: 'SET lim_o = :true ADD cfg :one',
+        // Told already, or gone.
+        ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
+        ExpressionAttributeValues: { ':true': true, ':one': 1 },
+      }),
+    );
+    await write.catch((error: unknown) => {
+      if (!isConditionFailed(error)) throw error;
+    });
+  },
 
   /** A new limiter item, as one write of a transaction. */
   toCreate: (item: LimiterItem): Write => ({

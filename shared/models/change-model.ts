@@ -86,5 +86,7 @@ export const deleteModel = async (deps: ModelDependencies, actor: Actor, address
     target: { type: 'model', id: model.name },
     before: auditedFields(pool, model),
   };
-  await commit(deps, actor.origin, deed, [deps.models.toDelete(pool, model)]);
+  const before = await deps.models.retiredPrices(pool, model.name);
+  const prices = [...before, ...model.prices.filter(({ version }) => !before.some((price) => price.version === version))];
+  await commit(deps, actor.origin, deed, [deps.models.toDelete(pool, model), deps.models.toRetire(pool, model.name, prices)]);
 };

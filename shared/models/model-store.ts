@@ -1,9 +1,11 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
 import type { Database } from '../database/client.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { logError } from '../logging/log.ts';
+import { Price } from '../prices/price.ts';
 import { ModelExists } from './errors.ts';
 import { Model, type NewModel } from './model.ts';
 
@@ -24,6 +26,8 @@ const isOfVersion = (version: number) => ({
   ExpressionAttributeNames: { '#pool': 'pool', '#version': 'version' },
   ExpressionAttributeValues: { ':version': version },
 });
+
+const retired = (pool: string): string => `retired#${pool}`;
 
 const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
 
@@ -74,6 +78,17 @@ export const createModelStore = (database: Database, table: string) => ({
   toReplace: (pool: string, model: Model): Write => ({
     item: { Put: { TableName: table, Item: { pool, ...model, version: model.version + 1 }, ...isOfVersion(model.version) } },
     refused: changedMeanwhile,
+  }),
+
+  /** The prices that models of this name had which were deleted: usage events name their versions. */
+  retiredPrices: async (pool: string, name: string): Promise<Price[]> => {
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { pool: retired(pool), name }, ConsistentRead: true }));
+    return Item ? z.array(Price).parse(Item.prices) : [];
+  },
+
+  /** Keeps the prices of a model that goes. */
+  toRetire: (pool: string, name: string, prices: readonly Price[]): Write => ({
+    item: { Put: { TableName: table, Item: { pool: retired(pool), name, prices } } },
   }),
 
   /** Removes a model as it was read: 412 where it is another by now. */

@@ -23,7 +23,9 @@ export class PricesEdited extends Error {
  */
 export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {
   const before = await deps.models.get(SERVERLESS_POOL, model.name);
-  const edited = editedPrices(before?.prices ?? [], model.prices);
+  const retired = await deps.models.retiredPrices(SERVERLESS_POOL, model.name);
+  const named = new Set(model.prices.map(({ version }) => version));
+  const edited = editedPrices([...(before?.prices ?? []), ...retired.filter(({ version }) => named.has(version))], model.prices);
   if (edited.length > 0) throw new PricesEdited(edited);
   const tokenizer = model.tokenizer ?? before?.tokenizer;
   const deprecation = model.deprecation ?? before?.deprecation;

@@ -1,3 +1,4 @@
+import { inParallel, throwFailures } from '../concurrency/in-parallel.ts';
 import { keyIdOf } from '../keys/shards.ts';
 import { entriesOf } from '../limiters/limiter.ts';
 import type { LimiterStore } from '../limiters/limiter-store.ts';
@@ -25,6 +26,7 @@ export interface Balance {
   drift: bigint;
 }
 
+const MAX_PARALLEL = 16;
 const FIRST_DAY = '2020-01-01';
 const LAST_DAY = '9999-12-31';
 
@@ -38,7 +40,10 @@ export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependenci
   const keys = new Set<string>();
   for await (const id of limiters.listByOrganization(organization)) if (id !== organization) keys.add(keyIdOf(id));
   let spent = 0n;
-  for (const key of keys) for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;
+  const add = async (key: string): Promise<void> => {
+    for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;
+  };
+  throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
   const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
   const held = sum(entriesOf(item).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
   const available = BigInt(item.avail ?? 0);

@@ -8,12 +8,12 @@ import type { OrganizationStore } from './organization-store.ts';
 export const NewOrganization = z.strictObject({ name: OrganizationName });
 export type NewOrganization = z.output<typeof NewOrganization>;
 
-/** Creates an organization without limits of its own, users and keys. @param id for one whose id is known already */
+/** Creates an organization without limits of its own, users and keys. The last parameter is for one that is known already. */
 export const createOrganization = async (
   deps: Books & { organizations: OrganizationStore },
   origin: Origin,
   { name }: NewOrganization,
-  id: string = newTimedId('organization', origin.nowMs),
+  { id = newTimedId('organization', origin.nowMs), limits = null }: Partial<Pick<Organization, 'id' | 'limits'>> = {},
 ): Promise<Organization> => {
   const seconds = Math.floor(origin.nowMs / 1_000);
   const organization: Organization = {
@@ -21,7 +21,7 @@ export const createOrganization = async (
     object: 'organization',
     name,
     status: 'active',
-    limits: null,
+    limits,
     created_at: seconds,
     updated_at: seconds,
     version: 1,

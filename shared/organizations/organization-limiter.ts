@@ -1,9 +1,9 @@
 import { inParallel, throwFailures } from '../concurrency/in-parallel.ts';
 import type { Write } from '../database/transaction.ts';
-import type { KeyItem } from '../keys/key.ts';
+import { ApiError } from '../http/errors.ts';
 import type { LimiterItem } from '../limiters/limiter.ts';
 import type { LimiterDesk } from '../limiters/limiter-desk.ts';
-import type { LimiterStore } from '../limiters/limiter-store.ts';
+import { logInfo } from '../logging/log.ts';
 import type { OrganizationLimits } from './organization.ts';
 
 const configurationOf = (limits: OrganizationLimits): Partial<LimiterItem> => ({
@@ -41,20 +41,32 @@ export const planLimiter = (
 };
 
 /** The same as one write of a transaction. */
-export const toSetLimiter = async (limiters: LimiterDesk, organization: string, state: OrganizationState): Promise<Write> => {
-  const plan = planLimiter(await limiters.get(organization), organization, state);
+export const toSetLimiter = async (
+  limiters: LimiterDesk,
+  organization: string,
+  state: OrganizationState,
+  planOf = planLimiter,
+): Promise<Write> => {
+  const plan = planOf(await limiters.get(organization), organization, state);
   return 'create' in plan ? limiters.toCreate(plan.create) : limiters.toConfigure<LimiterItem>(organization, plan.changes, plan.removed);
 };
+
+/** Only whether it may send requests changes; one that has no limiter gets one with limits that nobody reaches. */
+export const planStatus = (existing: LimiterItem | undefined, organization: string, state: OrganizationState): LimiterPlan =>
+  existing ? { changes: { status: state.status }, removed: [] } : planLimiter(undefined, organization, state);
 
 const MAX_PARALLEL = 16;
 
 /**
- * Tells every key of an organization that it has a limiter, which each notices at its next request. They never forget it. A key that is made at
- * the same time looks for itself; what a death leaves untold the sweep tells.
- * @returns how many limiters were told
+ * Tells the keys of an organization that it has a limiter, which each notices at its next request. They never forget it. A key that is made at the
+ * same time looks for itself; what a death leaves untold the sweep tells, or the same request again.
+ * @param keys the limiters of all that open something
+ * @throws 503 where one could not be told
  */
-export const tellKeys = async (limiters: LimiterStore, organization: string): Promise<number> => {
-  const ids = (await Array.fromAsync(limiters.listByOrganization(organization))).filter((id) => id !== organization);
-  throwFailures(await inParallel(ids, MAX_PARALLEL, (id) => limiters.configure<KeyItem>(id, { lim_o: true })));
-  return ids.length;
+export const tellKeys = async (limiters: LimiterDesk, organization: string, keys: readonly string[]): Promise<void> => {
+  const failures = await inParallel(keys, MAX_PARALLEL, (id) => limiters.tell(id));
+  const outage = failures.find((failure) => failure instanceof ApiError);
+  if (outage) throw outage;
+  throwFailures(failures);
+  logInfo('keys_told', { organization, limiters: keys.length });
 };

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import type { Origin } from '../audit/audit.ts';
 import { type Books, commit } from '../audit/commit.ts';
 import { checkVersion } from '../http/precondition.ts';
+import type { ApiKeyStore } from '../keys/api-key-store.ts';
+import { shardId } from '../keys/shards.ts';
 import type { LimiterDesk } from '../limiters/limiter-desk.ts';
 import { LimitFields, limiterLimitsOf, type Organization, OrganizationName } from './organization-account.ts';
-import { tellKeys, toSetLimiter } from './organization-limiter.ts';
+import { planLimiter, planStatus, tellKeys, toSetLimiter } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 export const OrganizationUpdate = z.strictObject({ name: OrganizationName });
@@ -13,37 +15,44 @@ export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 export interface OrganizationDependencies extends Books {
   organizations: OrganizationStore;
   limiters: LimiterDesk;
+  apiKeys: ApiKeyStore;
 }
+
+/** The limiters of all keys of an organization that are not revoked, with their shards. */
+const limitersOf = async ({ apiKeys }: OrganizationDependencies, organization: string): Promise<string[]> => {
+  const ids: string[] = [];
+  for await (const { id, shards, status } of apiKeys.listAll(organization))
+    if (status === 'active') for (let shard = 0; shard < shards; shard++) ids.push(shardId(id, shard));
+  return ids;
+};
 
 interface Change {
   action: string;
   reason?: string;
   fields: Partial<Organization>;
-  /** Whether its limiter must follow. */
-  isOfLimiter: boolean;
+  /** How its limiter is to follow, if at all. */
+  plan?: typeof planLimiter;
 }
 
 const change = async (
   deps: OrganizationDependencies,
   origin: Origin,
   before: Organization,
-  { action, reason, fields, isOfLimiter }: Change,
+  { action, reason, fields, plan }: Change,
 ): Promise<Organization> => {
   const { organizations, limiters } = deps;
   const { id } = before;
   const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
   const limits = limiterLimitsOf(after.limits ?? LimitFields.parse({}));
-  const writes = [
-    organizations.toReplace(after),
-    ...(isOfLimiter ? [await toSetLimiter(limiters, id, { status: after.status, limits })] : []),
-  ];
+  const state = { status: after.status, limits };
+  const writes = [organizations.toReplace(after), ...(plan ? [await toSetLimiter(limiters, id, state, plan)] : [])];
   await commit(
     deps,
     origin,
     { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after },
     writes,
   );
-  if (isOfLimiter) await tellKeys(limiters, id);
+  if (plan) await tellKeys(limiters, id, await limitersOf(deps, id));
   return { ...after, version: after.version + 1 };
 };
 
@@ -58,7 +67,7 @@ export const updateOrganization = async (
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
-  return change(deps, origin, before, { action: 'organization.updated', fields, isOfLimiter: false });
+  return change(deps, origin, before, { action: 'organization.updated', fields });
 };
 
 /** Sets the limits that all its keys share, in place of any that it had; each key notices at its next request. @throws 404, 412 */
@@ -70,7 +79,7 @@ export const limitOrganization = async (
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
-  return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, isOfLimiter: true });
+  return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, plan: planLimiter });
 };
 
 /** Why an organization may send no more requests, or may again. */
@@ -90,5 +99,8 @@ export const setSuspended = async (
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
   const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
-  return change(deps, origin, before, { action, reason, fields: { status: isSuspended ? 'suspended' : 'active' }, isOfLimiter: true });
+  const status = isSuspended ? 'suspended' : 'active';
+  // To be suspended it needs a limiter, whose bound of requests at the same time stays.
+  const limits = before.limits ?? LimitFields.parse({});
+  return change(deps, origin, before, { action, reason, fields: { status, limits }, plan: planStatus });
 };

@@ -8,28 +8,46 @@ const SPAN_MS = 5 * 60_000;
 /** DynamoDB removes a count some time after this. */
 const KEPT_MS = 60 * 60_000;
 
-/** What attempts are counted by, and how many there may be in five minutes. */
+/** How many attempts of a kind there may be in five minutes. */
+interface Bounds {
+  /** From one address: many people may share one. */
+  address: number;
+  /** At one account, from one address. */
+  pair: number;
+  /** At one account, whether it exists or not, from wherever: higher, because anyone can use it up. */
+  account: number;
+}
+
+const GUESSES: Bounds = { address: 60, pair: 10, account: 100 };
 const BOUNDS = {
-  /** All that comes from one address: many people may share one. */
-  address: 60,
-  /** One account, whether it exists or not. */
-  account: 10,
-} as const;
+  login: GUESSES,
+  challenge: GUESSES,
+  forgot: { address: 20, pair: 5, account: 10 },
+  reset: GUESSES,
+  password: GUESSES,
+  totp: GUESSES,
+  refresh: { address: 600, pair: 600, account: 600 },
+  invite: { address: 200, pair: 100, account: 100 },
+} as const satisfies Record<string, Bounds>;
 
 export interface Attempt {
-  /** What is tried: each has a count of its own. */
-  kind: 'login' | 'challenge' | 'forgot' | 'reset' | 'password' | 'totp';
+  /** What is tried: each has counts of its own. */
+  kind: keyof typeof BOUNDS;
   ipAddress: string;
-  /** An e-mail address, or the id of a user. */
-  account: string;
+  /** An e-mail address, or the id of a user; absent where none is known. */
+  account?: string;
 }
 
 const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
   const span = Math.floor(nowMs / SPAN_MS);
+  const bounds = BOUNDS[kind];
+  const ofAddress = { id: `${kind}#address#${ipAddress}#${span}`, max: bounds.address };
+  if (account === undefined) return [ofAddress];
   const hash = createHash('sha256').update(account).digest('base64url');
   return [
-    { id: `${kind}#address#${ipAddress}#${span}`, max: BOUNDS.address },
-    { id: `${kind}#account#${hash}#${span}`, max: BOUNDS.account },
+    ofAddress,
+    { id: `${kind}#pair#${ipAddress}#${hash}#${span}`, max: bounds.pair },
+    { id: `${kind}#account#${hash}#${span}`, max: bounds.account },
   ];
 };
 

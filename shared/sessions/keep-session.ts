@@ -1,27 +1,63 @@
 import { commit } from '../audit/commit.ts';
 import { InvalidRequest } from '../http/errors.ts';
 import type { Actor } from '../users/actor.ts';
+import type { StoredUser } from '../users/user-store.ts';
 import { RefreshRefused } from './errors.ts';
-import type { Caller, SessionDependencies } from './log-in.ts';
-import type { Refreshed, TotpSecret } from './session.ts';
+import { type Caller, note as noteOf, type SessionDependencies, untilReset, userOf } from './log-in.ts';
+import type { Refreshed } from './session.ts';
 
-/** A new access token. @throws 401 */
-export const refreshSession = async ({ userPool }: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
-  const tokens = await userPool.refresh({ refreshToken, caller });
+/** A new access token. @throws 401, 429 */
+export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
+  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
+  const tokens = await deps.userPool.refresh({ refreshToken, caller });
   if (!tokens) throw new RefreshRefused();
   return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
 };
 
-const note = (deps: SessionDependencies, { userId, organization, origin }: Actor, action: string): Promise<void> =>
-  commit(deps, origin, { action, organization, target: { type: 'user', id: userId } }, []);
+/** Ends a session, if it is one. @throws 429 */
+export const endSession = async (
+  { attempts, userPool }: SessionDependencies,
+  { ipAddress, receivedAtMs }: Caller,
+  refreshToken: string,
+): Promise<void> => {
+  await attempts.count({ kind: 'refresh', ipAddress }, receivedAtMs);
+  await userPool.revoke(refreshToken);
+};
+
+/** Notes what the actor did at the identity provider; a death in between leaves it unnoted. */
+export const note = (deps: SessionDependencies, { userId, organization, origin }: Actor, action: string, id = userId): Promise<void> =>
+  commit(deps, origin, { action, organization, target: { type: 'user', id } }, []);
 
 const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
-/** Changes the actor's own password. @throws 400 for a wrong or a weak one, 429 */
+/** Ends every session of a user, those of a thief among them: neither a refresh token nor an access token of before opens anything. */
+export const endAllSessions = async (
+  deps: SessionDependencies,
+  { id, subject }: Pick<StoredUser, 'id' | 'subject'>,
+  nowMs: number,
+): Promise<void> => {
+  await deps.users.endSessions(id, Math.floor(nowMs / 1_000));
+  await deps.userPool.signOutEverywhere(subject);
+};
+
+/** Makes sure that the actor knows their password, and not only has a token: what is changed now outlives the token. @throws 400, 429 */
+export const checkPassword = async (
+  deps: SessionDependencies,
+  { actor, caller, password }: { actor: Actor; caller: Caller; password: string },
+): Promise<void> => {
+  const { nowMs, ipAddress } = actor.origin;
+  const attempt = { kind: 'password', ipAddress: ipAddress ?? '', account: actor.userId } as const;
+  await deps.attempts.count(attempt, nowMs);
+  const answer = await deps.userPool.signIn({ email: actor.email, password, caller });
+  if (!answer) throw wrong('current_password', 'The current password is not that.');
+  await deps.attempts.forget(attempt, nowMs);
+  if ('tokens' in answer) await deps.userPool.revoke(answer.tokens.refreshToken);
+};
+
+/** Changes the actor's own password, and ends all their sessions. @throws 400 for a wrong or a weak one, 429 */
 export const changePassword = async (
   deps: SessionDependencies,
-  actor: Actor,
-  accessToken: string,
+  { actor, user, accessToken }: { actor: Actor; user: StoredUser; accessToken: string },
   { current, next }: { current: string; next: string },
 ): Promise<void> => {
   const { nowMs, ipAddress } = actor.origin;
@@ -31,46 +67,31 @@ export const changePassword = async (
     throw wrong('current_password', 'The current password is not that.');
   await deps.attempts.forget(attempt, nowMs);
   await note(deps, actor, 'user.password_changed');
+  await endAllSessions(deps, user, nowMs);
 };
 
-/** Has a code e-mailed to the user with this address, if there is one; the answer is the same. @throws 429 */
-export const startReset = async (deps: SessionDependencies, { ipAddress, receivedAtMs }: Caller, email: string): Promise<void> => {
-  await deps.attempts.count({ kind: 'forgot', ipAddress, account: email }, receivedAtMs);
+/** Has a code e-mailed to the user with this address, if there is one; the answer is the same, and as late. @throws 429 */
+export const startReset = async (deps: SessionDependencies, caller: Caller, email: string): Promise<void> => {
+  await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
   await deps.userPool.startReset(email);
+  await untilReset(deps, caller);
 };
 
-/** Sets a password by the code of an e-mail. @throws 400 for a wrong code or a weak password, 429 */
+/** Sets a password by the code of an e-mail, and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
 export const finishReset = async (
   deps: SessionDependencies,
-  { ipAddress, receivedAtMs }: Caller,
+  caller: Caller,
   { email, code, password }: { email: string; code: string; password: string },
 ): Promise<void> => {
-  const attempt = { kind: 'reset', ipAddress, account: email } as const;
-  await deps.attempts.count(attempt, receivedAtMs);
-  if (!(await deps.userPool.finishReset({ email, code, password })))
-    throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');
-  await deps.attempts.forget(attempt, receivedAtMs);
-};
-
-/** The secret for an authenticator app; a first code of it switches it on. */
-export const startTotp = async ({ userPool }: SessionDependencies, { email }: Actor, accessToken: string): Promise<TotpSecret> => {
-  const { secret } = await userPool.startTotp(accessToken);
-  return { object: 'totp_secret', secret, url: `otpauth://totp/Sluice:${encodeURIComponent(email)}?secret=${secret}&issuer=Sluice` };
-};
-
-/** Switches the second factor on. @throws 400, 429 */
-export const finishTotp = async (deps: SessionDependencies, actor: Actor, accessToken: string, code: string): Promise<void> => {
-  const { nowMs, ipAddress } = actor.origin;
-  const attempt = { kind: 'totp', ipAddress: ipAddress ?? '', account: actor.userId } as const;
-  await deps.attempts.count(attempt, nowMs);
-  if (!(await deps.userPool.finishTotp({ accessToken, code })))
-    throw wrong('code', 'The code is not right. Send the one that the app shows now.');
-  await deps.attempts.forget(attempt, nowMs);
-  await note(deps, actor, 'user.totp_enabled');
-};
-
-/** Switches it off. */
-export const stopTotp = async (deps: SessionDependencies, actor: Actor, subject: string): Promise<void> => {
-  await deps.userPool.stopTotp(subject);
-  await note(deps, actor, 'user.totp_disabled');
+  const attempt = { kind: 'reset', ipAddress: caller.ipAddress, account: email } as const;
+  await deps.attempts.count(attempt, caller.receivedAtMs);
+  const isDone = await deps.userPool.finishReset({ email, code, password });
+  const user = isDone ? await userOf(deps, email) : undefined;
+  if (user) {
+    await noteOf(deps, caller, user, 'user.password_reset');
+    await endAllSessions(deps, user, caller.receivedAtMs);
+  }
+  await untilReset(deps, caller);
+  if (!isDone) throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');
+  await deps.attempts.forget(attempt, caller.receivedAtMs);
 };

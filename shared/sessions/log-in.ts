@@ -27,21 +27,28 @@ export interface Caller {
 
 /** Every refused login is told this long after it came in: how long the work took tells nothing of what was wrong. */
 const REFUSED_AFTER_MS = 800;
+/** And whatever becomes of a forgotten password, which may have an e-mail sent, this long. */
+const RESET_AFTER_MS = 2_000;
 
 const originOf = ({ ipAddress, requestId, receivedAtMs }: Caller, user: StoredUser): Origin => ({
-  actor: { type: 'user', id: user.id, email: user.email },
+  actor: { type: 'user', id: user.id, email: user.email, organization: user.organization },
   requestId,
   ipAddress,
   nowMs: receivedAtMs,
 });
 
-const note = (deps: SessionDependencies, caller: Caller, user: StoredUser, action: string): Promise<void> =>
+/** Notes what a user did who is known by more than a token. */
+export const note = (deps: SessionDependencies, caller: Caller, user: StoredUser, action: string): Promise<void> =>
   commit(deps, originOf(caller, user), { action, organization: user.organization, target: { type: 'user', id: user.id } }, []);
 
-const userOf = async ({ users }: SessionDependencies, email: string): Promise<StoredUser | undefined> => {
+export const userOf = async ({ users }: SessionDependencies, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
   return id === undefined ? undefined : users.get(id);
 };
+
+/** Waits until an answer that must not tell how long it took. */
+export const untilReset = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
+  deps.wait(Math.max(0, receivedAtMs + RESET_AFTER_MS - deps.now()));
 
 const refuse = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
   if (user) await note(deps, caller, user, 'session.refused');
@@ -59,7 +66,9 @@ const step = async (
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
   await deps.attempts.count(attempt, caller.receivedAtMs);
   const [user, answer] = await Promise.all([userOf(deps, email), ask()]);
-  if (user?.status !== 'active' || !answer) return refuse(deps, caller, user);
+  // The identity provider may know someone else by this address by now.
+  const isTheirs = answer && ('challenge' in answer || answer.tokens.subject === user?.subject);
+  if (user?.status !== 'active' || !isTheirs) return refuse(deps, caller, user);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);

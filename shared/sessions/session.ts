@@ -69,3 +69,5 @@ export const TotpSecret = z.object({
 });
 export type TotpSecret = z.infer<typeof TotpSecret>;
 export const TotpCode = z.strictObject({ code: Code });
+/** What is changed by it outlives a token: a password is asked for too. */
+export const PasswordProof = z.strictObject({ current_password: Password });

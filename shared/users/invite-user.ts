@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { Forbidden, InvalidRequest } from '../http/errors.ts';
 import { type Actor, organizationFor, requireRole } from './actor.ts';
-import { makeUser, type UserDependencies } from './make-user.ts';
+import { countInvitation, type InvitationDependencies } from './count-invitation.ts';
+import { makeUser } from './make-user.ts';
 import { Email, Role, type User, UserName } from './user.ts';
 
 export const NewUser = z.strictObject({
@@ -30,10 +31,9 @@ const organizationOf = (actor: Actor, { role, organization }: NewUser): string |
 };
 
 /** Invites a user, as an owner into their own organization or as an admin. @throws 400, 403, 404, 409 where the address is taken */
-export const inviteUser = async (deps: UserDependencies, actor: Actor, body: NewUser): Promise<User> => {
+export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requireRole(actor, 'owner');
+  await countInvitation(deps, actor);
   const organization = organizationOf(actor, body);
-  // Before the invitation goes out.
-  if (organization) await deps.organizations.get(organization);
   return makeUser(deps, actor.origin, { ...body, organization });
 };

@@ -1,9 +1,11 @@
 import type { Origin } from '../audit/audit.ts';
 import { type Books, commit } from '../audit/commit.ts';
 import type { UserPool } from '../identity/user-pool.ts';
+import { newTimedId } from '../ids/id.ts';
+import { OrganizationSuspended } from '../organizations/organization.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type Role, type User, userIdOf } from './user.ts';
-import { emailTaken, toWire, type UserStore } from './user-store.ts';
+import { toWire, type UserStore } from './user-store.ts';
 
 export interface UserDependencies extends Books {
   userPool: UserPool;
@@ -22,6 +24,18 @@ export interface UserToMake {
   temporary_password?: string | undefined;
 }
 
+const checkActive = async ({ organizations }: UserDependencies, id: string): Promise<void> => {
+  const { status } = await organizations.get(id);
+  if (status === 'suspended') throw new OrganizationSuspended();
+};
+
+const invite = async ({ userPool }: UserDependencies, invitation: { email: string; temporaryPassword?: string }): Promise<string> => {
+  const { subject, isNew } = await userPool.createUser(invitation);
+  // Left by a death while it was made or deleted: whatever password it had opens nothing any more.
+  if (!isNew) await userPool.renewUser({ ...invitation, subject });
+  return subject;
+};
+
 /**
  * Makes a user: first at the identity provider, then here, where their rights are. One who was left half made by a death is made whole by doing it
  * again.
@@ -29,11 +43,17 @@ export interface UserToMake {
  */
 export const makeUser = async (deps: UserDependencies, origin: Origin, { temporary_password, ...fields }: UserToMake): Promise<User> => {
   const { email, organization } = fields;
-  if (await deps.users.idOfEmail(email)) throw emailTaken();
-  const invitation = { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) };
-  const { subject, isNew } = await deps.userPool.createUser(invitation);
-  // Left by a death while it was made or deleted: whatever password it had opens nothing any more.
-  if (!isNew) await deps.userPool.renewUser({ ...invitation, subject });
+  if (organization) await checkActive(deps, organization);
+  // Whoever has the address to themselves is the only one who may touch the user of that address at the identity provider.
+  const claim = newTimedId('event', origin.nowMs);
+  await deps.users.claimEmail(email, claim, origin.nowMs);
+  let subject: string;
+  try {
+    subject = await invite(deps, { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) });
+  } catch (error) {
+    await deps.users.releaseEmail(email, claim);
+    throw error;
+  }
   const id = userIdOf(deps.issuer, subject);
   const seconds = Math.floor(origin.nowMs / 1_000);
   const user = {
@@ -46,8 +66,9 @@ export const makeUser = async (deps: UserDependencies, origin: Origin, { tempora
     updated_at: seconds,
     version: 1,
     subject,
+    tokens_valid_from: 0,
   };
-  const writes = [...(organization ? [deps.organizations.toCheckActive(organization)] : []), ...deps.users.toCreate(user)];
+  const writes = [...(organization ? [deps.organizations.toCheckActive(organization)] : []), ...deps.users.toCreate(user, claim)];
   await commit(deps, origin, { action: 'user.invited', organization, target: { type: 'user', id }, after: { ...fields } }, writes);
   return toWire(user);
 };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { commit } from '../audit/commit.ts';
 import { Forbidden, ResourceNotFound } from '../http/errors.ts';
 import { checkVersion } from '../http/precondition.ts';
+import { newTimedId } from '../ids/id.ts';
 import { type Actor, isAtLeast, requireRole } from './actor.ts';
 import type { UserDependencies } from './make-user.ts';
 import { Role, type User, UserName } from './user.ts';
@@ -24,7 +25,7 @@ export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, ac
   return user;
 };
 
-/** Rights are given and taken by others: so there is always an admin, and nobody shuts themselves out. */
+/** Rights are given and taken by others, who have theirs still: so nobody shuts themselves out. */
 const checkRights = (actor: Actor, user: StoredUser, { role, status }: UserUpdate): void => {
   const changesRole = role !== undefined && role !== user.role;
   const changesStatus = status !== undefined && status !== user.status;
@@ -55,7 +56,9 @@ export const updateUser = async (
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
   checkRights(actor, before, fields);
   const { name = before.name, role = before.role, status = before.status } = fields;
-  const after: StoredUser = { ...before, name, role, status, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
+  const seconds = Math.floor(actor.origin.nowMs / 1_000);
+  const isOver = status === 'disabled' && before.status !== 'disabled';
+  const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(isOver && { tokens_valid_from: seconds }) };
   const deed = {
     action: 'user.updated',
     organization: before.organization,
@@ -63,10 +66,14 @@ export const updateUser = async (
     before: toWire(before),
     after: toWire(after),
   };
-  await commit(deps, actor.origin, deed, [deps.users.toReplace(after)]);
-  // Our own row refuses them at the next request; the identity provider is only told as well.
-  if (status !== before.status) await deps.userPool.setEnabled(before.subject, status === 'active');
-  if (status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
+  const ofRights = role !== before.role || status !== before.status;
+  await commit(deps, actor.origin, deed, [
+    deps.users.toReplace(after, before),
+    ...(ofRights ? [deps.users.toCheckActive(actor.userId)] : []),
+  ]);
+  // Our own row refuses them at the next request; the identity provider is told as well, and again where it did not hear.
+  if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');
+  if (fields.status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
   return { ...toWire(after), version: after.version + 1 };
 };
 
@@ -77,6 +84,8 @@ export const deleteUser = async (deps: UserDependencies, actor: Actor, id: strin
   if (user.id === actor.userId)
     throw new Forbidden({ code: 'own_rights', message: 'Nobody deletes themselves. Ask another owner or admin.' });
   const deed = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
-  await commit(deps, actor.origin, deed, deps.users.toDelete(user));
+  const claim = newTimedId('event', actor.origin.nowMs);
+  await commit(deps, actor.origin, deed, [...deps.users.toDelete(user, claim, actor.origin.nowMs), deps.users.toCheckActive(actor.userId)]);
   await deps.userPool.deleteUser(user.subject);
+  await deps.users.releaseEmail(user.email, claim);
 };

@@ -9,7 +9,8 @@ export type Role = z.infer<typeof Role>;
 /** Case does not tell e-mail addresses apart. */
 export const Email = z
   .email()
-  .max(254)
+  // The identity provider takes no longer one.
+  .max(128)
   .transform((email) => email.toLowerCase())
   .meta({ examples: ['ada@example.com'] });
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { shardId } from '../../shared/keys/shards.ts';
 import { type Control, controlOf, type SignedIn } from '../support/control.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
+
+const DOLLAR = 1_000_000_000n;
 
 let run: TestRun;
 let control: Control;
@@ -20,10 +23,10 @@ afterAll(async () => {
 });
 
 const createKey = (body: object = {}, { token } = owner) => control.done('POST', '/v1/api-keys', { token, body: { name: 'key', ...body } });
-const chat = (secret: string, model = run.model) =>
+const chat = (secret: string, model = run.model, headers: Record<string, string> = {}) =>
   fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model, max_tokens: 4, messages: [{ role: 'user', content: 'Hello' }] }),
   });
 const statusOf = async (secret: string): Promise<number> => (await chat(secret)).status;
@@ -83,6 +86,67 @@ describe('an API key', () => {
       limits: { requests_per_minute: 100, tokens_per_minute: 200_000 },
       budgets: { day: null },
     });
+  });
+
+  test('with a budget keeps to it in all, however often and unevenly its shards have counted when it is changed', async () => {
+    const limits = { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 };
+    const { id, secret } = await createKey({ limits, budgets: { total: '100' } });
+    for (const [shard, dollars] of [10n, 0n, 3n, 0n, 7n, 0n, 0n, 1n].entries())
+      await run.accounts.spend(shardId(id, shard), dollars * DOLLAR);
+    const partsOf = async (): Promise<{ spent: bigint; part: bigint }[]> =>
+      Promise.all(
+        Array.from({ length: 8 }, async (_, shard) => {
+          const item = await run.limiters.get(shardId(id, shard));
+          return { spent: BigInt(item?.spent ?? 0), part: BigInt(item?.bud_t ?? 0) };
+        }),
+      );
+    const room = (parts: { spent: bigint; part: bigint }[]): bigint =>
+      parts.reduce((sum, { spent, part }) => sum + (part > spent ? part - spent : 0n), 0n);
+    expect((await patch(id, { budgets: { total: '30' } })).status).toBe(200);
+    expect(room(await partsOf())).toBe(9n * DOLLAR);
+    expect((await patch(id, { limits: { concurrency: 1 } })).status).toBe(200);
+    expect((await partsOf())[0]).toEqual({ spent: 10n * DOLLAR, part: 19n * DOLLAR });
+    expect((await patch(id, { limits: { concurrency: 256 }, budgets: { total: '21' } })).status).toBe(200);
+    expect(room(await partsOf())).toBe(0n);
+    await eventually(async () => (await statusOf(secret)) === 429, 'nothing is left');
+    expect((await patch(id, { budgets: { total: '22' } })).status).toBe(200);
+    await eventually(async () => (await statusOf(secret)) === 200, 'a dollar is left');
+  });
+
+  test('whose budget is small can be given any other, and none', async () => {
+    const { id } = await createKey({
+      limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 },
+      budgets: { month: '5' },
+    });
+    for (const month of ['6', '100', '0.5', null]) expect((await patch(id, { budgets: { month } })).status).toBe(200);
+  });
+
+  test('that is revoked gives nothing out any more, not even what was answered before', async () => {
+    const { id, secret } = await createKey();
+    const ask = () => chat(secret, run.model, { 'idempotency-key': 'once' });
+    expect((await ask()).status).toBe(200);
+    expect((await ask()).headers.get('idempotent-replayed')).toBe('true');
+    await control.done('DELETE', `/v1/api-keys/${id}`, { token: owner.token });
+    expect((await ask()).status).toBe(401);
+  });
+
+  test('that lets no content be kept any more is followed at its next request', async () => {
+    const { id, secret } = await createKey();
+    expect(await statusOf(secret)).toBe(200);
+    await patch(id, { no_content: true });
+    const ask = () => chat(secret, run.model, { 'idempotency-key': 'private' });
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 409]);
+  });
+
+  test('that was rotated with an overlap is not rotated again by a request that is sent twice', async () => {
+    const { id, secret } = await createKey();
+    const rotate = (headers: Record<string, string> = {}) =>
+      control.call('POST', `/v1/api-keys/${id}/rotate`, { token: owner.token, body: { overlap_seconds: 60 }, headers });
+    const first = await rotate();
+    expect(first.status).toBe(200);
+    expect((await rotate()).body.error.code).toBe('rotation_under_way');
+    expect(await statusOf(secret)).toBe(200);
+    expect((await rotate({ 'if-match': first.headers.get('etag') as string })).status).toBe(200);
   });
 
   test('cannot be raised beyond what it was made for, and says what to do', async () => {
@@ -176,6 +240,29 @@ describe('a member', () => {
     const changed = await control.call('PATCH', `/v1/api-keys/${id}`, { token: member.token, body: fields });
     expect([changed.status, changed.body]).toMatchObject([403, refused]);
   });
+});
+
+test('lists what is large to the end, page by page', async () => {
+  const { id: other } = await control.createOrganization('Large');
+  const { token } = await control.asAdmin();
+  const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 'ä'.repeat(512)]));
+  const models = Array.from({ length: 16 }, (_, i) => `${i}${'ö'.repeat(250)}`);
+  const made: string[] = [];
+  for (let i = 0; i < 45; i++)
+    made.unshift((await control.done('POST', '/v1/api-keys', { token, body: { name: `${i}`, organization: other, metadata, models } })).id);
+  const all = async (path: string): Promise<{ id: string; action?: string }[]> => {
+    const seen = [];
+    for (let after = ''; ; ) {
+      const page = await control.done('GET', `${path}&limit=100${after && `&after=${after}`}`, { token });
+      seen.push(...page.data);
+      if (!page.has_more) return seen;
+      after = page.next;
+    }
+  };
+  expect((await all(`/v1/api-keys?organization=${other}`)).map(({ id }) => id)).toEqual(made);
+  const entries = await all(`/v1/audit-log?organization=${other}`);
+  expect(entries.filter(({ action }) => action === 'api_key.created')).toHaveLength(45);
+  expect(entries.at(-1)?.action).toBe('organization.created');
 });
 
 test('lists keys page by page, the newest first, each once', async () => {

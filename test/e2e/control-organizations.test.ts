@@ -133,6 +133,7 @@ test('npm run admin -- bootstrap makes an admin who logs in with the password th
     AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER: run.cognito_endpoint as string,
     KEYS_TABLE: run.tables.Keys,
     ACCOUNTS_TABLE: run.tables.Accounts,
+    AUDIT_TABLE: run.tables.Audit,
     USER_POOL_ID,
     USER_POOL_CLIENT_ID,
     TOKEN_ISSUER: `https://cognito-idp.us-east-1.amazonaws.com/${USER_POOL_ID}`,
@@ -147,7 +148,11 @@ test('npm run admin -- bootstrap makes an admin who logs in with the password th
   expect((await control.done('POST', '/v1/auth/challenge', { body: answer })).user).toMatchObject({ role: 'admin', organization: null });
   const { data } = await control.done('GET', '/v1/audit-log?limit=100', { token: admin.token });
   expect(data).toContainEqual(
-    expect.objectContaining({ action: 'user.invited', actor: { type: 'operator', id: 'deployer', email: null }, request_id: null }),
+    expect.objectContaining({
+      action: 'user.invited',
+      actor: { type: 'operator', id: 'deployer', email: null, organization: null },
+      request_id: null,
+    }),
   );
   await expect(promisify(execFile)(process.execPath, args, { env })).rejects.toMatchObject({
     stderr: expect.stringContaining('e-mail address already'),

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { totpOf, wrongTotpOf } from '../infra/local/cognito/fixtures.ts';
 import { type Control, controlOf, type SignedIn } from '../support/control.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 
 let run: TestRun;
@@ -32,6 +34,18 @@ const lastCodeTo = async (email: string): Promise<string | undefined> => {
 const actionsOf = async (of = organization): Promise<string[]> => {
   const { data } = await control.done('GET', `/v1/audit-log?organization=${of}&limit=100`, { token: admin.token });
   return data.map(({ action }: { action: string }) => action);
+};
+
+/** Whether a user's access token and refresh token open anything: the statuses. */
+const isOpen = async ({ token, refreshToken }: SignedIn): Promise<number[]> => [
+  (await control.call('GET', '/v1/me', { token })).status,
+  (await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: refreshToken } })).status,
+];
+
+/** Tokens tell the second in which they were made: one of an earlier second is from before what happens now. */
+const untilNextSecond = async (): Promise<void> => {
+  const second = Math.floor(Date.now() / 1_000);
+  await eventually(async () => Math.floor(Date.now() / 1_000) > second, 'the next second');
 };
 
 describe('a login', () => {
@@ -67,7 +81,10 @@ describe('a login', () => {
 
   test('with a second factor asks for a code, and takes the right one alone', async () => {
     const user = await control.createUser({ role: 'member', organization });
-    const { secret, url } = await control.done('POST', '/v1/auth/totp', { token: user.token });
+    const start = (current_password: string) => control.call('POST', '/v1/auth/totp', { token: user.token, body: { current_password } });
+    // A token alone, which may be stolen, is not enough.
+    expect((await start('Not-the-password-1')).body.error.param).toBe('current_password');
+    const { secret, url } = (await start(user.password)).body;
     expect(url).toBe(`otpauth://totp/Sluice:${encodeURIComponent(user.email)}?secret=${secret}&issuer=Sluice`);
     const verify = (code: string) => control.call('POST', '/v1/auth/totp/verify', { token: user.token, body: { code } });
     expect((await verify(wrongTotpOf(secret))).body.error.param).toBe('code');
@@ -78,7 +95,20 @@ describe('a login', () => {
       control.call('POST', '/v1/auth/challenge', { body: { email: user.email, session: challenge.session, code } });
     expect((await answer(wrongTotpOf(secret))).status).toBe(401);
     expect((await answer(totpOf(secret))).body.object).toBe('session');
-    expect((await control.call('DELETE', '/v1/auth/totp', { token: user.token })).status).toBe(204);
+    const stop = (current_password: string) =>
+      control.call('POST', '/v1/auth/totp/disable', { token: user.token, body: { current_password } });
+    expect((await stop('Not-the-password-1')).status).toBe(400);
+    expect((await stop(user.password)).status).toBe(204);
+    expect((await login(user.email, user.password)).body.object).toBe('session');
+  });
+
+  test('with a second factor that is lost is mended by an owner, which ends all sessions', async () => {
+    const user = await control.createUser({ role: 'member', organization });
+    const { secret } = await control.done('POST', '/v1/auth/totp', { token: user.token, body: { current_password: user.password } });
+    await control.done('POST', '/v1/auth/totp/verify', { token: user.token, body: { code: totpOf(secret) } });
+    await untilNextSecond();
+    expect((await control.call('POST', `/v1/users/${user.id}/totp-reset`, { token: owner.token })).status).toBe(204);
+    expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
     expect((await login(user.email, user.password)).body.object).toBe('session');
   });
 
@@ -100,7 +130,9 @@ describe('a password', () => {
       control.call('POST', '/v1/auth/password', { token: user.token, body: { current_password, new_password } });
     expect((await change('Not-the-password-1', 'Another-Password-2')).body.error.param).toBe('current_password');
     expect((await change(user.password, 'weak')).body.error).toMatchObject({ param: 'new_password', code: 'weak_password' });
+    await untilNextSecond();
     expect((await change(user.password, 'Another-Password-2')).status).toBe(204);
+    expect(await isOpen(user)).toEqual([401, 401]);
     expect((await login(user.email, 'Another-Password-2')).status).toBe(200);
   });
 
@@ -113,7 +145,10 @@ describe('a password', () => {
     const reset = (given: string | undefined) =>
       control.call('POST', '/v1/auth/reset', { body: { email: user.email, code: given, new_password: 'Yet-Another-Password-3' } });
     expect((await reset('000000')).body.error.param).toBe('code');
+    await untilNextSecond();
     expect((await reset(code)).status).toBe(204);
+    expect(await isOpen(user)).toEqual([401, 401]);
+    expect(await actionsOf()).toContain('user.password_reset');
     expect((await reset(code)).status).toBe(400);
     expect((await login(user.email, 'Yet-Another-Password-3')).status).toBe(200);
   });
@@ -174,10 +209,13 @@ describe('a user', () => {
     const me = () => control.call('GET', '/v1/me', { token: user.token });
     const set = (status: string) => control.done('PATCH', `/v1/users/${user.id}`, { token: owner.token, body: { status } });
     expect((await me()).status).toBe(200);
+    await untilNextSecond();
     await set('disabled');
     expect((await me()).status).toBe(401);
     expect((await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: user.refreshToken } })).status).toBe(401);
     await set('active');
+    // Nothing of before opens again.
+    expect(await isOpen(user)).toEqual([401, 401]);
     expect((await login(user.email, user.password)).status).toBe(200);
   });
 
@@ -225,6 +263,35 @@ describe('a user', () => {
   });
 });
 
+test('an address is nobody’s twice, whoever invites at the same time, and the password is the winner’s alone', async () => {
+  const { id: other } = await control.createOrganization('Rival');
+  for (let round = 0; round < 6; round++) {
+    const email = `raced-${round}@example.com`;
+    const of = (password: string, fields: object) =>
+      control.call('POST', '/v1/users', { token: admin.token, body: { email, temporary_password: password, ...fields } });
+    const passwords = ['Password-of-the-first-1', 'Password-of-the-second-2', 'Password-of-the-third-3'];
+    const answers = await Promise.all(passwords.map((password, i) => of(password, { organization: i % 2 === 0 ? organization : other })));
+    const winner = answers.findIndex(({ status }) => status === 201);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    for (const [i, password] of passwords.entries()) expect((await login(email, password)).status).toBe(i === winner ? 200 : 401);
+  }
+});
+
+test('what is no id of a user is not there, also where it names something else', async () => {
+  const hash = createHash('sha256').update(admin.email).digest('base64url');
+  for (const id of [`email%23${hash}`, 'x'.repeat(2_000), 'user_%00', 'platform', '__proto__'])
+    for (const { token } of [owner, admin]) expect((await control.call('GET', `/v1/users/${id}`, { token })).status).toBe(404);
+});
+
+test('of two admins who disable each other at the same time one is left', async () => {
+  const pair = [await control.createUser({ role: 'admin' }), await control.createUser({ role: 'admin' })] as const;
+  const disable = (by: SignedIn, whom: SignedIn) =>
+    control.call('PATCH', `/v1/users/${whom.id}`, { token: by.token, body: { status: 'disabled' } });
+  await Promise.all([disable(pair[0], pair[1]), disable(pair[1], pair[0])]);
+  const left = await Promise.all(pair.map(({ token }) => control.call('GET', '/v1/me', { token })));
+  expect(left.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
+});
+
 test('the admins are listed for admins, and an organization’s users for its owners', async () => {
   const list = (query: string, { token } = admin) => control.call('GET', `/v1/users${query}`, { token });
   expect((await list('?organization=platform')).body.data.map(({ id }: { id: string }) => id)).toContain(admin.id);
@@ -244,7 +311,7 @@ test('the audit log has who did what, from where, and what was there before', as
     object: 'audit_entry',
     at: expect.any(Number),
     action: 'user.updated',
-    actor: { type: 'user', id: owner.id, email: owner.email },
+    actor: { type: 'user', id: owner.id, email: owner.email, organization },
     organization,
     target: { type: 'user', id: user.id },
     reason: null,
@@ -253,4 +320,8 @@ test('the audit log has who did what, from where, and what was there before', as
     ip_address: '127.0.0.1',
   });
   expect(await actionsOf()).toContain('organization.created');
+  // What the platform's own people are known by is not for others.
+  const all = await control.done('GET', '/v1/audit-log?limit=100', { token: owner.token });
+  const created = all.data.find(({ action }: { action: string }) => action === 'organization.created');
+  expect(created).toMatchObject({ actor: { id: admin.id, email: null, organization: null }, ip_address: null });
 });

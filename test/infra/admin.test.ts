@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** `npm run admin` against the test's tables and bucket. */
 const admin = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE } = database.tables;
+  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
   const env = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'x',
@@ -49,6 +49,7 @@ const admin = async (...args: string[]): Promise<{ code: number; stdout: string;
     MODELS_TABLE,
     USAGE_TABLE,
     ACCOUNTS_TABLE,
+    AUDIT_TABLE,
   };
   try {
     return {
@@ -120,7 +121,7 @@ describe('npm run admin', () => {
     expect((await publish({ deprecation })).code).toBe(0);
     expect((await publish({ context_length: 20 })).code).toBe(0);
     expect(await database.models.get(SERVERLESS_POOL, 'noted')).toMatchObject({ context_length: 20, deprecation, version: 2 });
-    const audit = createAuditStore(createAccountTable(database.database, database.tables.Accounts as string));
+    const audit = createAuditStore(createAccountTable(database.database, database.tables.Audit as string));
     const noted = (await audit.list(null, { limit: 100 })).data.filter(({ target }) => target.id === 'noted');
     expect(noted).toMatchObject([
       { action: 'model.updated', actor: { type: 'operator', id: 'ada' }, changes: { context_length: { from: 10, to: 20 } } },

@@ -22,7 +22,7 @@ beforeAll(() => {
 describe('the data stack', () => {
   test('keeps each table on demand, recoverable, protected from deletion, under a name that no refactoring changes', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
-    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Keys', 'Models', 'Responses', 'Usage']);
+    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Audit', 'Keys', 'Models', 'Responses', 'Usage']);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
       expect(DeletionPolicy).toBe('Retain');
       expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });

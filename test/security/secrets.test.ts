@@ -70,16 +70,23 @@ const liveThroughADay = async (): Promise<void> => {
     body: { current_password: password, new_password: secret('a weak password', 'weak-unicorn') },
   });
 
-  const totp = await done('POST', '/v1/auth/totp', { token });
+  const totp = await done('POST', '/v1/auth/totp', { token, body: { current_password: password } });
   secret('the secret of an authenticator', totp.secret as string);
   await done('POST', '/v1/auth/totp/verify', { token, body: { code: totpOf(totp.secret) } });
   await done('POST', '/v1/auth/forgot', { body: { email } });
   const code = secret('the code of a reset', await lastCodeTo(email));
   await done('POST', '/v1/auth/reset', { body: { email, code, new_password: secret('a new password', 'Walrus-lantern-4410') } });
 
-  const key = await done('POST', '/v1/api-keys', { token, body: { name: 'key' } });
+  // The reset has ended every session.
+  const again = await control.logIn(email, 'Walrus-lantern-4410').catch(() => undefined);
+  expect(again).toBeUndefined();
+  const owner = await control.createUser({ role: 'owner', organization });
+  const { token: ownToken } = owner;
+  secret('the password of another', owner.password);
+  secret('the access token of another', ownToken);
+  const key = await done('POST', '/v1/api-keys', { token: ownToken, body: { name: 'key' } });
   secret('an API key', key.secret);
-  const rotated = await done('POST', `/v1/api-keys/${key.id}/rotate`, { token, body: { overlap_seconds: 600 } });
+  const rotated = await done('POST', `/v1/api-keys/${key.id}/rotate`, { token: ownToken, body: { overlap_seconds: 600 } });
   secret('a rotated API key', rotated.secret);
   const answered = await chat(rotated.secret, {
     messages: [{ role: 'user', content: secret('a prompt', PROMPT) }],
@@ -90,7 +97,7 @@ const liveThroughADay = async (): Promise<void> => {
   await chat(key.secret, { messages: [{ role: REFUSED_PROMPT, content: 3 }] });
   await chat(rotated.secret, { model: 'no-such-model', messages: [{ role: 'user', content: PROMPT }] });
   await call('GET', '/v1/me', { token: `${token}x` });
-  await call('DELETE', `/v1/api-keys/${key.id}`, { token });
+  await call('DELETE', `/v1/api-keys/${key.id}`, { token: ownToken });
   await call('POST', '/v1/auth/logout', { body: { refresh_token: refreshToken } });
 };
 
@@ -133,7 +140,7 @@ test('no secret, token, password or prompt is in a table, a log or an audit entr
     'the log inference.log',
   ])
     expect([name, places.get(name)?.length ?? 0]).toEqual([name, expect.any(Number)]);
-  expect(places.get('the table Accounts')).toContain('session.refused');
+  expect(places.get('the table Audit')).toContain('session.refused');
   expect(places.get('the log control.log')).toContain('login_refused');
   const found = [...places].flatMap(([place, text]) =>
     [...secrets].filter(([, hidden]) => isIn(text, hidden)).map(([what]) => `${what} is in ${place}`),

@@ -88,6 +88,8 @@ const startRun = async ({
       createUser: (email: string, password: string): Promise<void> => createStrayUser(facts, email, password),
     },
     accounts: {
+      /** Makes a limiter count so much as spent. */
+      spend: async (limiterId: string, nanos: bigint): Promise<void> => limiters.configure(limiterId, { spent: nanos }),
       /** Makes an organization count so many keys. */
       fillKeyCount: async (organization: string, count: number): Promise<void> => {
         const row = { account: organization, record: 'keys', count };

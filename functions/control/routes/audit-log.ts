@@ -13,6 +13,10 @@ const AuditQuery = z.strictObject({
     .meta({ description: 'Whose log. An owner’s own; of an admin, where it is absent, the platform’s.' }),
 });
 
+/** What the platform's own people are known by is not for others. */
+const asToldTo = (organization: string | null, entry: AuditEntry): AuditEntry =>
+  entry.actor.organization === organization ? entry : { ...entry, actor: { ...entry.actor, email: null }, ip_address: null };
+
 export const auditLogRoutes = [
   route(
     {
@@ -27,7 +31,10 @@ export const auditLogRoutes = [
       reply: { status: 200, description: 'A page of it, the newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
       errors: [400, 404, 503],
     },
-    ({ deps, actor, query: { organization, ...page } }) =>
-      deps.audit.list(actor.role === 'admin' && organization === undefined ? null : organizationFor(actor, organization), page),
+    async ({ deps, actor, query: { organization, ...page } }) => {
+      const isAdmin = actor.role === 'admin';
+      const list = await deps.audit.list(isAdmin && organization === undefined ? null : organizationFor(actor, organization), page);
+      return isAdmin ? list : { ...list, data: list.data.map((entry) => asToldTo(actor.organization, entry)) };
+    },
   ),
 ];

@@ -1,18 +1,12 @@
-import {
-  changePassword,
-  finishReset,
-  finishTotp,
-  refreshSession,
-  startReset,
-  startTotp,
-  stopTotp,
-} from '../../../shared/sessions/keep-session.ts';
+import { changePassword, endSession, finishReset, refreshSession, startReset } from '../../../shared/sessions/keep-session.ts';
 import { answerChallenge, logIn } from '../../../shared/sessions/log-in.ts';
+import { finishTotp, startTotp, stopTotp } from '../../../shared/sessions/second-factor.ts';
 import {
   ChallengeAnswer,
   Credentials,
   ForgotPassword,
   PasswordChange,
+  PasswordProof,
   PasswordReset,
   Refreshed,
   RefreshRequest,
@@ -95,9 +89,9 @@ export const sessionRoutes = [
       role: 'public',
       body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
       reply: done,
-      errors: [400, 503],
+      errors: [400, 429, 503],
     },
-    ({ deps, body }) => deps.userPool.revoke(body.refresh_token),
+    ({ deps, caller, body }) => endSession(deps, caller, body.refresh_token),
   ),
   route(
     {
@@ -106,6 +100,7 @@ export const sessionRoutes = [
       operationId: 'changePassword',
       tag,
       summary: 'Change your password',
+      description: 'All your sessions end, this one among them: log in again.',
       role: 'member',
       isOpenToSuspended: true,
       body: {
@@ -116,8 +111,8 @@ export const sessionRoutes = [
       reply: done,
       errors: [400, 429, 503],
     },
-    ({ deps, actor, accessToken, body }) =>
-      changePassword(deps, actor, accessToken, { current: body.current_password, next: body.new_password }),
+    ({ deps, actor, user, accessToken, body }) =>
+      changePassword(deps, { actor, user, accessToken }, { current: body.current_password, next: body.new_password }),
   ),
   route(
     {
@@ -141,6 +136,7 @@ export const sessionRoutes = [
       operationId: 'resetPassword',
       tag,
       summary: 'Set a new password by a code',
+      description: 'All sessions of the user end.',
       role: 'public',
       body: { name: 'PasswordReset', schema: PasswordReset, example: { email, code: '123456', new_password: password } },
       reply: done,
@@ -158,10 +154,11 @@ export const sessionRoutes = [
       description: 'The second factor is on once a code of the app has been sent to /v1/auth/totp/verify.',
       role: 'member',
       isOpenToSuspended: true,
+      body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
       reply: { status: 200, description: 'The secret, shown this once.', json: { name: 'TotpSecret', schema: TotpSecret } },
-      errors: [429, 503],
+      errors: [400, 429, 503],
     },
-    ({ deps, actor, accessToken }) => startTotp(deps, actor, accessToken),
+    ({ deps, actor, caller, accessToken, body }) => startTotp(deps, { actor, caller, password: body.current_password }, accessToken),
   ),
   route(
     {
@@ -180,17 +177,18 @@ export const sessionRoutes = [
   ),
   route(
     {
-      method: 'DELETE',
-      path: '/v1/auth/totp',
+      method: 'POST',
+      path: '/v1/auth/totp/disable',
       operationId: 'stopTotp',
       tag,
       summary: 'Switch the second factor off',
       role: 'member',
       isOpenToSuspended: true,
+      body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
       reply: done,
-      errors: [429, 503],
+      errors: [400, 429, 503],
     },
-    ({ deps, actor, user }) => stopTotp(deps, actor, user.subject),
+    ({ deps, actor, caller, user, body }) => stopTotp(deps, { actor, caller, password: body.current_password }, user.subject),
   ),
   route(
     {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { resetTotp } from '../../../shared/sessions/second-factor.ts';
 import { organizationFor } from '../../../shared/users/actor.ts';
 import { inviteUser, NewUser } from '../../../shared/users/invite-user.ts';
 import { resendInvitation } from '../../../shared/users/resend-invitation.ts';
@@ -102,6 +103,21 @@ export const userRoutes = [
       errors: [404, 409, 429, 503],
     },
     ({ deps, actor, parameters: { id = '' } }) => resendInvitation(deps, actor, id),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/users/{id}/totp-reset',
+      operationId: 'resetTotp',
+      tag,
+      summary: 'Take the second factor away from a user who has lost theirs',
+      description: 'All their sessions end, and they log in with their password alone.',
+      role: 'owner',
+      parameters,
+      reply: { status: 204, description: 'Done.' },
+      errors: [404, 429, 503],
+    },
+    ({ deps, actor, parameters: { id = '' } }) => resetTotp(deps, actor, id),
   ),
   route(
     {

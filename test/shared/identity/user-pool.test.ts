@@ -48,7 +48,8 @@ const person = async () => {
   const { subject } = await users.createUser({ email, temporaryPassword: TEMPORARY });
   const session = sessionOf(await signIn(email, TEMPORARY), 'new_password');
   const tokens = tokensOf(await answer(email, session, 'new_password', PASSWORD));
-  return { email, subject, ...tokens };
+  expect(tokens.subject).toBe(subject);
+  return { email, ...tokens };
 };
 /** The same with an authenticator app. */
 const personWithApp = async () => {

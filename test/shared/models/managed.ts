@@ -20,7 +20,7 @@ export const actorOf = (role: Role, organization: string | null = null, nowMs: n
   role,
   organization,
   origin: {
-    actor: { type: 'user', id: `user_${role}`, email: `${role}@example.com` },
+    actor: { type: 'user', id: `user_${role}`, email: `${role}@example.com`, organization },
     requestId: 'req_1',
     ipAddress: '192.0.2.1',
     nowMs,
