@@ -13,13 +13,12 @@ export const shareBudget = (budgetNanos: bigint, countedNanos: readonly bigint[]
   // Used up: every shard has counted its part, so none spends more, and in the next day or month they have the budget again.
   if (counted > 0n && counted >= budgetNanos) {
     const parts = countedNanos.map((amount) => (amount * budgetNanos) / counted);
-    const rest = budgetNanos - parts.reduce((sum, amount) => sum + amount, 0n);
-    // What rounding left goes to whoever has counted it.
-    let left = rest;
+    // What rounding left is less than a nano-dollar a shard, and goes to those that have counted it.
+    let left = budgetNanos - parts.reduce((sum, amount) => sum + amount, 0n);
     return parts.map((part, i) => {
-      const more = left < (countedNanos[i] as bigint) - part ? left : (countedNanos[i] as bigint) - part;
-      left -= more;
-      return part + more;
+      if (left === 0n || part === countedNanos[i]) return part;
+      left -= 1n;
+      return part + 1n;
     });
   }
   const left = budgetNanos - counted;
