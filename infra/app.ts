@@ -4,6 +4,7 @@ import { readConfig } from './config.ts';
 import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { IdentityStack } from './stacks/identity-stack.ts';
+import { OndemandStack } from './stacks/ondemand-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { ServerlessStack } from './stacks/serverless-stack.ts';
 
@@ -13,7 +14,8 @@ const config = readConfig(app.node.tryGetContext('sluice'));
 const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true });
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data });
+const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, serverless });
 const control = new ControlStack(app, `${config.name}-control`, { config, data, identity, serverless });
-new OperationsStack(app, `${config.name}-operations`, { config, serverless, control });
+new OperationsStack(app, `${config.name}-operations`, { config, serverless, ondemand, control });
 
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -28,9 +28,28 @@ export const Config = z.strictObject({
       rollup: Concurrency.default(10),
       tokenizer: Concurrency.default(100),
       control: Concurrency.default(20),
+      'ondemand-inference': Concurrency.default(200),
+      'ondemand-catalog': Concurrency.default(20),
     })
     .nullable()
-    .default({ inference: 400, catalog: 50, metering: 5, rollup: 10, tokenizer: 100, control: 20 }),
+    .default({
+      inference: 400,
+      catalog: 50,
+      metering: 5,
+      rollup: 10,
+      tokenizer: 100,
+      control: 20,
+      'ondemand-inference': 200,
+      'ondemand-catalog': 20,
+    }),
+  /**
+   * Where the on-demand host is, without `/v1` and without a slash at the end. The serverless host tells it to a caller whose key is for that one.
+   * Known with a domain of your own, or after the first deployment; without it the other host is named and not its URL.
+   */
+  ondemandUrl: z
+    .url({ protocol: /^https$/ })
+    .refine((url) => !url.endsWith('/'), 'expected no slash at the end')
+    .optional(),
   /**
    * Accept `response_format` json_schema as OpenAI defines it, where the model's runtime holds answers to the schema; without it such a request is a
    * 400, as the interface has it.

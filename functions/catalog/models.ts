@@ -2,29 +2,75 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
+import { userIdOf } from '../../shared/http/user-id.ts';
+import type { Keys } from '../../shared/keys/admit.ts';
+import { authenticateToSee, type Host, isModelAllowed } from '../../shared/keys/authenticate.ts';
+import { presentedKey } from '../../shared/keys/presented-key.ts';
 import { deprecationHeaders } from '../../shared/models/deprecation.ts';
+import { DeploymentNotFound } from '../../shared/models/errors.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
+import type { Model } from '../../shared/models/model.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from '../../shared/models/model-entry.ts';
 
-const HEADERS = { 'cache-control': 'public, max-age=30' };
+/** The models that a request may be told of. */
+export interface Listing {
+  list: () => Promise<Model[]>;
+  find: (name: string) => Promise<Model>;
+  /** Of every reply. */
+  headers: Record<string, string>;
+}
 
-const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Readonly<Record<string, string>> = {}): Reply => {
-  const reply = jsonReply(event.requestId, 200, body, { ...HEADERS, ...headers });
+/** Who asks decides what there is to list. */
+export type ListingFor = (event: ApiEvent) => Promise<Listing>;
+
+/** The shared models, for everyone. */
+export const sharedModels = (inventory: Inventory): ListingFor => {
+  const listing = {
+    list: inventory.list,
+    find: (name: string) => inventory.find(name),
+    headers: { 'cache-control': 'public, max-age=30' },
+  };
+  return async () => listing;
+};
+
+/** The deployments of a key's organization, as far as the key may use them. @throws 401, 400 for a missing user */
+export const ownDeployments =
+  (keys: Keys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
+  async (event) => {
+    const item = await authenticateToSee(keys, presentedKey(event, host));
+    userIdOf(event);
+    const inventory = deploymentsOf(item.org);
+    const isAllowed = (name: string): boolean => isModelAllowed(item, name);
+    return {
+      list: async () => (await inventory.list()).filter(({ name }) => isAllowed(name)),
+      find: async (name) => {
+        if (isAllowed(name)) return inventory.find(name, isAllowed);
+        const others = await inventory.list();
+        throw new DeploymentNotFound(name, others.map((model) => model.name).filter(isAllowed));
+      },
+      headers: { 'cache-control': 'private, max-age=30' },
+    };
+  };
+
+const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<string, string>): Reply => {
+  const reply = jsonReply(event.requestId, 200, body, headers);
   return unlessKnown(event, entityTag(reply.body), reply);
 };
 
-/** GET /v1/models: the published models in OpenAI's shape, with their sizes, prices and capabilities. */
+/** GET /v1/models: what can be called, in OpenAI's shape, with sizes, prices and capabilities. */
 export const listModels =
-  (inventory: Inventory): Handle =>
+  (listingFor: ListingFor): Handle =>
   async (event) => {
-    const models = await inventory.list();
-    return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) });
+    const { list, headers } = await listingFor(event);
+    const models = await list();
+    return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) }, headers);
   };
 
-/** GET /v1/models/{model}: one of them, or 404. That it goes is told in headers, too. */
+/** GET /v1/models/{model}: one of them, or 404. */
 export const retrieveModel =
-  (inventory: Inventory): Handle =>
+  (listingFor: ListingFor): Handle =>
   async (event) => {
-    const model = await inventory.find(event.pathParameters?.model ?? '');
-    return tagged(event, modelEntryOf(model, event.receivedAtMs), deprecationHeaders(model));
+    const { find, headers } = await listingFor(event);
+    const model = await find(event.pathParameters?.model ?? '');
+    return tagged(event, modelEntryOf(model, event.receivedAtMs), { ...headers, ...deprecationHeaders(model) });
   };

@@ -2,6 +2,7 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
+import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
 import type { Keys } from '../../shared/keys/admit.ts';
 import { authenticateToSee, type Host } from '../../shared/keys/authenticate.ts';
@@ -20,6 +21,7 @@ export interface ResponsesDependencies {
 /** The key's organization, and the limits that every reply to it names. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateToSee(keys, presentedKey(event, host));
+  if (host.scope === 'on_demand') userIdOf(event);
   return { organization: item.org, headers: limitHeaders([item], keys.now()) };
 };
 

@@ -1,6 +1,8 @@
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import type { Outcome } from '../../shared/metering/event.ts';
+import { DeploymentNotReady } from '../../shared/models/errors.ts';
+import type { Model } from '../../shared/models/model.ts';
 import { UpstreamFailed } from '../../shared/upstream/errors.ts';
 import { type Observation, observe, type RequestFacts } from './observation.ts';
 import type { Dependencies } from './pipeline.ts';
@@ -38,6 +40,12 @@ export interface Flight {
   /** What closes the reply of a caller that has not read it long after the deadline. */
   onUnread: (close: () => void) => void;
 }
+
+/** What the on-demand host calls a target that is not in service: the deployment is the caller's own. */
+const asOfHost = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
+  if (scope !== 'on_demand' || !(error instanceof UpstreamFailed) || error.code !== 'model_not_ready') return error;
+  return Object.assign(new DeploymentNotReady(name), { cause: error });
+};
 
 /** Starts the flight of an admitted request, its deadline running. */
 export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
@@ -89,7 +97,7 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
     land,
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
-      const told = stopped ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`) : cause;
+      const told = stopped ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`) : asOfHost(deps.host, facts.model, cause);
       // What failed may be our own code, with the model still at work.
       signal.abort();
       await land(stopped ?? 'upstream_failed', told);

@@ -3,6 +3,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse';
 import { createDatabases } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { hostOfEnvironment } from '../../shared/environment/host.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import type { Reply } from '../../shared/http/reply.ts';
@@ -10,7 +11,8 @@ import { createIdempotencyStore } from '../../shared/idempotency/idempotency-sto
 import { createLimiterCache } from '../../shared/limiters/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { createUsageStore } from '../../shared/metering/usage-store.ts';
-import { createInventory } from '../../shared/models/inventory.ts';
+import { createDeployments } from '../../shared/models/deployments.ts';
+import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
@@ -24,10 +26,18 @@ import { detokenize, tokenize } from './tokenize.ts';
 
 const { database, once } = createDatabases();
 const now = Date.now;
+const host = hostOfEnvironment();
+const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
+/** Shared models, or each organization's own deployments. */
+const modelsOf = (): ((organization: string) => Inventory) => {
+  if (host.scope === 'on_demand') return createDeployments(models, now);
+  const shared = createInventory(models, SERVERLESS_POOL, now);
+  return () => shared;
+};
 
 const dependencies = {
-  host: { scope: 'serverless' as const },
-  inventory: createInventory(createModelStore(database, environmentVariable('MODELS_TABLE')), SERVERLESS_POOL, now),
+  host,
+  modelsOf: modelsOf(),
   keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE'), once), cache: createLimiterCache(), now },
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   invoke: createInvoke(),

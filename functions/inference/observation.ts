@@ -32,6 +32,8 @@ export interface RequestFacts {
   promptBytes: number;
   /** How many answers are asked for. */
   choices: number;
+  /** The end user, where the host asks for one. */
+  userId: string | undefined;
 }
 
 const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
@@ -154,6 +156,7 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
         price_version: price.version,
         endpoint: target.endpoint,
         ...(request.user && { user: request.user.toWellFormed() }),
+        ...(facts.userId !== undefined && { user_id: facts.userId }),
         ...(request.metadata && { metadata: request.metadata }),
       };
     },

@@ -2,9 +2,10 @@ import type * as z from 'zod';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import { readJsonBody } from '../../shared/http/json-body.ts';
+import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { checkModel, checkRemembered } from '../../shared/keys/admit.ts';
-import { authenticate, type Opened, openKey } from '../../shared/keys/authenticate.ts';
+import { authenticate, isModelAllowed, type Opened, openKey } from '../../shared/keys/authenticate.ts';
 import { limitHeaders } from '../../shared/keys/rate-limits.ts';
 import type { PresentedKey } from '../../shared/keys/secret.ts';
 import { ModelNotPriced } from '../../shared/models/errors.ts';
@@ -30,27 +31,30 @@ export interface Parsed<Request> {
   model: Model;
   price: Price;
   opened: Opened;
+  /** The end user, on the host that asks for one. */
+  userId?: string;
 }
 
 /** The request and its model. Nothing of a body is read for a key that does not open, and what is wrong with it is told to no other. */
 export const parse = async <Request extends ModelRequest>(
   route: ParsedRoute<Request>,
-  deps: Pick<Dependencies, 'keys' | 'inventory' | 'now'>,
+  deps: Pick<Dependencies, 'host' | 'keys' | 'modelsOf' | 'now'>,
   key: PresentedKey,
   event: ApiEvent,
 ): Promise<Parsed<Request>> => {
   const opened = await openKey(deps.keys, key, Number.POSITIVE_INFINITY);
   let asked: string | undefined;
   try {
+    const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};
     const body = readJsonBody(event);
     asked = modelOf(body);
     const read = validate(route.schema, body);
-    const model = await deps.inventory.find(read.model);
+    const model = await deps.modelsOf(opened.item.org).find(read.model, (name) => isModelAllowed(opened.item, name));
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
     const request = route.resolve ? await resolve(route.resolve, read, deps, key, event.requestId) : read;
     route.checkSupport(request, model);
-    return { request, model, price, opened };
+    return { request, model, price, opened, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const item = await authenticate(deps.keys, key);

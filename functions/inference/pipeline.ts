@@ -10,7 +10,7 @@ import { presentedKey } from '../../shared/keys/presented-key.ts';
 import type { UsageStore } from '../../shared/metering/usage-store.ts';
 import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
-import { orderTargets } from '../../shared/models/order-targets.ts';
+import { affinityOf, orderTargets } from '../../shared/models/order-targets.ts';
 import { costNanos } from '../../shared/prices/price.ts';
 import { reservedTokens } from '../../shared/tokens/estimate.ts';
 import { fitWindow, wantedTokens } from '../../shared/tokens/fit-window.ts';
@@ -29,7 +29,8 @@ import { orReplay, type Turn, takeTurn } from './turn.ts';
 
 export interface Dependencies {
   host: Host;
-  inventory: Inventory;
+  /** The models that requests of an organization's keys may name. */
+  modelsOf: (organization: string) => Inventory;
   keys: Keys;
   usage: UsageStore;
   tokenizer: Tokenizer;
@@ -56,7 +57,7 @@ export const serve =
     const key = presentedKey(event, deps.host);
     const parsed = await orReplay(deps, event, key, () => parse(route, deps, key, event));
     if ('replay' in parsed) return parsed.replay;
-    const { request, model, price, opened } = parsed;
+    const { request, model, price, opened, userId } = parsed;
     const window = route.window(request, model);
     const choices = route.choices(request);
     const prompt = route.toPrompt(request, model);
@@ -76,7 +77,7 @@ export const serve =
     const admission = await abandoning(turn, () => admit(deps.keys, { ...asked, requestId }));
     const headers = { ...admission.headers, ...ignored, ...deprecationHeaders(model), ...(turn.complete && !turn.isKept && NOT_STORED) };
     const remainingMs = clock.getRemainingTimeInMillis();
-    const facts = { event, route, request, model, price, admission, prompt, promptBytes: size.bytes, choices, turn };
+    const facts = { event, route, request, model, price, admission, prompt, promptBytes: size.bytes, choices, turn, userId };
     const flight = takeOff({ ...facts, headers, remainingMs }, deps);
 
     const answer = await landing(flight, async () => {
@@ -89,7 +90,9 @@ export const serve =
       const salt = cacheSalt(deps.cacheSaltSecret, admission.organization, request.prompt_cache_isolation_key);
       const question = { prompt: fitted.prompt, maxTokens: fitted.maxTokens, requestId, cacheSalt: salt };
       return invokeAny(deps.invoke, {
-        targets: orderTargets(model, requestId),
+        // A user stays with a target while it serves: what it has cached of a conversation is of use.
+        targets: orderTargets(model, userId ?? requestId),
+        ...(userId !== undefined && { affinity: affinityOf(admission.organization, userId) }),
         bodyFor: ({ container_model: containerModel = '' }) =>
           JSON.stringify(route.toUpstream(request, model, { ...question, containerModel })),
         choices,

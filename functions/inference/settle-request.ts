@@ -24,7 +24,7 @@ export const settleRequest = async (
   deps: Pick<Dependencies, 'usage' | 'keys'>,
   { event, admission, usageEvent, error }: Ending,
 ): Promise<void> => {
-  const { metadata: _, user: __, ...said } = usageEvent;
+  const { metadata: _, user: __, user_id: ___, ...said } = usageEvent;
   const line = {
     ...said,
     gateway_request_id: event.requestContext.requestId,

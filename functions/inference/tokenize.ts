@@ -23,7 +23,7 @@ import { parse } from './parse.ts';
 import type { Dependencies } from './pipeline.ts';
 import { settleRequest } from './settle-request.ts';
 
-type TokenizerDependencies = Pick<Dependencies, 'host' | 'inventory' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
+type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
 
 /** What is asked of a model's tokenizer, ready to be asked. */
 interface TokenizerTask {

@@ -11,15 +11,19 @@ import { openApiDocument } from '../../shared/openapi/document.ts';
 /*
  * Writes the API reference into the folder of a bundle, as `reference/`: the OpenAPI document, the page that shows it, and the page's viewer
  * (Swagger UI), each compressed. The function that serves them (shared/http/reference.ts) has no schema to turn into JSON at a cold start.
- * Arguments: the folder, and `--structured-outputs` where the deployer has switched them on; or, for the reference of the control plane,
- * `--operations` with the path of a module that exports its `controlRoutes`.
+ * Arguments: the folder, `--host on_demand` for the reference of that host, and `--structured-outputs` where the deployer has switched them on;
+ * or, for the reference of the control plane, `--operations` with the path of a module that exports its `controlRoutes`.
  */
 const {
-  values: { operations, 'structured-outputs': structuredOutputs },
+  values: { operations, host, 'structured-outputs': structuredOutputs },
   positionals: [bundleFolder = ''],
 } = parseArgs({
   allowPositionals: true,
-  options: { operations: { type: 'string' }, 'structured-outputs': { type: 'boolean', default: false } },
+  options: {
+    operations: { type: 'string' },
+    host: { type: 'string', default: 'serverless' },
+    'structured-outputs': { type: 'boolean', default: false },
+  },
 });
 const folder = path.join(bundleFolder, 'reference');
 const viewer = path.join(import.meta.dirname, '../../node_modules/swagger-ui-dist');
@@ -30,9 +34,13 @@ const controlReference = async (modulePath: string) => {
   return { title: 'Sluice control plane API reference', document: controlDocument(controlRoutes) };
 };
 
-const { title, document } = operations
-  ? await controlReference(operations)
-  : { title: 'Sluice API reference', document: openApiDocument({ structuredOutputs }) };
+const hostReference = () => {
+  if (host !== 'serverless' && host !== 'on_demand') throw new Error(`--host is 'serverless' or 'on_demand', and not '${host}'.`);
+  const title = host === 'on_demand' ? 'Sluice on-demand API reference' : 'Sluice API reference';
+  return { title, document: openApiDocument({ structuredOutputs, host }) };
+};
+
+const { title, document } = operations ? await controlReference(operations) : hostReference();
 
 const LICENCE = '/*! Swagger UI, Copyright 2020-2021 SmartBear Software Inc., https://www.apache.org/licenses/LICENSE-2.0 */\n';
 

@@ -18,8 +18,10 @@ const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=4';
 
 export interface NodeFunctionProps {
   config: Config;
-  /** The folder under `functions/`, and the name that its logs and alarms carry. */
+  /** The folder under `functions/`. */
   name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control';
+  /** The name that its logs and its share of the environments go by, if that is not the folder's. */
+  as?: keyof NonNullable<Config['reservedConcurrency']>;
   memoryMb: number;
   timeout: Duration;
   /** A program of infra/bundling that writes further files beside the bundle; it is given the bundle's folder and these flags. */
@@ -28,7 +30,7 @@ export interface NodeFunctionProps {
 
 /** A function of ours: one folder, one esbuild bundle, one role with only what is granted, one log group. */
 export class NodeFunction extends NodejsFunction {
-  constructor(scope: Construct, id: string, { config, name, memoryMb, timeout, writes }: NodeFunctionProps) {
+  constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, writes }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -46,8 +48,8 @@ export class NodeFunction extends NodejsFunction {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       tracing: Tracing.ACTIVE,
-      ...(config.reservedConcurrency && { reservedConcurrentExecutions: config.reservedConcurrency[name] }),
-      environment: { SLUICE_FUNCTION: name, NODE_OPTIONS },
+      ...(config.reservedConcurrency && { reservedConcurrentExecutions: config.reservedConcurrency[as] }),
+      environment: { SLUICE_FUNCTION: as, NODE_OPTIONS },
       depsLockFilePath: path.join(root, 'package-lock.json'),
       projectRoot: root,
       bundling: {
@@ -79,6 +81,10 @@ export class NodeFunction extends NodejsFunction {
     Validations.of(role).acknowledge({
       id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
       reason: 'X-Ray has no resources to name: its two write actions take only *.',
+    });
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-L1',
+      reason: 'Node 24 is the newest runtime with a service agreement; 26 is a preview.',
     });
   }
 }

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -18,6 +18,7 @@ import { gatewayTexts } from './gateway-texts.ts';
 
 const BUFFERED_TIMEOUT = Duration.seconds(29);
 const STREAM_TIMEOUT = Duration.seconds(600);
+const STAGE = 'live';
 
 export interface RestHostProps {
   config: Config;
@@ -49,7 +50,7 @@ export class RestHost extends Construct {
       // The account has one such role for all its APIs: it must not go with this one.
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
-        stageName: 'live',
+        stageName: STAGE,
         metricsEnabled: true,
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
@@ -80,6 +81,15 @@ export class RestHost extends Construct {
     this.api.root.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
     this.#addGatewayResponses();
     this.#acknowledge(authorization);
+  }
+
+  /**
+   * Its public URL, without a slash at the end. It names the API alone and not the stage, so that a stack that is told of it does not hang on a
+   * deployment.
+   */
+  get url(): string {
+    const { region, urlSuffix } = Stack.of(this);
+    return `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
   /** Streams the answers to POST on a path from a function; its other methods, and all between it and the root, stay with the fallback. */

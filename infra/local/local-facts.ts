@@ -11,6 +11,8 @@ export const LocalFacts = z.object({
   control_url: z.string().nullable(),
   api_key: z.string(),
   model: z.string(),
+  ondemand_api_key: z.string(),
+  ondemand_model: z.string(),
   admin_email: z.string(),
   admin_password: z.string(),
   dynamodb_endpoint: z.string(),

@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { interpret } from './assembly/interpret.ts';
-import type { LocalApp, RestApi } from './assembly/local-app.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { startCognito } from './cognito/emulator.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
-import { startGateway } from './gateway/server.ts';
-import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
+import type { StartFunction } from './gateway/integrate.ts';
+import { assertServed, type Hosts, startHosts } from './hosts.ts';
+import { createFunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { createProcessList } from './processes/process-list.ts';
@@ -60,7 +60,7 @@ export interface LocalOptions {
 }
 
 export interface LocalRun {
-  readonly hosts: { readonly serverless: string; readonly ondemand: string | null; readonly control: string | null };
+  readonly hosts: Hosts;
   readonly dynamodbEndpoint: string;
   /** Names of the tables by logical id. */
   readonly tables: Readonly<Record<string, string>>;
@@ -82,9 +82,6 @@ export interface LocalRun {
   /** Ends everything that was started. */
   close(): Promise<void>;
 }
-
-const PORT_OFFSETS = { serverless: 0, ondemand: 1, control: 2 } as const;
-type HostName = keyof typeof PORT_OFFSETS;
 
 /**
  * Runs a cloud assembly on this machine: its APIs, functions, tables, streams, buckets and schedules, with emulators of DynamoDB, S3 and SageMaker.
@@ -122,16 +119,24 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(s3.close);
   const invokeApi = await startInvokeApi((name, event) => functions.start(name, event));
   started.defer(invokeApi.close);
+  // Functions are told where the hosts are, and end after them. Who calls before everything is there waits for it.
+  await using gateways = new AsyncDisposableStack();
+  const serving = Promise.withResolvers<void>();
+  const startFunction: StartFunction = (...invocation) => serving.promise.then(() => functions.start(...invocation));
+  const { port, stopOnDisconnect } = options;
+  const hosts = await startHosts(app, { port, startFunction, stopOnDisconnect, log }, gateways);
   const cognitoUrl = cognito?.url ?? null;
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
     environments: options.environments,
     endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url, s3Url: s3.url, lambdaUrl: invokeApi.url, cognitoUrl },
+    hosts,
   });
   started.defer(functions.close);
+  started.use(gateways.move());
   const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
-  const hosts = await startHosts(app, options, functions, log, started);
+  serving.resolve();
   started.defer(startSchedules(app.schedules, functions.invoke, log));
   const queues = createQueues(app.queues, path.join(options.stateDir, 'queues'));
   const { eventSources } = app;
@@ -169,36 +174,6 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     }),
     close: () => running.disposeAsync(),
   };
-};
-
-const assertServed = ({ apis }: LocalApp): void => {
-  for (const { stackName } of apis) {
-    if (hostName(stackName) === undefined)
-      throw new Error(`The REST API of stack ${stackName} is none of the hosts ${Object.keys(PORT_OFFSETS).join(', ')}`);
-  }
-};
-
-const hostName = (stackName: string): HostName | undefined =>
-  (Object.keys(PORT_OFFSETS) as HostName[]).find((name) => stackName.toLowerCase().endsWith(name));
-
-const startHosts = async (
-  app: LocalApp,
-  options: LocalOptions,
-  functions: FunctionSet,
-  log: (line: string) => void,
-  started: AsyncDisposableStack,
-): Promise<LocalRun['hosts']> => {
-  const start = async (name: HostName): Promise<string | null> => {
-    const api = app.apis.find((candidate: RestApi) => hostName(candidate.stackName) === name);
-    if (!api) return null;
-    const port = options.port === 0 ? 0 : options.port + PORT_OFFSETS[name];
-    const gateway = await startGateway({ api, port, startFunction: functions.start, stopOnDisconnect: options.stopOnDisconnect, log });
-    started.defer(gateway.close);
-    return gateway.url;
-  };
-  const serverless = await start('serverless');
-  if (serverless === null) throw new Error('The assembly has no stack whose name ends in serverless');
-  return { serverless, ondemand: await start('ondemand'), control: await start('control') };
 };
 
 const foreignTarget = (containerUrl: string): ContainerTarget => {

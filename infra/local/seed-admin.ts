@@ -5,7 +5,6 @@ import { randomBase62 } from '../../shared/ids/base62.ts';
 import { createUserStore } from '../../shared/users/user-store.ts';
 import { type AccountTables, bootstrap, operatorOrigin } from '../admin/accounts.ts';
 import { REGION } from './assembly/resolve.ts';
-import type { LocalFacts } from './local-facts.ts';
 import type { LocalRun } from './run.ts';
 
 /** Who may do everything in a local run. */
@@ -20,9 +19,9 @@ const PASSWORD_CHARACTERS = 16;
 
 /**
  * Makes the admin of a local run, with a password that need not be changed.
- * @param previous the facts of the last run in the same state folder; its admin is kept
+ * @param previous the admin of the last run in the same state folder, who is kept
  */
-export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: LocalFacts | undefined): Promise<DemoAdmin> => {
+export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: DemoAdmin | undefined): Promise<DemoAdmin> => {
   const pool = run.userPools[USERS];
   if (!pool || run.cognitoUrl === null) throw new Error('The assembly has no user pool, and so nobody can log in.');
   const place = { endpoint: run.cognitoUrl, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };

@@ -3,23 +3,28 @@ import path from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createDatabase } from '../../shared/database/client.ts';
 import { isKeyItem } from '../../shared/keys/key.ts';
-import { parseSecret, sameHash } from '../../shared/keys/secret.ts';
+import { parseSecret, type Scope, sameHash } from '../../shared/keys/secret.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
-import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { createOperatorKey, operatorOrigin } from '../admin/accounts.ts';
+import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { type AccountTables, createOperatorKey, operatorOrigin } from '../admin/accounts.ts';
 import { uploadTokenizer } from '../admin/tokenizer-files.ts';
 import { REGION } from './assembly/resolve.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } from './container.ts';
-import type { LocalFacts } from './local-facts.ts';
 import type { LocalRun } from './run.ts';
 import { type DemoAdmin, seedAdmin } from './seed-admin.ts';
 
-/** The demo key, the model that it may call, and the login of the admin. */
+/** The demo key of each host that serves models, the model that it may call there, and the login of the admin. */
 export interface Demo extends DemoAdmin {
   readonly api_key: string;
   readonly model: string;
+  readonly ondemand_api_key: string;
+  readonly ondemand_model: string;
 }
+
+/** Whom the demo keys and the demo deployment belong to. */
+const ORGANIZATION = 'org_demo';
+const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER = path.join(import.meta.dirname, '../container');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -50,13 +55,10 @@ const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
 ];
 
 /** A foreign container serves one, of whose tokenizer nothing is known. What an earlier run published beside it is no longer there. */
-const foreignModels = (containerModel: string): NewModel[] => {
-  const targets: NewModel['targets'] = [{ ...tinyTarget, container_model: containerModel }];
-  return [
-    { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
-    { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
-  ];
-};
+const foreignModels = (targets: NewModel['targets']): NewModel[] => [
+  { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
+  { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
+];
 
 const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
   const read = (file: string): Promise<string> => readFile(path.join(CONTAINER, file), 'utf8');
@@ -69,43 +71,64 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
   }
 };
 
-/** What a start leaves as it is. */
-const kept = (before: Model | undefined): Partial<NewModel> => (before ? { prices: before.prices, version: before.version + 1 } : {});
-
 /** The tables of a local run, for code outside its functions. */
 export const openLocalDatabase = (endpoint: string) => createDatabase({ endpoint, region: REGION, credentials });
 
+/** What the demo publishes, pool by pool. A foreign container serves a deployment as it serves a shared model. */
+const publishedModels = async (run: LocalRun, containerModel: string | undefined): Promise<Record<string, NewModel[]>> => {
+  if (containerModel !== undefined) {
+    const targets: NewModel['targets'] = [{ ...tinyTarget, container_model: containerModel }];
+    const deployment: NewModel = { ...demoModel, name: DEPLOYMENT, dialect: 'vllm', targets };
+    return { [SERVERLESS_POOL]: foreignModels(targets), [ORGANIZATION]: [deployment] };
+  }
+  const tokenizer = await uploadContainerFiles(run);
+  const deployment: NewModel = { ...demoModel, name: DEPLOYMENT, dialect: 'sluice', tokenizer, targets: [tinyTarget] };
+  return { [SERVERLESS_POOL]: ownModels(tokenizer), [ORGANIZATION]: [deployment] };
+};
+
+/** What was changed of a model since stays but for what this run decides; its prices do above all, because events name them. */
+const publish = async (store: ModelStore, pool: string, models: readonly NewModel[]): Promise<void> => {
+  const known = await store.list(pool);
+  const kept = (before: Model | undefined): Partial<NewModel> => (before ? { prices: before.prices, version: before.version + 1 } : {});
+  await Promise.all(models.map((model) => store.put(pool, { ...model, ...kept(known.get(model.name)) })));
+};
+
+/** The demo key of a scope: the one of the last run while it is still valid, else a new one. */
+const seedKey = async (tables: AccountTables, scope: Scope, previous: string | undefined): Promise<string> => {
+  const presented = previous === undefined ? undefined : parseSecret(previous);
+  const item = presented && (await createLimiterStore(tables.database, tables.keysTable).get(presented.keyId));
+  if (previous && item && isKeyItem(item) && sameHash(presented.hash, item.h) && item.status === 'active') return previous;
+  const { secret } = await createOperatorKey(tables, operatorOrigin('npm start', Date.now()), {
+    org: ORGANIZATION,
+    scope,
+    requests_per_minute: 3_000,
+    tokens_per_minute: 10_000_000,
+    concurrency: 256,
+  });
+  return secret;
+};
+
 /**
- * Puts the demo models and a demo key into the tables of a local run, and the container's tokenizer into its bucket.
- * @param previous the facts of the last run in the same state folder; its key is kept while it is still valid
+ * Puts the demo models, the demo deployment and a demo key for each of their hosts into the tables of a local run, and the container's tokenizer
+ * into its bucket.
+ * @param previous the demo of the last run in the same state folder; its keys are kept while they are still valid
  * @param containerModel what a foreign container calls its model
  */
-export const seedDemo = async (run: LocalRun, previous: LocalFacts | undefined, containerModel?: string): Promise<Demo> => {
+export const seedDemo = async (run: LocalRun, previous: Demo | undefined, containerModel?: string): Promise<Demo> => {
   const database = openLocalDatabase(run.dynamodbEndpoint);
-  const limiters = createLimiterStore(database, run.tables.Keys as string);
   const models = createModelStore(database, run.tables.Models as string);
-  const published = containerModel === undefined ? ownModels(await uploadContainerFiles(run)) : foreignModels(containerModel);
-  const known = await models.list(SERVERLESS_POOL);
-  // What was changed of a model since stays but for what this run decides; its prices do above all, because events name them.
-  await Promise.all(published.map((model) => models.put(SERVERLESS_POOL, { ...model, ...kept(known.get(model.name)) })));
-
+  for (const [pool, published] of Object.entries(await publishedModels(run, containerModel))) await publish(models, pool, published);
   const tables = {
     database,
     accountsTable: run.tables.Accounts as string,
     auditTable: run.tables.Audit as string,
     keysTable: run.tables.Keys as string,
   };
-  const admin = await seedAdmin(run, tables, previous);
-  const presented = previous && parseSecret(previous.api_key);
-  const item = presented && (await limiters.get(presented.keyId));
-  if (previous && item && isKeyItem(item) && sameHash(presented.hash, item.h) && item.status === 'active')
-    return { ...admin, api_key: previous.api_key, model: LOCAL_MODEL };
-  const { secret } = await createOperatorKey(tables, operatorOrigin('npm start', Date.now()), {
-    org: 'org_demo',
-    scope: 'serverless',
-    requests_per_minute: 3_000,
-    tokens_per_minute: 10_000_000,
-    concurrency: 256,
-  });
-  return { ...admin, api_key: secret, model: LOCAL_MODEL };
+  return {
+    ...(await seedAdmin(run, tables, previous)),
+    api_key: await seedKey(tables, 'serverless', previous?.api_key),
+    model: LOCAL_MODEL,
+    ondemand_api_key: await seedKey(tables, 'on_demand', previous?.ondemand_api_key),
+    ondemand_model: DEPLOYMENT,
+  };
 };

@@ -115,14 +115,16 @@ const toFacts = (run: LocalRun, demo: Demo): LocalFacts => ({
   pids: run.pids(),
 });
 
-const announce = ({ hosts }: LocalRun, { api_key, model, admin_email, admin_password }: Demo): void => {
+const announce = ({ hosts }: LocalRun, { api_key, model, ondemand_api_key, admin_email, admin_password }: Demo): void => {
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Tell me about rivers.' }] });
-  const urls = Object.entries(hosts).flatMap(([name, url]) => (url === null ? [] : [`  ${name.padEnd(12)}${url}`]));
+  const urls = Object.entries(hosts).filter(([, url]) => url !== null);
+  const keys = [['demo key', api_key], ...(hosts.ondemand === null ? [] : [['on-demand key', ondemand_api_key]])];
+  const lines = [...urls, ...keys, ['admin', `${admin_email}  ${admin_password}`]].map(
+    ([name = '', value]) => `  ${name.padEnd(15)}${value}`,
+  );
   console.log(`Sluice runs here. Ctrl-C stops it.
 
-${urls.join('\n')}
-  ${'demo key'.padEnd(12)}${api_key}
-  ${'admin'.padEnd(12)}${admin_email}  ${admin_password}
+${lines.join('\n')}
 
 curl -N ${hosts.serverless}/v1/chat/completions \\
   -H 'authorization: Bearer ${api_key}' -H 'content-type: application/json' \\

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/limiters/limiter-store.ts';
 import type { Config } from '../config.ts';
@@ -76,9 +76,5 @@ export class ControlStack extends Stack {
         'Access tokens are verified in the function, which reads the user’s rights anew on every request and may take another issuer’s tokens.',
     });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.api.url}v1`, description: 'The control plane.' });
-    Validations.of(this).acknowledge({
-      id: 'AwsSolutions::AwsSolutions-L1',
-      reason: 'Node 24 is the newest runtime with a service agreement; 26 is a preview.',
-    });
   }
 }

@@ -1,4 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import type { Stage } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
   type AlarmProps,
@@ -6,6 +7,7 @@ import {
   Dashboard,
   GraphWidget,
   type IMetric,
+  MathExpression,
   type Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -19,6 +21,7 @@ import type { Construct } from 'constructs';
 import type { Config } from '../config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import type { ControlStack } from './control-stack.ts';
+import type { OndemandStack } from './ondemand-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 const PERIOD = Duration.minutes(5);
@@ -28,15 +31,18 @@ const LOGINS_REFUSED = 100;
 /** Events wait for others for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
 
+export interface OperationsStackProps {
+  config: Config;
+  serverless: ServerlessStack;
+  ondemand: OndemandStack;
+  control: ControlStack;
+}
+
 /** What an operator looks at, and is woken by. Each alarm has an entry of its name in docs/operations.md. */
 export class OperationsStack extends Stack {
   readonly #topic: Topic;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { config, serverless, control }: { config: Config; serverless: ServerlessStack; control: ControlStack },
-  ) {
+  constructor(scope: Construct, id: string, { config, serverless, ondemand, control }: OperationsStackProps) {
     super(scope, id);
     this.#topic = new Topic(this, 'Alarms', { enforceSSL: true });
     // A policy of its own replaces the one that lets the account publish.
@@ -65,14 +71,9 @@ export class OperationsStack extends Stack {
       },
     });
     const { rollups } = serverless;
-    const functions = [
-      serverless.inference,
-      serverless.catalog,
-      serverless.metering,
-      rollups.function,
-      serverless.tokenizer,
-      control.function,
-    ];
+    const inference = [serverless.host.inference, ondemand.host.inference];
+    const catalogs = [serverless.host.catalog, ondemand.host.catalog];
+    const functions = [...inference, ...catalogs, serverless.metering, rollups.function, serverless.tokenizer, control.function];
     const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
       const filters = from.map(
         (fn, i) =>
@@ -87,20 +88,22 @@ export class OperationsStack extends Stack {
     };
     const says = (message: string) => FilterPattern.stringValue('$.message', '=', message);
     const orphaned = count('Orphaned', says('orphaned'), serverless.metering);
-    const unsettled = count('SettlementFailed', says('settlement_failed'), serverless.inference);
-    const notKept = count('ResponseNotKept', says('response_not_kept'), serverless.inference);
-    const unhandled = count('UnhandledError', says('unhandled_error'), serverless.inference, serverless.catalog, control.function);
+    const unsettled = count('SettlementFailed', says('settlement_failed'), ...inference);
+    const notKept = count('ResponseNotKept', says('response_not_kept'), ...inference);
+    const unhandled = count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function);
     const refusedLogins = count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.function);
     const swept = count(
       'SweepCompleted',
       FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
       serverless.metering,
     );
-    const refused = count('RequestsRefused', says('refused'), serverless.inference);
-    const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), serverless.inference);
+    const refused = count('RequestsRefused', says('refused'), ...inference);
+    const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const stage = serverless.host.api.deploymentStage;
+    const ondemandStage = ondemand.host.api.deploymentStage;
 
     this.#alarm('HostUnavailable', stage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
+    this.#alarm('OndemandUnavailable', ondemandStage.metricServerError({ statistic: 'sum', period: PERIOD }), 5);
     const controlErrors = control.host.api.deploymentStage.metricServerError({ statistic: 'sum', period: PERIOD });
     this.#alarm('ControlUnavailable', controlErrors, 5);
     this.#alarm('LoginsRefused', refusedLogins, LOGINS_REFUSED);
@@ -115,32 +118,23 @@ export class OperationsStack extends Stack {
     this.#alarm('RollupsFailed', failedBatches, 0);
     const rollupsAge = rollups.function.metric('IteratorAge', { statistic: 'max', period: PERIOD });
     this.#alarm('RollupsLate', rollupsAge, ROLLUPS_LATE.toMilliseconds());
-    this.#alarm('InferenceThrottled', serverless.inference.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
+    this.#alarm('InferenceThrottled', throttles(inference), 0);
     this.#alarm('TokenizerFailed', serverless.tokenizer.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarm('TokenizerThrottled', serverless.tokenizer.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
 
     new Dashboard(this, 'Dashboard', {
       dashboardName: config.name,
       widgets: [
+        [this.#graph('Requests', requests(stage)), this.#graph('On-demand requests', requests(ondemandStage))],
+        [this.#graph('Latency (ms)', latency(stage)), this.#graph('On-demand latency (ms)', latency(ondemandStage))],
         [
-          this.#graph('Requests', [
-            stage.metricCount({ period: PERIOD }),
-            stage.metricClientError({ period: PERIOD }),
-            stage.metricServerError({ period: PERIOD }),
-          ]),
-        ],
-        [
-          this.#graph('Latency (ms)', [
-            stage.metricLatency({ statistic: 'p50', period: PERIOD }),
-            stage.metricLatency({ statistic: 'p99', period: PERIOD }),
-          ]),
           this.#graph('Metering', [orphaned, unsettled, unhandled, refused, capped]),
-        ],
-        [
           this.#graph(
             'Function errors',
             functions.map((fn) => fn.metricErrors({ period: PERIOD })),
           ),
+        ],
+        [
           this.#graph(
             'Concurrency',
             functions.map((fn) => fn.metric('ConcurrentExecutions', { statistic: 'max', period: PERIOD })),
@@ -171,3 +165,24 @@ export class OperationsStack extends Stack {
     alarm.addAlarmAction(new SnsAction(this.#topic));
   }
 }
+
+const requests = (stage: Stage): Metric[] => [
+  stage.metricCount({ period: PERIOD }),
+  stage.metricClientError({ period: PERIOD }),
+  stage.metricServerError({ period: PERIOD }),
+];
+
+const latency = (stage: Stage): Metric[] => [
+  stage.metricLatency({ statistic: 'p50', period: PERIOD }),
+  stage.metricLatency({ statistic: 'p99', period: PERIOD }),
+];
+
+/** Of all these functions together. One that nobody called has no metric, which must not hide the others'. */
+const throttles = (functions: readonly NodeFunction[]): MathExpression => {
+  const metrics = functions.map((fn, i) => [`m${i + 1}`, fn.metricThrottles({ statistic: 'sum', period: PERIOD })] as const);
+  return new MathExpression({
+    expression: `SUM([${metrics.map(([id]) => `FILL(${id}, 0)`).join(', ')}])`,
+    usingMetrics: Object.fromEntries(metrics),
+    period: PERIOD,
+  });
+};

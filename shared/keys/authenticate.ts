@@ -9,11 +9,13 @@ import { type PresentedKey, type Scope, sameHash } from './secret.ts';
 /** The host that is asked. */
 export interface Host {
   scope: Scope;
+  /** Where keys of the other scope belong, if that is known. */
+  otherUrl?: string;
 }
 
 /** Refuses a key of the other host by its letter alone: 401 naming the right one, without a read. */
 export const checkHost = (key: PresentedKey, host: Host): void => {
-  if (key.scope !== host.scope) throw wrongHost(key.scope);
+  if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
 };
 
 /** The rules of a limiter item's configuration at `nowMs`: 401 for a key that does not open. */
@@ -57,7 +59,7 @@ export const openKey = async (
   };
   const read = async (): Promise<LimiterItem | undefined> => {
     const item = await store.get(key.keyId);
-    cache.set(key.keyId, item, now());
+    cache.see(key.keyId, item, now());
     return item;
   };
   const seen = cache.get(key.keyId);

@@ -17,8 +17,11 @@ export const wrongKey = (): InvalidApiKey =>
 
 export const expiredKey = (): InvalidApiKey => new InvalidApiKey('The API key has expired. Ask your administrator for a new one.');
 
-export const wrongHost = (scope: Scope): InvalidApiKey =>
-  new InvalidApiKey(`This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one.`);
+/** @param url of the host that the key is for, where it is known */
+export const wrongHost = (scope: Scope, url?: string): InvalidApiKey =>
+  new InvalidApiKey(
+    `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one.${url ? ` Send it to ${url}.` : ''}`,
+  );
 
 /** A key whose allow-list does not hold the model: 403. */
 export class ModelNotAllowed extends ApiError {

@@ -41,6 +41,17 @@ export const createLimiterCache = () => {
       const looks = entries.get(id)?.looks;
       put(id, { item, seenAtMs: nowMs, ...(looks && { looks }) });
     },
+    /** What a mere look has found: a refusal that is remembered is still one while nothing is configured otherwise. */
+    see: (id: string, item: LimiterItem | undefined, nowMs: number): void => {
+      const entry = entries.get(id);
+      const isSame = entry?.item?.cfg === item?.cfg;
+      put(id, {
+        item,
+        seenAtMs: nowMs,
+        ...(entry?.looks && { looks: entry.looks }),
+        ...(isSame && entry?.refusesUntilMs !== undefined && { refusesUntilMs: entry.refusesUntilMs }),
+      });
+    },
     /**
      * Reads a limiter again that was seen a moment ago, because what was seen refuses: once for all who ask meanwhile, and five times in five seconds.
      * undefined: not now.

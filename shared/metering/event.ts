@@ -39,6 +39,8 @@ export const UsageEvent = z.object({
   is_prepaid: z.literal(true).optional(),
   endpoint: z.string().optional(),
   user: z.string().optional(),
+  /** The end user by the header X-User-Id, which the on-demand host asks for. */
+  user_id: z.string().optional(),
   /** The caller's own object. At rest it is JSON text: DynamoDB refuses numbers and depths that JSON allows. */
   metadata: z.preprocess((value) => (typeof value === 'string' ? JSON.parse(value) : value), z.record(z.string(), z.unknown()).optional()),
 });

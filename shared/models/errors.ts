@@ -1,4 +1,5 @@
 import { ApiError, Conflict } from '../http/errors.ts';
+import { nearestName } from './nearest-name.ts';
 import type { RegistrationReport } from './registration-report.ts';
 
 export class ModelNotFound extends ApiError {
@@ -64,3 +65,41 @@ const firstFailed = ({ targets, tokenizer }: RegistrationReport): string => {
   }
   return `The check of the tokenizer has failed: ${tokenizer?.detail}`;
 };
+
+/** More names than these are not told in an error. */
+const MAX_NAMES = 5;
+
+/** A deployment that the organization of a key does not have: 404, with what the key may use instead. */
+export class DeploymentNotFound extends ApiError {
+  /** @param names what the key may use */
+  constructor(model: string, names: readonly string[]) {
+    const nearest = nearestName(model, names);
+    const hint =
+      nearest !== undefined
+        ? ` Did you mean '${nearest}'?`
+        : names.length > 0 && names.length <= MAX_NAMES
+          ? ` This API key may use: ${names.join(', ')}.`
+          : ' GET /v1/models lists what this API key may use.';
+    super({
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'model',
+      message: `Your organization has no deployment '${model.slice(0, 256)}'.${hint}`,
+    });
+  }
+}
+
+/** A deployment that is there, and does not serve at the moment: 503. */
+export class DeploymentNotReady extends ApiError {
+  constructor(model: string) {
+    super({
+      status: 503,
+      type: 'server_error',
+      code: 'deployment_not_ready',
+      param: 'model',
+      message: `The deployment '${model}' is not in service at the moment. Try again in a few moments, or ask your administrator.`,
+      headers: { 'retry-after': '30' },
+    });
+  }
+}

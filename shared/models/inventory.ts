@@ -11,8 +11,16 @@ const STALE_MS = 10 * 60_000;
 /** After a failed refresh nobody waits for another one for this long. */
 const RETRY_MS = 5_000;
 
+/** What to throw for a name that cannot be served, by its row, if there is one, and the names that can. */
+type Absent = (name: string, model: Model | undefined, names: readonly string[]) => Error;
+
 /** The published models of a pool as one function environment sees them, at most 30 s old; one query a refresh, however many ask. */
-export const createInventory = (store: ModelReader, pool: string, now: () => number) => {
+export const createInventory = (
+  store: ModelReader,
+  pool: string,
+  now: () => number,
+  absent: Absent = (name) => new ModelNotFound(name),
+) => {
   let seen: { models: Map<string, Model>; atMs: number } | undefined;
   let retryAtMs = 0;
   let refreshing: Promise<Map<string, Model>> | undefined;
@@ -43,11 +51,16 @@ export const createInventory = (store: ModelReader, pool: string, now: () => num
     list: async (): Promise<Model[]> =>
       [...(await models()).values()].filter((model) => model.status === 'published').sort((a, b) => (a.name < b.name ? -1 : 1)),
 
-    /** A published model, or 404. */
-    find: async (name: string): Promise<Model> => {
-      const model = (await models()).get(name);
-      if (model?.status !== 'published') throw new ModelNotFound(name);
-      return model;
+    /**
+     * A published model, or 404.
+     * @param isAllowed the names that may be told
+     */
+    find: async (name: string, isAllowed: (name: string) => boolean = () => true): Promise<Model> => {
+      const known = await models();
+      const model = known.get(name);
+      if (model?.status === 'published') return model;
+      const published = [...known.values()].filter(({ status }) => status === 'published').map((other) => other.name);
+      throw absent(name, model, published.filter(isAllowed).sort());
     },
   };
 };

@@ -11,6 +11,10 @@ export const Target = z.strictObject({
     .max(256)
     .optional()
     .meta({ description: "The name that the container knows the model by. Absent: the container's own." }),
+  prefix_aware: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether its endpoint routes by prefixes (PREFIX_AWARE): it is told which requests belong together.' }),
   weight: z
     .int()
     .min(1)

@@ -1,4 +1,5 @@
 import { KeyFacts } from '../keys/key-facts.ts';
+import type { Scope } from '../keys/secret.ts';
 import { Health } from '../models/health.ts';
 import { ModelEntry, ModelList } from '../models/model-entry.ts';
 import { DEPRECATION_HEADERS, LIMIT_HEADERS } from './headers.ts';
@@ -17,10 +18,10 @@ const entry = {
   deprecation: null,
 };
 
-const key = {
+const keyOf = (scope: Scope) => ({
   id: 'key_4RtYvB8fK2mQx0ZpLw',
   object: 'api_key',
-  scope: 'serverless',
+  scope,
   models: null,
   expires_at: null,
   last_used_at: 1_795_219_200,
@@ -28,10 +29,10 @@ const key = {
   tokens_per_minute: { limit: 200_000, remaining: 198_900, reset_ms: 74_210 },
   concurrency: { limit: 32, in_flight: 1 },
   budgets: { day: { limit: '5', remaining: '4.9979' }, month: null, total: null },
-};
+});
 
-/** What the host answers by itself, without a model. */
-export const catalogOperations: Operation[] = [
+/** What can be called. */
+export const modelOperations: Operation[] = [
   {
     method: 'get',
     path: '/v1/models',
@@ -68,36 +69,42 @@ export const catalogOperations: Operation[] = [
     },
     errors: [404, 503],
   },
-  {
-    method: 'get',
-    path: '/v1/key',
-    operationId: 'retrieveKey',
-    tag: 'Key',
-    summary: 'Retrieve your own API key',
-    description: 'What the key may do, what is left of its limits, and what it has under way. Asking counts against no limit.',
-    success: {
-      description: 'The key that was sent.',
-      json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: key } } },
-      headers: LIMIT_HEADERS,
-    },
-    errors: [503],
-  },
-  {
-    method: 'get',
-    path: '/health',
-    operationId: 'retrieveHealth',
-    tag: 'Service',
-    summary: 'Whether the host can serve',
-    isPublic: true,
-    success: {
-      description: 'What every request needs answers.',
-      json: {
-        name: 'Health',
-        schema: Health,
-        examples: { health: { summary: 'All is well', value: { status: 'ok', models: { 'qwen3-8b': 'available' } } } },
-      },
-    },
-    errors: [503],
-  },
-  ...serviceOperations,
 ];
+
+/** GET /v1/key of a host. */
+export const keyOperation = (scope: Scope): Operation => ({
+  method: 'get',
+  path: '/v1/key',
+  operationId: 'retrieveKey',
+  tag: 'Key',
+  summary: 'Retrieve your own API key',
+  description: 'What the key may do, what is left of its limits, and what it has under way. Asking counts against no limit.',
+  success: {
+    description: 'The key that was sent.',
+    json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: keyOf(scope) } } },
+    headers: LIMIT_HEADERS,
+  },
+  errors: [503],
+});
+
+/** GET /health of a host that generates text. */
+export const healthOperation: Operation = {
+  method: 'get',
+  path: '/health',
+  operationId: 'retrieveHealth',
+  tag: 'Service',
+  summary: 'Whether the host can serve',
+  isPublic: true,
+  success: {
+    description: 'What every request needs answers.',
+    json: {
+      name: 'Health',
+      schema: Health,
+      examples: { health: { summary: 'All is well', value: { status: 'ok', models: { 'qwen3-8b': 'available' } } } },
+    },
+  },
+  errors: [503],
+};
+
+/** What the serverless host answers by itself, without a model. */
+export const catalogOperations: Operation[] = [...modelOperations, keyOperation('serverless'), healthOperation, ...serviceOperations];

@@ -51,6 +51,8 @@ export interface Operation {
   description?: string;
   /** Whether it may be called without an API key. */
   isPublic?: true;
+  /** Whether it must say which end user it is for. */
+  takesUserId?: true;
   pathParameters?: readonly PathParameter[];
   queryParameters?: readonly QueryParameter[];
   /** Whether it takes an idempotency key. */

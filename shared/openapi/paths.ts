@@ -1,6 +1,8 @@
+import type { Scope } from '../keys/secret.ts';
 import { catalogOperations } from './catalog-operations.ts';
 import { chatOperations } from './chat-operations.ts';
 import { completionOperations } from './completion-operations.ts';
+import { onDemandOperations } from './on-demand-operations.ts';
 import type { Operation } from './operation.ts';
 import { responseOperations } from './response-operations.ts';
 import { tokenizeOperations } from './tokenize-operations.ts';
@@ -9,13 +11,18 @@ import { tokenizeOperations } from './tokenize-operations.ts';
 export interface DocumentOptions {
   /** Whether `response_format` may be a `json_schema`. */
   structuredOutputs: boolean;
+  /** The host that it is of; `serverless` where it is not said. */
+  host?: Scope;
 }
 
-/** Every operation of the serverless host, in the order of the API reference. A route adds its own here. */
-export const operations = (options: DocumentOptions): Operation[] => [
+const serverlessOperations = (options: DocumentOptions): Operation[] => [
   ...chatOperations(options),
   ...completionOperations,
   ...responseOperations(options),
   ...tokenizeOperations,
   ...catalogOperations,
 ];
+
+/** Every operation of a host, in the order of the API reference. A route adds its own here, or to those of the on-demand host. */
+export const operations = (options: DocumentOptions): Operation[] =>
+  options.host === 'on_demand' ? onDemandOperations(options) : serverlessOperations(options);

@@ -22,6 +22,8 @@ export interface Invocation {
   /** How many answers must come to their end. */
   choices: number;
   signal: AbortController;
+  /** Requests with the same one have prompts that begin alike: told to an endpoint that routes by prefixes. */
+  affinity?: string | undefined;
   /** What the route calls properties that a chat completion calls otherwise. */
   names?: FieldNames | undefined;
   /** Called when the container has taken the request: the head of its answer is here. */
@@ -56,13 +58,14 @@ export const createInvoke = (): Invoke => {
     return client;
   };
 
-  return async function* ({ target, body, choices, signal, names, onHead }) {
+  return async function* ({ target, body, choices, signal, affinity, names, onHead }) {
     let isRead = false;
     try {
       const command = new InvokeEndpointWithResponseStreamCommand({
         EndpointName: target.endpoint,
         InferenceComponentName: target.component,
         ContentType: 'application/json',
+        ...(target.prefix_aware && affinity !== undefined && { PrefixAwareId: affinity }),
         Body: body,
       });
       const send = () => clientFor(target.region).send(command, { abortSignal: signal.signal });

@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../infra/config.ts';
+import { DataStack } from '../../infra/stacks/data-stack.ts';
+import { ServerlessStack } from '../../infra/stacks/serverless-stack.ts';
 import { assemblyDir } from '../support/assembly.ts';
 
 let data: Template;
 let identity: Template;
 let serverless: Template;
+let ondemand: Template;
 let operations: Template;
 
 beforeAll(() => {
@@ -16,6 +20,7 @@ beforeAll(() => {
   data = read('data');
   identity = read('identity');
   serverless = read('serverless');
+  ondemand = read('ondemand');
   operations = read('operations');
 });
 
@@ -124,18 +129,23 @@ describe('the identity stack', () => {
   });
 });
 
-describe('the serverless host', () => {
+describe.each(['serverless', 'ondemand'])('the %s host', (name) => {
+  let host: Template;
+  beforeAll(() => {
+    host = name === 'serverless' ? serverless : ondemand;
+  });
+
   test('streams chat completions for up to 600 s and is regional', () => {
-    serverless.hasResourceProperties('AWS::ApiGateway::RestApi', {
+    host.hasResourceProperties('AWS::ApiGateway::RestApi', {
       EndpointConfiguration: { Types: ['REGIONAL'] },
       BinaryMediaTypes: ['*/*'],
     });
-    serverless.hasResourceProperties('AWS::ApiGateway::Method', {
+    host.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'POST',
       Integration: { ResponseTransferMode: 'STREAM', TimeoutInMillis: 600_000 },
     });
     // Every resource has an ANY, so that nothing is answered by API Gateway itself.
-    const of = (type: string) => Object.entries(serverless.findResources(type));
+    const of = (type: string) => Object.entries(host.findResources(type));
     const anys = of('AWS::ApiGateway::Method')
       .filter(([, { Properties }]) => Properties.HttpMethod === 'ANY')
       .map(([, { Properties }]) => Properties.ResourceId.Ref);
@@ -143,7 +153,7 @@ describe('the serverless host', () => {
   });
 
   test('says everything in our own words: each gateway response has our body, a request id and CORS; 5XX is a 503 to be retried', () => {
-    const responses = Object.values(serverless.findResources('AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => Properties);
+    const responses = Object.values(host.findResources('AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => Properties);
     expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(
       [
         'DEFAULT_4XX',
@@ -173,22 +183,15 @@ describe('the serverless host', () => {
   });
 
   test('logs every access without a body or a header', () => {
-    const [stage] = Object.values(serverless.findResources('AWS::ApiGateway::Stage'));
+    const [stage] = Object.values(host.findResources('AWS::ApiGateway::Stage'));
     expect(stage?.Properties.AccessLogSetting.Format).not.toMatch(/header|authorizer|body/i);
-    serverless.hasResourceProperties('AWS::ApiGateway::Stage', {
+    host.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: [Match.objectLike({ DataTraceEnabled: false, LoggingLevel: 'ERROR' })],
     });
   });
 
   test('runs functions on Node 24 and arm64, with logs that expire and environments that are counted', () => {
-    const functions = Object.values(serverless.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
-    expect(functions.map(({ Environment }) => Environment.Variables.SLUICE_FUNCTION).sort()).toEqual([
-      'catalog',
-      'inference',
-      'metering',
-      'rollup',
-      'tokenizer',
-    ]);
+    const functions = Object.values(host.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
     for (const fn of functions)
       expect(fn).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -196,8 +199,38 @@ describe('the serverless host', () => {
         ReservedConcurrentExecutions: expect.any(Number),
         LoggingConfig: { LogFormat: 'JSON' },
       });
-    for (const { Properties } of Object.values(serverless.findResources('AWS::Logs::LogGroup')))
-      expect(Properties.RetentionInDays).toBe(30);
+    for (const { Properties } of Object.values(host.findResources('AWS::Logs::LogGroup'))) expect(Properties.RetentionInDays).toBe(30);
+  });
+});
+
+const namesOfFunctions = (stack: Template): string[] =>
+  Object.values(stack.findResources('AWS::Lambda::Function'))
+    .map(({ Properties }) => Properties.Environment.Variables.SLUICE_FUNCTION)
+    .sort();
+
+/** What callers may POST and have streamed. */
+const streamedPaths = (stack: Template): string[] => {
+  const resources = stack.findResources('AWS::ApiGateway::Resource');
+  const pathOf = (id: string | undefined): string => {
+    const found = id === undefined ? undefined : resources[id];
+    return found ? `${pathOf(found.Properties.ParentId.Ref)}/${found.Properties.PathPart}` : '';
+  };
+  return Object.values(stack.findResources('AWS::ApiGateway::Method'))
+    .filter(({ Properties }) => Properties.Integration.ResponseTransferMode === 'STREAM')
+    .map(({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref)}`)
+    .sort();
+};
+
+describe('the serverless host', () => {
+  test('streams every resource that is made of tokens', () => {
+    expect(streamedPaths(serverless)).toEqual([
+      'POST /detokenize',
+      'POST /tokenize',
+      'POST /v1/chat/completions',
+      'POST /v1/completions',
+      'POST /v1/responses',
+    ]);
+    expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'rollup', 'tokenizer']);
   });
 
   test('lets inference write to its tables and invoke tagged endpoints and the tokenizer, and nothing else', () => {
@@ -237,6 +270,8 @@ describe('the serverless host', () => {
       Environment: {
         Variables: Match.objectLike({
           SLUICE_FUNCTION: 'inference',
+          HOST_SCOPE: 'serverless',
+          OTHER_HOST_URL: Match.absent(),
           TOKENIZER_FUNCTION: { Ref: tokenizerId },
           CACHE_SALT_SECRET: { Ref: 'AWS::StackId' },
           STRUCTURED_OUTPUTS: 'false',
@@ -293,6 +328,46 @@ describe('the serverless host', () => {
   });
 });
 
+describe('the on-demand host', () => {
+  test('streams chat completions and responses, from functions of its own', () => {
+    expect(streamedPaths(ondemand)).toEqual(['POST /v1/chat/completions', 'POST /v1/responses']);
+    expect(namesOfFunctions(ondemand)).toEqual(['ondemand-catalog', 'ondemand-inference']);
+    for (const [SLUICE_FUNCTION, ReservedConcurrentExecutions] of Object.entries({ 'ondemand-inference': 200, 'ondemand-catalog': 20 }))
+      ondemand.hasResourceProperties('AWS::Lambda::Function', {
+        ReservedConcurrentExecutions,
+        Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION, HOST_SCOPE: 'on_demand' }) },
+      });
+  });
+
+  test.each(['Inference', 'Catalog'])('lets %s do what it may on the serverless host, to the same things, and nothing else', (name) => {
+    const grants = (stack: Template): { Action: string | string[]; Resource: unknown }[] => {
+      const [, policy] = Object.entries(stack.findResources('AWS::IAM::Policy')).find(([id]) => id.startsWith(name)) ?? [];
+      return policy?.Properties.PolicyDocument.Statement;
+    };
+    const isOfTokenizer = ({ Action }: { Action: string | string[] }): boolean => Action === 'lambda:InvokeFunction';
+    const others = (stack: Template): unknown[] => grants(stack).filter((grant) => !isOfTokenizer(grant));
+    expect(others(ondemand)).toEqual(others(serverless));
+    expect(grants(ondemand).filter(isOfTokenizer)).toEqual(
+      grants(serverless)
+        .filter(isOfTokenizer)
+        .map((grant) => ({ ...grant, Resource: { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:.*GetAttTokenizer/) } })),
+    );
+  });
+
+  test('shares the tokenizer, and says where the serverless host is without hanging on its deployment', () => {
+    const apiId = { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:ExportsOutputRefHostApi/) };
+    for (const { Properties } of Object.values(ondemand.findResources('AWS::Lambda::Function'))) {
+      const { OTHER_HOST_URL, TOKENIZER_FUNCTION, SLUICE_FUNCTION } = Properties.Environment.Variables;
+      expect(OTHER_HOST_URL).toEqual({
+        'Fn::Join': ['', ['https://', apiId, '.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }, '/live']],
+      });
+      if (SLUICE_FUNCTION === 'ondemand-inference')
+        expect(TOKENIZER_FUNCTION).toEqual({ 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:ExportsOutputRefTokenizer/) });
+    }
+    ondemand.hasOutput('OndemandUrl', {});
+  });
+});
+
 test('alarms may publish to their topic', () => {
   operations.hasResourceProperties('AWS::SNS::TopicPolicy', {
     PolicyDocument: {
@@ -303,6 +378,63 @@ test('alarms may publish to their topic', () => {
   });
   for (const { Properties } of Object.values(operations.findResources('AWS::CloudWatch::Alarm')))
     expect(Properties.AlarmActions).toHaveLength(1);
+});
+
+describe('what the operator is woken by', () => {
+  const source = (name: string) => ({ 'Fn::ImportValue': Match.stringLikeRegexp(name) });
+  const bothInferences = ['sluice-serverless:.*RefInferenceLogs', 'sluice-ondemand:.*RefInferenceLogs'];
+  const bothCatalogs = ['sluice-serverless:.*RefCatalogLogs', 'sluice-ondemand:.*RefCatalogLogs'];
+
+  test.each([
+    ['SettlementFailed', bothInferences],
+    ['ResponseNotKept', bothInferences],
+    ['RequestsRefused', bothInferences],
+    ['ChargeCapped', bothInferences],
+    ['UnhandledError', [...bothInferences, ...bothCatalogs, 'sluice-control:.*RefControlLogs']],
+  ])('%s counts the log lines of every function that can say it', (MetricName, logs) => {
+    for (const log of logs)
+      operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+        LogGroupName: source(log),
+        MetricTransformations: [Match.objectLike({ MetricName })],
+      });
+    operations.resourcePropertiesCountIs(
+      'AWS::Logs::MetricFilter',
+      { MetricTransformations: [Match.objectLike({ MetricName })] },
+      logs.length,
+    );
+  });
+
+  test('throttled inference is told of both hosts, also when one of them has no caller', () => {
+    const of = (stack: string) =>
+      Match.objectLike({
+        MetricStat: {
+          Metric: Match.objectLike({
+            MetricName: 'Throttles',
+            Dimensions: [{ Name: 'FunctionName', Value: source(`${stack}:.*RefInference`) }],
+          }),
+          Period: 300,
+          Stat: 'Sum',
+        },
+        ReturnData: false,
+      });
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"InferenceThrottled"'),
+      Metrics: [Match.objectLike({ Expression: 'SUM([FILL(m1, 0), FILL(m2, 0)])' }), of('sluice-serverless'), of('sluice-ondemand')],
+    });
+  });
+
+  test.each([
+    ['HostUnavailable', 'sluice-serverless'],
+    ['OndemandUnavailable', 'sluice-ondemand'],
+  ])('%s sounds when more than five replies of %s in five minutes are 5XX', (alarm, api) => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp(`"${alarm}"`),
+      MetricName: '5XXError',
+      Dimensions: Match.arrayWith([{ Name: 'ApiName', Value: api }]),
+      Threshold: 5,
+      Period: 300,
+    });
+  });
 });
 
 test('each alarm has an entry of its name in the runbook', () => {
@@ -326,14 +458,31 @@ describe('the configuration', () => {
     expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
       tokenizer: 100,
       rollup: 10,
+      'ondemand-inference': 200,
+      'ondemand-catalog': 20,
     });
     expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
   });
 
-  test.each([{ name: 'Not OK' }, { logRetentionDays: 8 }, { alarmEmail: 'nobody' }, { typo: true }])(
-    'refuses %j, naming the field',
-    (value) => {
-      expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);
-    },
-  );
+  test('may say where the on-demand host is, for the serverless one to tell', () => {
+    // Without bundles a stack is there at once.
+    const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+    const config = readConfig({ ondemandUrl: 'https://ondemand.example.com' });
+    const stack = new ServerlessStack(app, 'serverless', { config, data: new DataStack(app, 'data', {}) });
+    for (const SLUICE_FUNCTION of ['inference', 'catalog'])
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION, OTHER_HOST_URL: 'https://ondemand.example.com' }) },
+      });
+  });
+
+  test.each([
+    { name: 'Not OK' },
+    { logRetentionDays: 8 },
+    { alarmEmail: 'nobody' },
+    { ondemandUrl: 'http://ondemand.example.com' },
+    { ondemandUrl: 'https://ondemand.example.com/' },
+    { typo: true },
+  ])('refuses %j, naming the field', (value) => {
+    expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);
+  });
 });

@@ -66,7 +66,7 @@ const startRun = async ({
   const database = openLocalDatabase(facts.dynamodb_endpoint);
   const limiters = createLimiterStore(database, facts.tables.Keys as string);
   const usage = createUsageStore(database, facts.tables.Usage as string);
-  const replies = watchReplies(facts.base_url, ...(facts.control_url === null ? [] : [facts.control_url]));
+  const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
   const end = async (): Promise<number | null> => {
     const faults = await replies.faults();
     database.destroy();

@@ -50,9 +50,10 @@ export const startTestPipeline = async () => {
   /** A key of its own, and calls with it. */
   const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}, limits: Partial<NewKey> = {}) => {
     const { secret, key_id } = await createKey(database.limiters, { ...wide, ...limits });
+    const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
     const deps: Dependencies = {
       host: { scope: 'serverless' },
-      inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
+      modelsOf: () => inventory,
       keys: makeCaller(database.limiters, Date.now),
       usage: database.usage,
       tokenizer: noTokenizer,

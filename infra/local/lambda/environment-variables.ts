@@ -1,5 +1,6 @@
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
+import type { Hosts } from '../hosts.ts';
 
 /** Where the emulators are. */
 export interface Endpoints {
@@ -12,10 +13,20 @@ export interface Endpoints {
   readonly cognitoUrl: string | null;
 }
 
-/** The whole environment of a function process: Lambda's variables, the template's, and where AWS is here. Nothing of the developer's own. */
+/** Where the other host is of one that serves models, in place of where it would be on AWS. */
+const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: Hosts): Record<string, string> => {
+  const url = scope === undefined ? undefined : scope === 'on_demand' ? hosts?.serverless : hosts?.ondemand;
+  return url ? { OTHER_HOST_URL: url } : {};
+};
+
+/**
+ * The whole environment of a function process: Lambda's variables, the template's, and where AWS is here. Nothing of the developer's own.
+ * @param hosts where the hosts of the run are, for functions whose environment names the host that they serve
+ */
 export const functionVariables = (
   fn: LambdaFunction,
   { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, cognitoUrl }: Endpoints,
+  hosts?: Hosts,
 ): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -41,4 +52,5 @@ export const functionVariables = (
   TZ: 'UTC',
   _HANDLER: fn.handler,
   ...fn.environment,
+  ...otherHost(fn, hosts),
 });

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { LambdaFunction } from '../assembly/local-app.ts';
+import type { Hosts } from '../hosts.ts';
 import { collect } from './collect.ts';
 import { type Endpoints, functionVariables } from './environment-variables.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
@@ -13,6 +14,8 @@ const MAX_RESULT_BYTES = 6_291_556;
 export interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
   readonly functions: readonly LambdaFunction[];
   readonly endpoints: Endpoints;
+  /** The hosts of the run, if functions are to be told of them. */
+  readonly hosts?: Hosts | undefined;
 }
 
 export class FunctionNotFound extends Error {
@@ -41,7 +44,7 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
   const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
   const pools = options.functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
     fn,
-    pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, options.endpoints) }),
+    pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, options.endpoints, options.hosts) }),
   }));
 
   const start = async (name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation> => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { listModels, retrieveModel } from '../../../functions/catalog/models.ts';
+import { listModels, retrieveModel, sharedModels } from '../../../functions/catalog/models.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { eventOf, modelOf, storeOf } from './fixtures.ts';
 
 const inventoryOf = (...models: Model[]) => createInventory(storeOf(...models), 'serverless', Date.now);
 const retrieve = (name: string, inventory: ReturnType<typeof inventoryOf>, headers: Record<string, string> = {}) =>
-  retrieveModel(inventory)({ ...eventOf(`/v1/models/${name}`, { headers }), pathParameters: { model: name } });
+  retrieveModel(sharedModels(inventory))({ ...eventOf(`/v1/models/${name}`, { headers }), pathParameters: { model: name } });
 
 const price = (effective_at: number, prompt_nanos: number, completion_nanos: number): Model['prices'][number] => ({
   version: `v${effective_at}`,
@@ -18,7 +18,7 @@ const price = (effective_at: number, prompt_nanos: number, completion_nanos: num
 describe('GET /v1/models', () => {
   test('lists the published models by name, each with its sizes, price and capabilities', async () => {
     const inventory = inventoryOf(modelOf({ name: 'b/c' }), modelOf({ name: 'a' }), modelOf({ name: 'z', status: 'unpublished' }));
-    const reply = await listModels(inventory)(eventOf('/v1/models'));
+    const reply = await listModels(sharedModels(inventory))(eventOf('/v1/models'));
     expect(reply).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'public, max-age=30', etag: expect.stringMatching(/^"/) } });
     const { object, data } = JSON.parse(reply.body);
     expect(object).toBe('list');

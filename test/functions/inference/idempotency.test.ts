@@ -145,7 +145,7 @@ describe('a request that is repeated with its idempotency key', () => {
       if (isGone) throw new ModelNotFound(name);
       return inventory.find(name);
     };
-    const { call } = await pipeline.setUp(answers, { inventory: { ...inventory, find } });
+    const { call } = await pipeline.setUp(answers, { modelsOf: () => ({ ...inventory, find }) });
     const first = await call({}, 600_000, KEY);
     isGone = true;
     expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200, body: first.body });

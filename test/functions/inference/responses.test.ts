@@ -36,9 +36,10 @@ afterAll(async () => {
 const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }: { org?: string; kept?: ResponseStore } = {}) => {
   const { database } = pipeline;
   const { secret, key_id } = await createKey(database.limiters, { ...wide, org });
+  const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
   const deps: Dependencies = {
     host: { scope: 'serverless' },
-    inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
+    modelsOf: () => inventory,
     keys: makeCaller(database.limiters, Date.now),
     usage: database.usage,
     tokenizer: noTokenizer,

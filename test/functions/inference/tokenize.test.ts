@@ -77,9 +77,10 @@ interface Answered {
 /** A key of its own, and calls with it. */
 const setUp = async (fields: Partial<NewKey> = {}, usage: UsageStore = database.usage) => {
   const { secret, key_id } = await createKey(database.limiters, { ...wide, ...fields });
+  const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
   const deps = {
     host: { scope: 'serverless' as const },
-    inventory: createInventory(database.models, SERVERLESS_POOL, Date.now),
+    modelsOf: () => inventory,
     keys: makeCaller(database.limiters, Date.now),
     usage,
     tokenizer: createTokenizer('the-tokenizer'),

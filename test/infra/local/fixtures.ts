@@ -87,14 +87,14 @@ const integration = (functionId: string, streaming: boolean, timeoutMs: number) 
   },
 });
 
-const lambda = (bundle: string) => ({
+const lambda = (bundle: string, variables: Readonly<Record<string, string>> = {}) => ({
   Type: 'AWS::Lambda::Function',
   Properties: {
     Code: { S3Bucket: 'assets', S3Key: `${bundle}hash.zip` },
     Handler: 'index.handler',
     Timeout: 20,
     MemorySize: 256,
-    Environment: { Variables: { SLUICE_FUNCTION: bundle, THINGS_TABLE: { 'Fn::ImportValue': 'data:Things' } } },
+    Environment: { Variables: { SLUICE_FUNCTION: bundle, THINGS_TABLE: { 'Fn::ImportValue': 'data:Things' }, ...variables } },
   },
 });
 
@@ -175,4 +175,28 @@ export const fixtureStacks: Readonly<Record<string, FixtureStack>> = {
       Role: { Type: 'AWS::IAM::Role', Properties: {} },
     },
   },
+};
+
+/** The same with a second host, whose function and that of the first name the host that they serve. */
+export const twoHosts = (): Readonly<Record<string, FixtureStack>> => {
+  const { 'test-serverless': serverless } = fixtureStacks as { 'test-serverless': FixtureStack };
+  const { Api, Stage, Proxy: Everything } = serverless.resources;
+  const buffered = { bufferedhash: path.join(FUNCTIONS, 'buffered') };
+  return {
+    ...fixtureStacks,
+    'test-serverless': {
+      ...serverless,
+      resources: { ...serverless.resources, Buffered: lambda('buffered', { HOST_SCOPE: 'serverless' }) },
+    },
+    'test-ondemand': {
+      assets: buffered,
+      resources: {
+        Own: lambda('buffered', { SLUICE_FUNCTION: 'own', HOST_SCOPE: 'on_demand', OTHER_HOST_URL: 'https://serverless.example.com' }),
+        Api,
+        Stage,
+        Proxy: Everything,
+        ProxyAny: method({ Ref: 'Proxy' }, 'ANY', 'Own', false),
+      },
+    },
+  };
 };

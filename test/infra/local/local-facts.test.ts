@@ -10,6 +10,8 @@ const facts: LocalFacts = {
   control_url: null,
   api_key: 'sk-demo',
   model: 'sluice-tiny',
+  ondemand_api_key: 'sk-odemo',
+  ondemand_model: 'demo-deployment',
   dynamodb_endpoint: 'http://127.0.0.1:1',
   sagemaker_url: 'http://127.0.0.1:2',
   container_url: 'http://127.0.0.1:3',

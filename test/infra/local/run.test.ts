@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
 import { closeServer, listen } from '../../../infra/local/processes/listen.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
-import { eventually, type FixtureStack, fixtureStacks, processState, temporaryFolder, writeAssembly } from './fixtures.ts';
+import { eventually, type FixtureStack, fixtureStacks, processState, temporaryFolder, twoHosts, writeAssembly } from './fixtures.ts';
 
 const folder = temporaryFolder();
 const assemblyDir = path.join(folder.path, 'cdk.out');
@@ -117,6 +117,38 @@ describe('a local run', () => {
     const { Payload } = await lambda.send(new InvokeCommand({ FunctionName: 'buffered', Payload: '{"action":"pid"}' }));
     expect(Number(Payload?.transformToString())).toBe(run.pids().functions.buffered?.[0]);
     lambda.destroy();
+  });
+
+  test('tells the functions of each host where the other one is here, and not where it would be on AWS', async () => {
+    const withTwo = path.join(folder.path, 'two-hosts');
+    await writeAssembly(withTwo, twoHosts());
+    const both = await startLocal({ ...options, assemblyDir: withTwo, stateDir: path.join(folder.path, 'two-hosts-state') });
+    try {
+      expect(await both.invoke('own', { action: 'environment' })).toMatchObject({ OTHER_HOST_URL: both.hosts.serverless });
+      expect(await both.invoke('buffered', { action: 'environment' })).toMatchObject({ OTHER_HOST_URL: both.hosts.ondemand });
+      const reply = await fetch(`${both.hosts.ondemand}/any/where`);
+      expect(await reply.json()).toMatchObject({ pid: both.pids().functions.own?.[0] });
+    } finally {
+      await both.close();
+    }
+    expect(await run.invoke('buffered', { action: 'environment' })).not.toHaveProperty('OTHER_HOST_URL');
+  });
+
+  test('has a caller who comes while it is being started wait, and then serves it', async () => {
+    const probe = createServer();
+    const port = Number(new URL(await listen(probe, 0)).port);
+    await closeServer(probe);
+    const starting = startLocal({ ...options, port, stateDir: path.join(folder.path, 'early') });
+    let reply: Response | undefined;
+    await eventually(async () => {
+      reply = await fetch(`http://127.0.0.1:${port}/any/where`).catch((error: Error) => {
+        if ((error.cause as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+        return undefined;
+      });
+      return reply !== undefined;
+    }, 'the port is there');
+    expect(reply?.status).toBe(200);
+    await (await starting).close();
   });
 
   test('hands the changes of a table to the function that reads its stream, and what that cannot do to the queue', async () => {

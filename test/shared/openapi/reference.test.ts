@@ -32,6 +32,16 @@ test.each([true, false])('the reference of the serverless host is written (struc
   expect(page).toContain('<title>Sluice API reference</title>');
 });
 
+test.each([true, false])('the reference of the on-demand host is written (structured outputs: %s)', async (structuredOutputs) => {
+  const { document, page } = await write('--host', 'on_demand', ...(structuredOutputs ? ['--structured-outputs'] : []));
+  expect(document).toEqual(onWire(openApiDocument({ structuredOutputs, host: 'on_demand' })));
+  expect(page).toContain('<title>Sluice on-demand API reference</title>');
+});
+
+test('no reference is written of a host that there is not', async () => {
+  await expect(write('--host', 'on-demand')).rejects.toThrow("--host is 'serverless' or 'on_demand', and not 'on-demand'.");
+});
+
 test('the reference of the control plane is written from the routes of a module', async () => {
   const { document, page } = await write('--operations', path.join(root, 'functions/control/routes.ts'));
   expect(document).toEqual(onWire(controlDocument(controlRoutes)));

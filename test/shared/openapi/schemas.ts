@@ -5,6 +5,13 @@ export type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Every object in a document that has such a key. */
+export const having = (key: string, value: unknown): Json[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap((part) => having(key, part));
+  return !Array.isArray(value) && Object.hasOwn(value, key) ? [value as Json, ...inner] : inner;
+};
+
 /** The same with every object closed that names its properties: what the reference does not tell is then a fault. */
 const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed);

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { Scope } from '../../shared/keys/secret.ts';
+import type { Config } from '../config.ts';
+import { grantInvokeEndpoints } from './endpoints.ts';
+import { grantInvoke } from './invocation.ts';
+import { NodeFunction } from './node-function.ts';
+import { RestHost } from './rest-host.ts';
+import type { Table } from './table.ts';
+
+export const INFERENCE_TIMEOUT = Duration.seconds(600);
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+
+/** What a host, its functions and their environments are called, by the scope of the keys that open it. */
+const NAMES = {
+  serverless: { host: 'serverless', inference: 'inference', catalog: 'catalog' },
+  on_demand: { host: 'ondemand', inference: 'ondemand-inference', catalog: 'ondemand-catalog' },
+} as const;
+
+export interface InferenceHostProps {
+  config: Config;
+  data: { keys: Table; models: Table; usage: Table; responses: Table };
+  /** The one of all hosts. */
+  tokenizer: NodeFunction;
+  /** Of the keys that open it. */
+  keyScope: Scope;
+  /** What `inference` answers on POST; everything else is the catalog's. */
+  paths: readonly string[];
+  /** Where the other host is, for callers whose key is for that one, if it is known. */
+  otherHostUrl?: string | undefined;
+  /** Where callers are checked, as no authorizer of the gateway's does it. */
+  authorization: string;
+}
+
+/** A host that serves models: its two functions, made of the same folders for every host, with what they may do. */
+export class InferenceHost extends RestHost {
+  readonly inference: NodeFunction;
+  readonly catalog: NodeFunction;
+
+  constructor(scope: Construct, id: string, props: InferenceHostProps) {
+    const { config, keyScope, paths, authorization } = props;
+    const inference = createInference(scope, props);
+    const catalog = createCatalog(scope, props);
+    super(scope, id, { config, name: NAMES[keyScope].host, fallback: catalog, authorization });
+    this.inference = inference;
+    this.catalog = catalog;
+    for (const path of paths) this.stream(path, inference);
+  }
+}
+
+const createInference = (scope: Construct, props: InferenceHostProps): NodeFunction => {
+  const { config, data, tokenizer, keyScope } = props;
+  const inference = new NodeFunction(scope, 'Inference', {
+    config,
+    name: 'inference',
+    as: NAMES[keyScope].inference,
+    memoryMb: 256,
+    timeout: INFERENCE_TIMEOUT,
+  });
+  tellHost(inference, props);
+  data.keys.grant(inference, 'GetItem', 'UpdateItem');
+  data.models.grant(inference, 'Query');
+  data.usage.grant(inference, 'PutItem', 'GetItem');
+  data.responses.grant(inference, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
+  grantInvokeEndpoints(inference, config);
+  grantInvoke(inference, tokenizer, 'TOKENIZER_FUNCTION');
+  inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
+  // A secret that nobody has to keep: the id ends in a random UUID, callers never see it, and no deployment changes it.
+  inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);
+  return inference;
+};
+
+const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunction => {
+  const { config, data, keyScope } = props;
+  const catalog = new NodeFunction(scope, 'Catalog', {
+    config,
+    name: 'catalog',
+    as: NAMES[keyScope].catalog,
+    memoryMb: 256,
+    timeout: Duration.seconds(15),
+    writes: {
+      program: 'write-reference.ts',
+      flags: [...(keyScope === 'on_demand' ? ['--host', keyScope] : []), ...(config.structuredOutputs ? ['--structured-outputs'] : [])],
+    },
+  });
+  tellHost(catalog, props);
+  catalog.addEnvironment('SLUICE_VERSION', version);
+  catalog.addEnvironment('SLUICE_COMMIT', config.commit);
+  data.keys.grant(catalog, 'GetItem');
+  data.models.grant(catalog, 'Query');
+  data.responses.grant(catalog, 'GetItem', 'PutItem');
+  return catalog;
+};
+
+/** Which host a function serves, and where the other one is. */
+const tellHost = (fn: NodeFunction, { keyScope, otherHostUrl }: InferenceHostProps): void => {
+  fn.addEnvironment('HOST_SCOPE', keyScope);
+  if (otherHostUrl !== undefined) fn.addEnvironment('OTHER_HOST_URL', otherHostUrl);
+};

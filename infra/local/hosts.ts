@@ -1,0 +1,42 @@
+import type { LocalApp, RestApi } from './assembly/local-app.ts';
+import { type GatewayOptions, startGateway } from './gateway/server.ts';
+
+/** The hosts that the run serves, with the URLs of those that the app has. */
+export interface Hosts {
+  readonly serverless: string;
+  readonly ondemand: string | null;
+  readonly control: string | null;
+}
+
+const PORT_OFFSETS: Readonly<Record<keyof Hosts, number>> = { serverless: 0, ondemand: 1, control: 2 };
+const NAMES = Object.keys(PORT_OFFSETS) as (keyof Hosts)[];
+
+const hostName = ({ stackName }: RestApi): keyof Hosts | undefined => NAMES.find((name) => stackName.toLowerCase().endsWith(name));
+
+/** @throws Error naming a stack whose REST API is none of the hosts, or when there is no serverless host */
+export const assertServed = ({ apis }: LocalApp): void => {
+  const unknown = apis.find((api) => hostName(api) === undefined);
+  if (unknown) throw new Error(`The REST API of stack ${unknown.stackName} is none of the hosts ${NAMES.join(', ')}`);
+  if (!apis.some((api) => hostName(api) === 'serverless')) throw new Error('The assembly has no stack whose name ends in serverless');
+};
+
+/**
+ * Starts a gateway for each REST API, one after the other.
+ * @param options.port of the serverless host; on-demand and control are the next two. 0 takes free ones
+ * @param started what is started here is added to it
+ * @throws Error with code EADDRINUSE when a port is taken
+ */
+export const startHosts = async (
+  { apis }: LocalApp,
+  options: Omit<GatewayOptions, 'api'>,
+  started: AsyncDisposableStack,
+): Promise<Hosts> => {
+  const start = async (name: keyof Hosts): Promise<string | null> => {
+    const api = apis.find((candidate) => hostName(candidate) === name);
+    if (!api) return null;
+    const gateway = await startGateway({ ...options, api, port: options.port === 0 ? 0 : options.port + PORT_OFFSETS[name] });
+    started.defer(gateway.close);
+    return gateway.url;
+  };
+  return { serverless: (await start('serverless')) as string, ondemand: await start('ondemand'), control: await start('control') };
+};

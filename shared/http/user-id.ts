@@ -1,0 +1,21 @@
+import { type ApiEvent, headerOf } from './api-event.ts';
+import { InvalidRequest } from './errors.ts';
+
+export const USER_HEADER = 'X-User-Id';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** 400 for a request that does not say whose it is. */
+export const invalidUserId = (): InvalidRequest =>
+  new InvalidRequest({
+    param: USER_HEADER,
+    code: 'invalid_user_id',
+    message: `The header '${USER_HEADER}' must hold a UUID, the id of your end user, such as 3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11.`,
+  });
+
+/** The end user whom a request is made for, in lower case. @throws 400 where the header is missing or holds something else */
+export const userIdOf = (event: ApiEvent): string => {
+  const userId = headerOf(event, USER_HEADER.toLowerCase())?.trim();
+  if (!userId || !UUID.test(userId)) throw invalidUserId();
+  return userId.toLowerCase();
+};

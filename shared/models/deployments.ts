@@ -1,0 +1,20 @@
+import { DeploymentNotFound, DeploymentNotReady } from './errors.ts';
+import { createInventory, type Inventory } from './inventory.ts';
+import type { ModelReader } from './model-store.ts';
+
+/** Organizations whose deployments one function environment remembers. */
+const MAX_ORGANIZATIONS = 1_000;
+
+/** The deployments of each organization as one function environment sees them, at most 30 s old. Of another organization's nothing is known. */
+export const createDeployments = (store: ModelReader, now: () => number): ((organization: string) => Inventory) => {
+  const inventories = new Map<string, Inventory>();
+  const absent = (name: string, model: object | undefined, names: readonly string[]): Error =>
+    model ? new DeploymentNotReady(name) : new DeploymentNotFound(name, names);
+  return (organization) => {
+    const known = inventories.get(organization) ?? createInventory(store, organization, now, absent);
+    inventories.delete(organization);
+    inventories.set(organization, known);
+    if (inventories.size > MAX_ORGANIZATIONS) inventories.delete(inventories.keys().next().value as string);
+    return known;
+  };
+};

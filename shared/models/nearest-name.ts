@@ -1,0 +1,27 @@
+/** What is further away than this part of its length is another name, and not a slip. */
+const MAX_SLIPS = 3;
+
+/** The least number of characters to insert, remove or replace between two texts (Levenshtein), as far as it matters. */
+const distance = (one: string, other: string): number => {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const replaced = (row[j - 1] as number) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] as number;
+};
+
+/** The name that was probably meant by one that there is not; undefined where none is near. */
+export const nearestName = (asked: string, names: readonly string[]): string | undefined => {
+  const text = asked.slice(0, 256).toLowerCase();
+  const near = names
+    .filter((name) => Math.abs(name.length - text.length) <= MAX_SLIPS)
+    .map((name) => ({ name, slips: distance(text, name.toLowerCase()) }))
+    .filter(({ slips }) => slips <= MAX_SLIPS)
+    .sort((a, b) => a.slips - b.slips);
+  return near[0]?.name;
+};

@@ -1,0 +1,69 @@
+import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { startTestRun, type TestRun } from './local-run.ts';
+
+/** The inference hosts, which answer alike. */
+export const HOSTS = ['serverless', 'on-demand'] as const;
+export type HostName = (typeof HOSTS)[number];
+
+/** What is known of a host, for tests of what hosts have in common. */
+export interface HostFacts {
+  /** The functions behind it, as logs and process ids name them. */
+  inference: string;
+  /** The scope of its keys, and of those for the other host. */
+  scope: 'serverless' | 'on_demand';
+  otherScope: 'serverless' | 'on_demand';
+  otherName: string;
+  /** What it takes by POST. */
+  paths: readonly string[];
+  /** What it answers without a key. */
+  openPaths: readonly string[];
+  /** The code of a target that is not in service. */
+  notReady: string;
+  /** What every request with a key has beside it. */
+  headers: Readonly<Record<string, string>>;
+}
+
+const FACTS: Record<HostName, HostFacts> = {
+  serverless: {
+    inference: 'inference',
+    scope: 'serverless',
+    otherScope: 'on_demand',
+    otherName: 'on-demand host',
+    paths: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/tokenize', '/detokenize'],
+    openPaths: ['/v1/models', '/health', '/version'],
+    notReady: 'model_not_ready',
+    headers: {},
+  },
+  'on-demand': {
+    inference: 'ondemand-inference',
+    scope: 'on_demand',
+    otherScope: 'serverless',
+    otherName: 'serverless host',
+    paths: ['/v1/chat/completions', '/v1/responses'],
+    openPaths: ['/health', '/version'],
+    notReady: 'deployment_not_ready',
+    headers: { 'x-user-id': '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11' },
+  },
+};
+
+/** The organization whose keys a test run makes. */
+const ORGANIZATION = 'org_test';
+
+export type HostRun = TestRun & { host: HostFacts };
+
+/**
+ * A local run as one of its hosts is seen: its URL, and keys that it takes. What is published for all on one host is deployed for the keys'
+ * organization on the other, under the same names.
+ */
+export const startHostRun = async (name: HostName, ...flags: string[]): Promise<HostRun> => {
+  const run = await startTestRun(...flags);
+  const host = FACTS[name];
+  if (name === 'serverless') return { ...run, host };
+  for (const model of (await run.models.list(SERVERLESS_POOL)).values()) await run.models.put(ORGANIZATION, model);
+  return {
+    ...run,
+    host,
+    base_url: run.ondemand_url as string,
+    createKey: (fields = {}) => run.createKey({ org: ORGANIZATION, scope: host.scope, ...fields }),
+  };
+};
