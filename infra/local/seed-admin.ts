@@ -1,5 +1,11 @@
-import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-provider';
+import {
+  AdminGetUserCommand,
+  AdminSetUserPasswordCommand,
+  type CognitoIdentityProviderClient,
+  UserNotFoundException,
+} from '@aws-sdk/client-cognito-identity-provider';
 import { createAccountTable } from '../../shared/accounts/account-table.ts';
+import { transact } from '../../shared/database/transaction.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
 import { createUserStore } from '../../shared/users/user-store.ts';
@@ -29,14 +35,32 @@ export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: 
   const issuer = `https://cognito-idp.${REGION}.amazonaws.com/${pool.id}`;
   try {
     const users = createUserStore(createAccountTable(tables.database, tables.accountsTable));
-    const isThere = (await users.idOfEmail(EMAIL)) !== undefined;
-    if (isThere && previous?.admin_password) return { admin_email: EMAIL, admin_password: previous.admin_password };
-    const userPool = createUserPool(client, { poolId: pool.id, clientId: pool.clientId });
-    if (!isThere) await bootstrap(tables, { userPool, issuer }, operatorOrigin('npm start', Date.now()), EMAIL);
+    const id = await users.idOfEmail(EMAIL);
+    const known = id === undefined ? undefined : await users.get(id);
+    const isWhole = known !== undefined && known.subject === (await subjectOf(client, pool.id));
+    if (isWhole && previous?.admin_password) return { admin_email: EMAIL, admin_password: previous.admin_password };
+    if (!isWhole) {
+      // The table and the pool may be from different runs, or from one that died at this.
+      if (known) await transact(tables.database, users.toDelete(known, 'npm start', Date.now()));
+      await users.releaseEmail(EMAIL);
+      const userPool = createUserPool(client, { poolId: pool.id, clientId: pool.clientId });
+      await bootstrap(tables, { userPool, issuer }, operatorOrigin('npm start', Date.now()), EMAIL);
+    }
     const password = `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;
     await client.send(new AdminSetUserPasswordCommand({ UserPoolId: pool.id, Username: EMAIL, Password: password, Permanent: true }));
     return { admin_email: EMAIL, admin_password: password };
   } finally {
     client.destroy();
+  }
+};
+
+/** What the pool calls the admin, if it has one. */
+const subjectOf = async (client: CognitoIdentityProviderClient, poolId: string): Promise<string | undefined> => {
+  try {
+    const { UserAttributes = [] } = await client.send(new AdminGetUserCommand({ UserPoolId: poolId, Username: EMAIL }));
+    return UserAttributes.find(({ Name }) => Name === 'sub')?.Value;
+  } catch (error) {
+    if (error instanceof UserNotFoundException) return undefined;
+    throw error;
   }
 };

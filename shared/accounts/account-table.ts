@@ -121,14 +121,14 @@ export const createAccountTable = (database: Database, table: string) => ({
     }
   },
 
-  /** Gives a claimed place back, if it is claimed still. */
-  unclaim: async ({ account, record }: Place, claim: string): Promise<void> => {
+  /** Gives a claimed place back, if it is claimed still. @param claim undefined: whosever it is */
+  unclaim: async ({ account, record }: Place, claim: string | undefined): Promise<void> => {
     const write = database.send(
       new DeleteCommand({
         TableName: table,
         Key: { account, record },
-        ConditionExpression: 'claim = :claim',
-        ExpressionAttributeValues: { ':claim': claim },
+        ConditionExpression: claim === undefined ? 'attribute_exists(claim)' : 'claim = :claim',
+        ...(claim !== undefined && { ExpressionAttributeValues: { ':claim': claim } }),
       }),
     );
     await write.catch((error: unknown) => {

@@ -45,7 +45,8 @@ export const emailTaken = (): Conflict =>
   new Conflict({
     code: 'email_taken',
     param: 'email',
-    message: 'There is a user with this e-mail address already, perhaps of another organization.',
+    message:
+      'There is a user with this e-mail address already, perhaps of another organization, or one is being made or deleted right now.',
   });
 
 /** The rows of users in the table `accounts`. `claim` is any text of whoever claims an address. */
@@ -81,8 +82,8 @@ export const createUserStore = (table: AccountTable) => ({
   claimEmail: (email: string, claim: string, nowMs: number): Promise<void> =>
     table.claim(emailPlace(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
 
-  /** Lets an address go that was claimed, and that nobody has. */
-  releaseEmail: (email: string, claim: string): Promise<void> => table.unclaim(emailPlace(email), claim),
+  /** Lets an address go that was claimed, and that nobody has. Without a claim: for who knows that nobody is at it any more. */
+  releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailPlace(email), claim),
 
   /** A user with the address that was claimed for them. */
   toCreate: (user: StoredUser, claim: string): Write[] => [

@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { AdminDeleteUserCommand } from '@aws-sdk/client-cognito-identity-provider';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { type Demo, openLocalDatabase, seedDemo } from '../../../infra/local/seed.ts';
 import type { Database } from '../../../shared/database/client.ts';
+import { createUserPoolClient } from '../../../shared/identity/user-pool.ts';
 import { parseSecret } from '../../../shared/keys/secret.ts';
 import { createLimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { createModelStore, type ModelStore } from '../../../shared/models/model-store.ts';
@@ -93,4 +95,28 @@ test('a foreign container serves the deployment under the name that it has there
     dialect: 'vllm',
     targets: [{ endpoint: 'sluice-tiny', container_model: 'foreign-model' }],
   });
+});
+
+test('the admin is kept, and made anew where the user pool has lost theirs', async () => {
+  const canLogIn = async ({ admin_email, admin_password }: Demo): Promise<number> =>
+    (
+      await fetch(`${run.hosts.control}/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: admin_email, password: admin_password }),
+      })
+    ).status;
+  expect(await seedDemo(run, demo)).toMatchObject({ admin_password: demo.admin_password });
+  expect(await canLogIn(demo)).toBe(200);
+  const { id: poolId = '' } = run.userPools.Users ?? {};
+  const client = createUserPoolClient({
+    endpoint: run.cognitoUrl as string,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  await client.send(new AdminDeleteUserCommand({ UserPoolId: poolId, Username: demo.admin_email }));
+  client.destroy();
+  const again = await seedDemo(run, demo);
+  expect(again.admin_password).not.toBe(demo.admin_password);
+  expect(await canLogIn(again)).toBe(200);
 });
