@@ -44,11 +44,12 @@ export const ownDeployments =
     return {
       list: async () => (await inventory.list()).filter(({ name }) => isAllowed(name)),
       find: async (name) => {
-        if (isAllowed(name)) return inventory.find(name, isAllowed);
         const others = await inventory.list();
+        const model = others.find((other) => other.name === name && isAllowed(name));
+        if (model) return model;
         throw new DeploymentNotFound(name, others.map((model) => model.name).filter(isAllowed));
       },
-      headers: { 'cache-control': 'private, max-age=30' },
+      headers: { 'cache-control': 'private, max-age=30', vary: 'authorization, x-user-id' },
     };
   };
 

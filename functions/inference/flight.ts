@@ -41,9 +41,13 @@ export interface Flight {
   onUnread: (close: () => void) => void;
 }
 
+/** A component without copies: they are minutes away. */
+const SCALED_TO_ZERO = /inference component has no capacity/i;
+
 /** What the on-demand host calls a target that is not in service: the deployment is the caller's own. */
 const asOfHost = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
-  if (scope !== 'on_demand' || !(error instanceof UpstreamFailed) || error.code !== 'model_not_ready') return error;
+  if (scope !== 'on_demand' || !(error instanceof UpstreamFailed)) return error;
+  if (error.code !== 'model_not_ready' && !SCALED_TO_ZERO.test(error.detail)) return error;
   return Object.assign(new DeploymentNotReady(name), { cause: error });
 };
 

@@ -5,10 +5,10 @@ import { readJsonBody } from '../../shared/http/json-body.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { checkModel, checkRemembered } from '../../shared/keys/admit.ts';
-import { authenticate, isModelAllowed, type Opened, openKey } from '../../shared/keys/authenticate.ts';
+import { authenticate, authenticateToSee, isModelAllowed, type Opened, openKey } from '../../shared/keys/authenticate.ts';
 import { limitHeaders } from '../../shared/keys/rate-limits.ts';
 import type { PresentedKey } from '../../shared/keys/secret.ts';
-import { ModelNotPriced } from '../../shared/models/errors.ts';
+import { DeploymentNotFound, ModelNotPriced } from '../../shared/models/errors.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type Price, priceAt } from '../../shared/prices/price.ts';
 import type { Dependencies } from './pipeline.ts';
@@ -49,7 +49,7 @@ export const parse = async <Request extends ModelRequest>(
     const body = readJsonBody(event);
     asked = modelOf(body);
     const read = validate(route.schema, body);
-    const model = await deps.modelsOf(opened.item.org).find(read.model, (name) => isModelAllowed(opened.item, name));
+    const model = await deps.modelsOf(opened.item.org).find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
     const request = route.resolve ? await resolve(route.resolve, read, deps, key, event.requestId) : read;
@@ -57,11 +57,13 @@ export const parse = async <Request extends ModelRequest>(
     return { request, model, price, opened, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const item = await authenticate(deps.keys, key);
+    // What an organization has deployed is told to keys alone that open now; what is shared is no secret.
+    const item = await (deps.host.scope === 'on_demand' ? authenticateToSee : authenticate)(deps.keys, key);
     // A key must not learn of a model that it may not use, not even whether there is one.
     if (asked !== undefined) checkModel(item, asked, deps.now());
-    Object.assign(error.headers, limitHeaders([item], deps.now()));
-    throw error;
+    const told = error instanceof DeploymentNotFound ? error.telling((name) => isModelAllowed(item, name)) : error;
+    Object.assign(told.headers, limitHeaders([item], deps.now()));
+    throw told;
   }
 };
 

@@ -19,6 +19,12 @@ interface Ending {
   error?: unknown;
 }
 
+/** What an upstream said, for the log alone. */
+const detailOf = (error: unknown): { detail?: string } => {
+  const failure = error instanceof ApiError && error.cause instanceof UpstreamFailed ? error.cause : error;
+  return failure instanceof UpstreamFailed ? { detail: failure.detail } : {};
+};
+
 /** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
 export const settleRequest = async (
   deps: Pick<Dependencies, 'usage' | 'keys'>,
@@ -31,7 +37,7 @@ export const settleRequest = async (
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,
     ...(error instanceof ApiError && { code: error.code, status: error.status }),
-    ...(error instanceof UpstreamFailed && { detail: error.detail }),
+    ...detailOf(error),
   };
   for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
     try {

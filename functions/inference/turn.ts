@@ -2,12 +2,13 @@ import { DatabaseUnavailable } from '../../shared/database/outage.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError } from '../../shared/http/errors.ts';
 import { commonHeaders, type Reply } from '../../shared/http/reply.ts';
+import { userIdOf } from '../../shared/http/user-id.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../shared/idempotency/idempotency-key.ts';
 import type { IdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
 import { type Claim, recordIdOf } from '../../shared/idempotency/key-record.ts';
 import type { StoredResult } from '../../shared/idempotency/stored-result.ts';
 import { type AdmissionRequest, checkRemembered, type Keys } from '../../shared/keys/admit.ts';
-import { authenticateToSee } from '../../shared/keys/authenticate.ts';
+import { authenticateToSee, type Host } from '../../shared/keys/authenticate.ts';
 import type { KeyItem } from '../../shared/keys/key.ts';
 import type { PresentedKey } from '../../shared/keys/secret.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
@@ -18,6 +19,7 @@ import type { UsageStore } from '../../shared/metering/usage-store.ts';
 const LEASE_RESERVE_MS = 60_000;
 
 export interface TurnDependencies {
+  host: Host;
   keys: Keys;
   usage: UsageStore;
   idempotency: IdempotencyStore;
@@ -84,6 +86,10 @@ const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, b
   body,
 });
 
+/** Another user's request is another request. @throws 400 where the host asks for a user and is told none */
+const fingerprintFor = ({ scope }: Host, event: ApiEvent): string =>
+  scope === 'on_demand' ? fingerprintOf(event, userIdOf(event)) : fingerprintOf(event);
+
 /** What was answered stays answered, also where the request could not be asked any more, because its model is gone for instance. */
 export const orReplay = async <Result>(
   deps: TurnDependencies,
@@ -97,7 +103,7 @@ export const orReplay = async <Result>(
     const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
     if (idempotencyKey === undefined) throw error;
     await authenticateToSee(deps.keys, key);
-    const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintOf(event) });
+    const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintFor(deps.host, event) });
     if (!replay) throw error;
     return { replay: replayOf(event, replay) };
   }
@@ -121,7 +127,13 @@ export const takeTurn = async (
   // As of now: what was kept is given out, and what is kept is decided, by nothing else.
   const item = await authenticateToSee(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
-  const asked = { keyId, idempotencyKey, fingerprint: fingerprintOf(event), requestId, leaseMs: remainingMs + LEASE_RESERVE_MS };
+  const asked = {
+    keyId,
+    idempotencyKey,
+    fingerprint: fingerprintFor(deps.host, event),
+    requestId,
+    leaseMs: remainingMs + LEASE_RESERVE_MS,
+  };
   const mine = { id: recordIdOf(asked), holder: requestId };
   try {
     const claimed = await deps.idempotency.claim(asked);

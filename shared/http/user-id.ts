@@ -15,6 +15,9 @@ export const invalidUserId = (): InvalidRequest =>
 
 /** The end user whom a request is made for, in lower case. @throws 400 where the header is missing or holds something else */
 export const userIdOf = (event: ApiEvent): string => {
+  // Of several headers API Gateway gives the last; whose request it is must not depend on that.
+  const names = Object.entries(event.multiValueHeaders ?? {}).filter(([name]) => name.toLowerCase() === USER_HEADER.toLowerCase());
+  if (names.flatMap(([, values]) => values ?? []).length > 1) throw invalidUserId();
   const userId = headerOf(event, USER_HEADER.toLowerCase())?.trim();
   if (!userId || !UUID.test(userId)) throw invalidUserId();
   return userId.toLowerCase();

@@ -19,10 +19,10 @@ export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
   });
 };
 
-/** What makes two requests the same one: SHA-256, in base64, over the path and the body's bytes as they came. */
-export const fingerprintOf = ({ path, body, isBase64Encoded }: ApiEvent): string =>
+/** What makes two requests the same one: SHA-256, in base64, over the path, whose it is, and the body's bytes as they came. */
+export const fingerprintOf = ({ path, body, isBase64Encoded }: ApiEvent, userId = ''): string =>
   // No path holds a line feed, so that no path and body are like another path and body.
   createHash('sha256')
-    .update(`${path}\n`)
+    .update(`${path}\n${userId && `${userId}\n`}`)
     .update(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
     .digest('base64');

@@ -54,7 +54,7 @@ const lastUsesOf = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]):
 /** Keys as their organization sees them. */
 export const withLastUse = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
-  return keys.map(({ shards: _, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
+  return keys.map(({ shards: _, load_shards: __, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
 };
 
 /** One of them. */

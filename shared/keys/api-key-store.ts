@@ -28,7 +28,11 @@ const tooMany = (): Conflict =>
 
 const Stored = ApiKey.omit({ last_used_at: true });
 
-const toStored = (row: Record<string, unknown>): StoredApiKey => ({ ...Stored.parse(row), shards: Number(row.shards) });
+const toStored = (row: Record<string, unknown>): StoredApiKey => ({
+  ...Stored.parse(row),
+  shards: Number(row.shards),
+  load_shards: Number(row.load_shards ?? row.shards),
+});
 
 /** What is known of API keys beside their limits, in the table `accounts`: one row in their organization's partition. */
 export const createApiKeyStore = (table: AccountTable) => ({

@@ -57,7 +57,11 @@ export const ApiKey = z.object({
 export type ApiKey = z.infer<typeof ApiKey>;
 
 /** What is at rest: all but what its limiters know better, and how many of these there are. */
-export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & { shards: number };
+export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
+  shards: number;
+  /** The limiter items that its first limits asked for, however few it got because of its tokens or budgets. */
+  load_shards: number;
+};
 
 export const NewApiKey = z.strictObject({
   name: KeyName,

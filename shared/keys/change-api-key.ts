@@ -46,9 +46,9 @@ const active = (key: StoredApiKey): StoredApiKey => {
 const limiterIds = ({ id, shards }: StoredApiKey): string[] => Array.from({ length: shards }, (_, shard) => shardId(id, shard));
 
 /** A key's limits are shared by as many limiter items as it was made with: its usage is found by their number. */
-const checkFits = (before: StoredApiKey, { limits, shards }: StoredApiKey): void => {
+const checkFits = (before: StoredApiKey, { limits, shards, load_shards }: StoredApiKey): void => {
   const isRaised = limits.concurrency > before.limits.concurrency || limits.requests_per_minute > before.limits.requests_per_minute;
-  if (isRaised && shardsForLoad(limits) > shards)
+  if (isRaised && shardsForLoad(limits) > Math.max(shards, load_shards))
     throw new Conflict({
       code: 'limits_too_high',
       param: 'limits',

@@ -7,6 +7,7 @@ import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-
 import type { KeyItem } from './key.ts';
 import { configurationsOf, limitFieldsOf, shardsOf } from './key-items.ts';
 import { newSecret } from './secret.ts';
+import { shardsForLoad } from './shards.ts';
 
 export interface ApiKeyDependencies extends Books, ApiKeyReads {
   organizations: OrganizationStore;
@@ -58,6 +59,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     previous_secret_until: null,
     version: 1,
     shards: shardsOf(limitFieldsOf({ limits, budgets })),
+    load_shards: shardsForLoad(limits),
   };
   const isLimited = (await deps.limiters.get(organization)) !== undefined;
   const items = configurationsOf(key).map(

@@ -71,6 +71,9 @@ const MAX_NAMES = 5;
 
 /** A deployment that the organization of a key does not have: 404, with what the key may use instead. */
 export class DeploymentNotFound extends ApiError {
+  readonly #model: string;
+  readonly #names: readonly string[];
+
   /** @param names what the key may use */
   constructor(model: string, names: readonly string[]) {
     const nearest = nearestName(model, names);
@@ -87,6 +90,13 @@ export class DeploymentNotFound extends ApiError {
       param: 'model',
       message: `Your organization has no deployment '${model.slice(0, 256)}'.${hint}`,
     });
+    this.#model = model;
+    this.#names = names;
+  }
+
+  /** The same with those names alone that may be told. */
+  telling(isAllowed: (name: string) => boolean): DeploymentNotFound {
+    return new DeploymentNotFound(this.#model, this.#names.filter(isAllowed));
   }
 }
 

@@ -86,7 +86,7 @@ export const makeGrant = async (
   const grant = {
     organization,
     amount_nanos: amountOf(amount),
-    actor: origin.actor.email ?? origin.actor.id,
+    actor: origin.actor.id,
     reason,
     granted_at: origin.nowMs,
   };

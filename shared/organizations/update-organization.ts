@@ -98,6 +98,7 @@ export const setSuspended = async (
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
+  if (!isSuspended && before.status === 'active') return before;
   const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
   const status = isSuspended ? 'suspended' : 'active';
   // To be suspended it needs a limiter, whose bound of requests at the same time stays.

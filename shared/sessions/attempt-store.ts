@@ -19,13 +19,15 @@ interface Bounds {
 }
 
 const GUESSES: Bounds = { address: 60, pair: 10, account: 100 };
+/** Of six digits, guessing is worth the while. */
+const CODES: Bounds = { address: 60, pair: 10, account: 30 };
 const BOUNDS = {
   login: GUESSES,
-  challenge: GUESSES,
+  challenge: CODES,
   forgot: { address: 20, pair: 5, account: 10 },
-  reset: GUESSES,
+  reset: CODES,
   password: GUESSES,
-  totp: GUESSES,
+  totp: CODES,
   refresh: { address: 600, pair: 600, account: 600 },
   invite: { address: 200, pair: 100, account: 100 },
 } as const satisfies Record<string, Bounds>;

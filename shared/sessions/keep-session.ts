@@ -31,13 +31,12 @@ export const note = (deps: SessionDependencies, { userId, organization, origin }
 const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
 /** Ends every session of a user, those of a thief among them: neither a refresh token nor an access token of before opens anything. */
-export const endAllSessions = async (
-  deps: SessionDependencies,
-  { id, subject }: Pick<StoredUser, 'id' | 'subject'>,
-  nowMs: number,
-): Promise<void> => {
-  await deps.users.endSessions(id, Math.floor(nowMs / 1_000));
+export const endAllSessions = async (deps: SessionDependencies, { id, subject }: Pick<StoredUser, 'id' | 'subject'>): Promise<void> => {
+  // First nothing new can be had, then nothing old opens: tokens tell the second in which they were made, and this one is over when the user is told.
   await deps.userPool.signOutEverywhere(subject);
+  const seconds = Math.ceil(deps.now() / 1_000);
+  await deps.users.endSessions(id, seconds);
+  await deps.wait(Math.max(0, seconds * 1_000 - deps.now()));
 };
 
 /** Makes sure that the actor knows their password, and not only has a token: what is changed now outlives the token. @throws 400, 429 */
@@ -66,8 +65,8 @@ export const changePassword = async (
   if (!(await deps.userPool.changePassword({ accessToken, current, next })))
     throw wrong('current_password', 'The current password is not that.');
   await deps.attempts.forget(attempt, nowMs);
+  await endAllSessions(deps, user);
   await note(deps, actor, 'user.password_changed');
-  await endAllSessions(deps, user, nowMs);
 };
 
 /** Has a code e-mailed to the user with this address, if there is one; the answer is the same, and as late. @throws 429 */
@@ -88,8 +87,8 @@ export const finishReset = async (
   const isDone = await deps.userPool.finishReset({ email, code, password });
   const user = isDone ? await userOf(deps, email) : undefined;
   if (user) {
+    await endAllSessions(deps, user);
     await noteOf(deps, caller, user, 'user.password_reset');
-    await endAllSessions(deps, user, caller.receivedAtMs);
   }
   await untilReset(deps, caller);
   if (!isDone) throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');

@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../http/errors.ts';
+import { Forbidden, InvalidRequest } from '../http/errors.ts';
 import { type Actor, requireRole } from '../users/actor.ts';
 import { visibleUser } from '../users/update-user.ts';
 import type { StoredUser } from '../users/user-store.ts';
@@ -42,8 +42,13 @@ export const stopTotp = async (deps: SessionDependencies, asking: Asking, subjec
 /** Takes a second factor away from a user who has lost theirs, and ends their sessions. @throws 403, 404 */
 export const resetTotp = async (deps: SessionDependencies, actor: Actor, id: string): Promise<void> => {
   requireRole(actor, 'owner');
+  if (id === actor.userId)
+    throw new Forbidden({
+      code: 'own_rights',
+      message: 'Your own second factor is switched off with your password, at POST /v1/auth/totp/disable.',
+    });
   const user: StoredUser = await visibleUser(deps, actor, id);
   await deps.userPool.stopTotp(user.subject);
+  await endAllSessions(deps, user);
   await note(deps, { ...actor, organization: user.organization }, 'user.totp_reset', id);
-  await endAllSessions(deps, user, actor.origin.nowMs);
 };

@@ -54,6 +54,8 @@ export class MistranslatedRequest extends Error {}
 const OUR_WORDS = /Cannot find suitable handler for request|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
+/** An endpoint or a component that is still made, or is gone. */
+const NOT_THERE = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
 /** Container statuses that speak of the request; what else is below 500 speaks of its load or of how it was set up. */
 const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
@@ -93,6 +95,7 @@ export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
     return new RefusedByModel(publicText(text), names);
   }
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
+  if (thrown.name === 'ValidationError' && NOT_THERE.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
   // The SDK calls a broken connection a timeout too.
   if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);

@@ -13,48 +13,55 @@ export interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
   onTarget: (target: Target) => void;
 }
 
+/** More targets than these are not asked for one request: they are busy, or the request is at fault. */
+const MAX_TRIES = 4;
+
 /** A target that is down or busy leaves the request to another one; one that took too long, or broke at work, may have worked on it. */
 const isWorthAnother = (error: unknown): boolean =>
   error instanceof UpstreamFailed && error.code !== 'upstream_timeout' && !(error instanceof BrokenAtWork);
 
 /**
- * Invokes the first target, and once more the second one where the first fails before its first word: an answer that has begun cannot be begun
- * again. Throws what the last try threw.
+ * Invokes the first target, and the next one each time that one fails before its first word: an answer that has begun cannot be begun again.
+ * Throws what the last try threw.
  */
 export const invokeAny = (
   invoke: Invoke,
   { targets, bodyFor, onTarget, ...invocation }: AnyInvocation,
 ): AsyncGenerator<UpstreamChunk[]> => {
-  const [first, second] = targets;
   const start = (target: Target, signal: AbortController): AsyncGenerator<UpstreamChunk[]> => {
     onTarget(target);
     return invoke({ ...invocation, target, body: bodyFor(target), signal });
   };
-  if (!second) return start(first, invocation.signal);
+  const tried = targets.slice(0, MAX_TRIES);
+  const last = tried[tried.length - 1] as Target;
+  if (tried.length === 1) return start(last, invocation.signal);
 
   return (async function* () {
-    // A failed invocation aborts its own signal, which must not stop the second one.
-    const attempt = new AbortController();
     const { signal } = invocation.signal;
-    const pass = (): void => attempt.abort();
-    if (signal.aborted) pass();
-    signal.addEventListener('abort', pass, { once: true });
-    const answer = start(first, attempt);
-    let batch: IteratorResult<UpstreamChunk[]>;
-    try {
-      batch = await answer.next();
-    } catch (error) {
-      signal.removeEventListener('abort', pass);
-      if (signal.aborted || !isWorthAnother(error)) throw error;
-      logInfo('target_failed', { endpoint: first.endpoint, component: first.component, detail: (error as UpstreamFailed).detail });
-      yield* start(second, invocation.signal);
-      return;
+    for (const target of tried.slice(0, -1)) {
+      // A failed invocation aborts its own signal, which must not stop the next one.
+      const attempt = new AbortController();
+      const pass = (): void => attempt.abort();
+      if (signal.aborted) pass();
+      signal.addEventListener('abort', pass, { once: true });
+      const answer = start(target, attempt);
+      let batch: IteratorResult<UpstreamChunk[]>;
+      try {
+        batch = await answer.next();
+      } catch (error) {
+        signal.removeEventListener('abort', pass);
+        if (signal.aborted || !isWorthAnother(error)) throw error;
+        logInfo('target_failed', { endpoint: target.endpoint, component: target.component, detail: (error as UpstreamFailed).detail });
+        continue;
+      }
+      try {
+        for (; !batch.done; batch = await answer.next()) yield batch.value;
+        return;
+      } finally {
+        signal.removeEventListener('abort', pass);
+        await answer.return(undefined);
+      }
     }
-    try {
-      for (; !batch.done; batch = await answer.next()) yield batch.value;
-    } finally {
-      signal.removeEventListener('abort', pass);
-      await answer.return(undefined);
-    }
+    yield* start(last, invocation.signal);
   })();
 };

@@ -5,7 +5,7 @@ import { newTimedId } from '../ids/id.ts';
 import { OrganizationSuspended } from '../organizations/organization.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type Role, type User, userIdOf } from './user.ts';
-import { toWire, type UserStore } from './user-store.ts';
+import { type StoredUser, toWire, type UserStore } from './user-store.ts';
 
 export interface UserDependencies extends Books {
   userPool: UserPool;
@@ -23,6 +23,24 @@ export interface UserToMake {
   organization: string | null;
   temporary_password?: string | undefined;
 }
+
+/** A user who has never logged in. */
+const newUser = (issuer: string, subject: string, fields: Omit<UserToMake, 'temporary_password'>, nowMs: number): StoredUser => {
+  const seconds = Math.floor(nowMs / 1_000);
+  return {
+    id: userIdOf(issuer, subject),
+    object: 'user',
+    ...fields,
+    status: 'active',
+    last_login_at: null,
+    created_at: seconds,
+    updated_at: seconds,
+    version: 1,
+    subject,
+    // The identity provider may know them from before: what that time's tokens opened, they open no more.
+    tokens_valid_from: seconds,
+  };
+};
 
 const checkActive = async ({ organizations }: UserDependencies, id: string): Promise<void> => {
   const { status } = await organizations.get(id);
@@ -47,28 +65,16 @@ export const makeUser = async (deps: UserDependencies, origin: Origin, { tempora
   // Whoever has the address to themselves is the only one who may touch the user of that address at the identity provider.
   const claim = newTimedId('event', origin.nowMs);
   await deps.users.claimEmail(email, claim, origin.nowMs);
-  let subject: string;
   try {
-    subject = await invite(deps, { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) });
+    const subject = await invite(deps, { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) });
+    const user = newUser(deps.issuer, subject, fields, origin.nowMs);
+    const writes = [...(organization ? [deps.organizations.toCheckActive(organization)] : []), ...deps.users.toCreate(user, claim)];
+    const target = { type: 'user', id: user.id };
+    await commit(deps, origin, { action: 'user.invited', organization, target, after: { ...fields } }, writes);
+    return toWire(user);
   } catch (error) {
+    // Nothing is lost by it: a transaction that comes late needs the claim.
     await deps.users.releaseEmail(email, claim);
     throw error;
   }
-  const id = userIdOf(deps.issuer, subject);
-  const seconds = Math.floor(origin.nowMs / 1_000);
-  const user = {
-    id,
-    object: 'user' as const,
-    ...fields,
-    status: 'active' as const,
-    last_login_at: null,
-    created_at: seconds,
-    updated_at: seconds,
-    version: 1,
-    subject,
-    tokens_valid_from: 0,
-  };
-  const writes = [...(organization ? [deps.organizations.toCheckActive(organization)] : []), ...deps.users.toCreate(user, claim)];
-  await commit(deps, origin, { action: 'user.invited', organization, target: { type: 'user', id }, after: { ...fields } }, writes);
-  return toWire(user);
 };

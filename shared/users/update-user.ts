@@ -58,7 +58,7 @@ export const updateUser = async (
   const { name = before.name, role = before.role, status = before.status } = fields;
   const seconds = Math.floor(actor.origin.nowMs / 1_000);
   const isOver = status === 'disabled' && before.status !== 'disabled';
-  const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(isOver && { tokens_valid_from: seconds }) };
+  const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(isOver && { tokens_valid_from: seconds + 1 }) };
   const deed = {
     action: 'user.updated',
     organization: before.organization,

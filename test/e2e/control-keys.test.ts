@@ -149,6 +149,14 @@ describe('an API key', () => {
     expect((await rotate({ 'if-match': first.headers.get('etag') as string })).status).toBe(200);
   });
 
+  test('can be lowered and raised again to what it was made for, also where its tokens gave it fewer shards', async () => {
+    const { id } = await createKey({ limits: { concurrency: 128 } });
+    expect((await patch(id, { limits: { requests_per_minute: 601 } })).status).toBe(200);
+    expect((await patch(id, { limits: { concurrency: 64 } })).status).toBe(200);
+    expect((await patch(id, { limits: { concurrency: 128 } })).status).toBe(200);
+    expect((await patch(id, { limits: { concurrency: 160 } })).status).toBe(409);
+  });
+
   test('cannot be raised beyond what it was made for, and says what to do', async () => {
     const { id } = await createKey();
     const { status, body } = await patch(id, { limits: { concurrency: 64, tokens_per_minute: 10_000_000 } });

@@ -33,7 +33,7 @@ describe('credit', () => {
     expect((await grant(id, { amount: '5' })).body.error.code).toBe('no_credit');
     expect((await control.call('GET', `/v1/organizations/${id}/balance`, { token: admin.token })).status).toBe(409);
     await put(id, { prepaid: true });
-    expect((await grant(id, { amount: '100.000000001' })).body).toMatchObject({ number: 1, amount: '100.000000001', actor: admin.email });
+    expect((await grant(id, { amount: '100.000000001' })).body).toMatchObject({ number: 1, amount: '100.000000001', actor: admin.id });
     expect((await grant(id, { amount: '-0.000000001', reason: 'correction' })).body).toMatchObject({ number: 2, amount: '-0.000000001' });
     expect(await balanceOf(id)).toMatchObject({ grants: 2, granted: '100', available: '100', drift: '0' });
     const { data } = await control.done('GET', `/v1/organizations/${id}/credit-grants`, { token: admin.token });
@@ -111,6 +111,13 @@ test('suspending tells also those keys that a death left untold, when it is done
   await suspend();
   expect(await run.limiters.get(key)).toMatchObject({ lim_o: true });
   expect(await run.limiters.get(id)).toMatchObject({ status: 'suspended' });
+});
+
+test('resuming what was never suspended changes nothing', async () => {
+  const { id } = await control.createOrganization();
+  const resumed = await control.done('POST', `/v1/organizations/${id}/resume`, { token: admin.token, body: { reason: 'by mistake' } });
+  expect(resumed).toMatchObject({ status: 'active', limits: null, version: 1 });
+  expect(await run.limiters.get(id)).toBeUndefined();
 });
 
 test('organizations are listed page by page, the newest first', async () => {

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { transact } from '../../shared/database/transaction.ts';
+import type { StoredUser } from '../../shared/users/user-store.ts';
 import { totpOf, wrongTotpOf } from '../infra/local/cognito/fixtures.ts';
 import { type Control, controlOf, type SignedIn } from '../support/control.ts';
 import { eventually } from '../support/eventually.ts';
@@ -107,7 +109,10 @@ describe('a login', () => {
     const { secret } = await control.done('POST', '/v1/auth/totp', { token: user.token, body: { current_password: user.password } });
     await control.done('POST', '/v1/auth/totp/verify', { token: user.token, body: { code: totpOf(secret) } });
     await untilNextSecond();
-    expect((await control.call('POST', `/v1/users/${user.id}/totp-reset`, { token: owner.token })).status).toBe(204);
+    const reset = (id: string) => control.call('POST', `/v1/users/${id}/totp-reset`, { token: owner.token });
+    // One's own takes the password.
+    expect((await reset(owner.id)).body.error.code).toBe('own_rights');
+    expect((await reset(user.id)).status).toBe(204);
     expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
     expect((await login(user.email, user.password)).body.object).toBe('session');
   });
@@ -275,6 +280,18 @@ test('an address is nobody’s twice, whoever invites at the same time, and the 
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     for (const [i, password] of passwords.entries()) expect((await login(email, password)).status).toBe(i === winner ? 200 : 401);
   }
+});
+
+test('a token of before opens nothing of the next user of the address', async () => {
+  const user = await control.createUser({ role: 'member', organization });
+  await untilNextSecond();
+  // As a death in the middle of a deletion leaves them: gone here, and known to the identity provider.
+  const stored = (await run.accounts.users.get(user.id)) as StoredUser;
+  await transact(run.database, run.accounts.users.toDelete(stored, 'died', Date.now() - 120_000));
+  const { id: other } = await control.createOrganization('Next');
+  expect((await invite(user.email, { role: 'owner', organization: other }, admin)).body.id).toBe(user.id);
+  expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
+  expect((await login(user.email, user.password)).status).toBe(401);
 });
 
 test('what is no id of a user is not there, also where it names something else', async () => {

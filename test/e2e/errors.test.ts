@@ -6,6 +6,7 @@ import { HOSTS, type HostRun, startHostRun } from '../support/hosts.ts';
 
 /** As a host calls it. */
 const NOT_READY = 'not ready';
+const NO_COPIES = 'no copies';
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;
@@ -134,7 +135,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     test.each([
       ['throttling', 'no_capacity'],
       ['service_unavailable', 'no_capacity'],
-      ['no_capacity', 'no_capacity'],
+      ['no_capacity', NO_COPIES],
       ['model_not_ready', NOT_READY],
       ['internal_failure', 'upstream_error'],
       ['internal_dependency', 'upstream_error'],
@@ -152,7 +153,11 @@ describe.each(HOSTS)('the %s host', (name) => {
         expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
         expect(response.headers.get('content-type')).toBe('application/json');
         expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
-        expect(await errorOf(response)).toMatchObject({ code: code === NOT_READY ? run.host.notReady : code });
+        const told = new Map([
+          [NOT_READY, run.host.notReady],
+          [NO_COPIES, run.host.noCopies],
+        ]);
+        expect(await errorOf(response)).toMatchObject({ code: told.get(code) ?? code });
       }
       await run.control('sagemaker');
     });

@@ -19,6 +19,8 @@ export interface HostFacts {
   openPaths: readonly string[];
   /** The code of a target that is not in service. */
   notReady: string;
+  /** And of one that is scaled to zero. */
+  noCopies: string;
   /** What every request with a key has beside it. */
   headers: Readonly<Record<string, string>>;
 }
@@ -32,6 +34,7 @@ const FACTS: Record<HostName, HostFacts> = {
     paths: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/tokenize', '/detokenize'],
     openPaths: ['/v1/models', '/health', '/version'],
     notReady: 'model_not_ready',
+    noCopies: 'no_capacity',
     headers: {},
   },
   'on-demand': {
@@ -42,6 +45,7 @@ const FACTS: Record<HostName, HostFacts> = {
     paths: ['/v1/chat/completions', '/v1/responses'],
     openPaths: ['/health', '/version'],
     notReady: 'deployment_not_ready',
+    noCopies: 'deployment_not_ready',
     headers: { 'x-user-id': '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11' },
   },
 };

@@ -7,6 +7,7 @@ import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-pr
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
+import { createAccountTable } from '../../shared/accounts/account-table.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { createKey } from '../../shared/keys/create-key.ts';
 import { isKeyItem, type NewKey } from '../../shared/keys/key.ts';
@@ -15,6 +16,7 @@ import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import type { UsageEvent } from '../../shared/metering/event.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/metering/usage-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
+import { createUserStore } from '../../shared/users/user-store.ts';
 import { assemblyDir } from './assembly.ts';
 import { watchReplies } from './told.ts';
 
@@ -88,6 +90,7 @@ const startRun = async ({
       createUser: (email: string, password: string): Promise<void> => createStrayUser(facts, email, password),
     },
     accounts: {
+      users: createUserStore(createAccountTable(database, facts.tables.Accounts as string)),
       /** Makes a limiter count so much as spent. */
       spend: async (limiterId: string, nanos: bigint): Promise<void> => limiters.configure(limiterId, { spent: nanos }),
       /** Makes an organization count so many keys. */

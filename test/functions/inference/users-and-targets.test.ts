@@ -90,6 +90,8 @@ test('a thousand users spread over three targets by weight, stay where they are,
   }
   // Those who moved are on both that are left.
   expect(new Set(known.filter((user) => first.get(user) === 'middle').map((user) => moved.get(user)))).toEqual(new Set(['light', 'heavy']));
+  dead.add('light');
+  expect(new Set((await ask()).values())).toEqual(new Set(['heavy']));
   dead.clear();
   expect(await ask()).toEqual(first);
   // As long as an endpoint takes it.

@@ -73,14 +73,16 @@ describe('a model with several targets', () => {
     expect(asked).toEqual(['one']);
   });
 
-  test('is asked twice at most', async () => {
-    const error = new UpstreamFailed('upstream_error', 'second');
-    const { asked, answer } = setUp(
-      { one: failing(new UpstreamFailed('upstream_error', 'first')), two: failing(error), three: answering },
-      [one, two, { endpoint: 'three', weight: 1 }],
-    );
-    await expect(Array.fromAsync(answer)).rejects.toBe(error);
-    expect(asked).toEqual(['one', 'two']);
+  test('is asked at one after the other while they fail, in their order, and at four at most', async () => {
+    const error = new UpstreamFailed('upstream_error', 'fourth');
+    const down = failing(new UpstreamFailed('upstream_error', 'down'));
+    const more = ['three', 'four', 'five'].map((endpoint): Target => ({ endpoint, weight: 1 }));
+    const third = setUp({ one: down, two: down, three: answering }, [one, two, ...more]);
+    expect((await Array.fromAsync(third.answer)).length).toBeGreaterThan(0);
+    expect(third.asked).toEqual(['one', 'two', 'three']);
+    const none = setUp({ one: down, two: down, three: down, four: failing(error), five: answering }, [one, two, ...more]);
+    await expect(Array.fromAsync(none.answer)).rejects.toBe(error);
+    expect(none.asked).toEqual(['one', 'two', 'three', 'four']);
   });
 
   test('is stopped from the start when it was stopped before', async () => {
