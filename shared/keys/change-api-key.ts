@@ -9,7 +9,6 @@ import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights
 import { configureShards, Spent } from './configure-shards.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
 import type { KeyItem } from './key.ts';
-
 import { newSecret } from './secret.ts';
 import { shardId, shardsForLoad } from './shards.ts';
 
@@ -52,7 +51,8 @@ const checkFits = (before: StoredApiKey, { limits, shards, load_shards }: Stored
     throw new Conflict({
       code: 'limits_too_high',
       param: 'limits',
-      message: `This API key was made for fewer requests at a time: its limits cannot be raised that far. Create a new key with these limits.`,
+      message:
+        'This API key was made for fewer requests at a time: its limits cannot be raised that far. Create a new key with these limits.',
     });
 };
 

@@ -1,9 +1,8 @@
-import { commit } from '../audit/commit.ts';
 import { InvalidRequest } from '../http/errors.ts';
 import type { Actor } from '../users/actor.ts';
 import type { StoredUser } from '../users/user-store.ts';
 import { RefreshRefused } from './errors.ts';
-import { type Caller, note as noteOf, type SessionDependencies, untilReset, userOf } from './log-in.ts';
+import { type Caller, note, originOf, type SessionDependencies, untilReset, userOf } from './log-in.ts';
 import type { Refreshed } from './session.ts';
 
 /** A new access token. @throws 401, 429 */
@@ -24,10 +23,6 @@ export const endSession = async (
   await userPool.revoke(refreshToken);
 };
 
-/** Notes what the actor did at the identity provider; a death in between leaves it unnoted. */
-export const note = (deps: SessionDependencies, { userId, organization, origin }: Actor, action: string, id = userId): Promise<void> =>
-  commit(deps, origin, { action, organization, target: { type: 'user', id } }, []);
-
 const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
 /** Ends every session of a user, those of a thief among them: neither a refresh token nor an access token of before opens anything. */
@@ -39,17 +34,37 @@ export const endAllSessions = async (deps: SessionDependencies, { id, subject }:
   await deps.wait(Math.max(0, seconds * 1_000 - deps.now()));
 };
 
+/** What a session is trusted no further without. */
+interface Proof<Proven> {
+  kind: 'password' | 'totp';
+  /** Asks the identity provider; nothing: it is wrong. */
+  prove: () => Promise<Proven>;
+  refusal: InvalidRequest;
+}
+
+/** Has the actor prove who they are, at most so often. @throws the refusal, 429 */
+export const proven = async <Proven>(
+  { attempts }: SessionDependencies,
+  { userId, origin: { nowMs, ipAddress } }: Actor,
+  { kind, prove, refusal }: Proof<Proven>,
+): Promise<NonNullable<Proven>> => {
+  const attempt = { kind, ipAddress: ipAddress ?? '', account: userId };
+  await attempts.count(attempt, nowMs);
+  const answer = await prove();
+  if (!answer) throw refusal;
+  await attempts.forget(attempt, nowMs);
+  return answer;
+};
+
+const wrongPassword = (): InvalidRequest => wrong('current_password', 'The current password is not that.');
+
 /** Makes sure that the actor knows their password, and not only has a token: what is changed now outlives the token. @throws 400, 429 */
 export const checkPassword = async (
   deps: SessionDependencies,
   { actor, caller, password }: { actor: Actor; caller: Caller; password: string },
 ): Promise<void> => {
-  const { nowMs, ipAddress } = actor.origin;
-  const attempt = { kind: 'password', ipAddress: ipAddress ?? '', account: actor.userId } as const;
-  await deps.attempts.count(attempt, nowMs);
-  const answer = await deps.userPool.signIn({ email: actor.email, password, caller });
-  if (!answer) throw wrong('current_password', 'The current password is not that.');
-  await deps.attempts.forget(attempt, nowMs);
+  const prove = () => deps.userPool.signIn({ email: actor.email, password, caller });
+  const answer = await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
   if ('tokens' in answer) await deps.userPool.revoke(answer.tokens.refreshToken);
 };
 
@@ -59,14 +74,10 @@ export const changePassword = async (
   { actor, user, accessToken }: { actor: Actor; user: StoredUser; accessToken: string },
   { current, next }: { current: string; next: string },
 ): Promise<void> => {
-  const { nowMs, ipAddress } = actor.origin;
-  const attempt = { kind: 'password', ipAddress: ipAddress ?? '', account: actor.userId } as const;
-  await deps.attempts.count(attempt, nowMs);
-  if (!(await deps.userPool.changePassword({ accessToken, current, next })))
-    throw wrong('current_password', 'The current password is not that.');
-  await deps.attempts.forget(attempt, nowMs);
+  const prove = () => deps.userPool.changePassword({ accessToken, current, next });
+  await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
   await endAllSessions(deps, user);
-  await note(deps, actor, 'user.password_changed');
+  await note(deps, actor.origin, user, 'user.password_changed');
 };
 
 /** Has a code e-mailed to the user with this address, if there is one; the answer is the same, and as late. @throws 429 */
@@ -88,7 +99,7 @@ export const finishReset = async (
   const user = isDone ? await userOf(deps, email) : undefined;
   if (user) {
     await endAllSessions(deps, user);
-    await noteOf(deps, caller, user, 'user.password_reset');
+    await note(deps, originOf(caller, user), user, 'user.password_reset');
   }
   await untilReset(deps, caller);
   if (!isDone) throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');

@@ -30,16 +30,21 @@ const REFUSED_AFTER_MS = 800;
 /** And whatever becomes of a forgotten password, which may have an e-mail sent, this long. */
 const RESET_AFTER_MS = 2_000;
 
-const originOf = ({ ipAddress, requestId, receivedAtMs }: Caller, user: StoredUser): Origin => ({
+/** Of a request that a user makes without a token. */
+export const originOf = ({ ipAddress, requestId, receivedAtMs }: Caller, user: StoredUser): Origin => ({
   actor: { type: 'user', id: user.id, email: user.email, organization: user.organization },
   requestId,
   ipAddress,
   nowMs: receivedAtMs,
 });
 
-/** Notes what a user did who is known by more than a token. */
-export const note = (deps: SessionDependencies, caller: Caller, user: StoredUser, action: string): Promise<void> =>
-  commit(deps, originOf(caller, user), { action, organization: user.organization, target: { type: 'user', id: user.id } }, []);
+/** Notes what was done to a user at the identity provider; a death in between leaves it unnoted. */
+export const note = (
+  books: Books,
+  origin: Origin,
+  { id, organization }: Pick<StoredUser, 'id' | 'organization'>,
+  action: string,
+): Promise<void> => commit(books, origin, { action, organization, target: { type: 'user', id } }, []);
 
 export const userOf = async ({ users }: SessionDependencies, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
@@ -51,7 +56,7 @@ export const untilReset = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { re
   deps.wait(Math.max(0, receivedAtMs + RESET_AFTER_MS - deps.now()));
 
 const refuse = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
-  if (user) await note(deps, caller, user, 'session.refused');
+  if (user) await note(deps, originOf(caller, user), user, 'session.refused');
   await deps.wait(Math.max(0, caller.receivedAtMs + REFUSED_AFTER_MS - deps.now()));
   throw new LoginRefused();
 };
@@ -73,7 +78,7 @@ const step = async (
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
   await deps.users.noteLogin(user.id, seconds);
-  await note(deps, caller, user, 'session.created');
+  await note(deps, originOf(caller, user), user, 'session.created');
   const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;
   return {
     object: 'session',

@@ -2,8 +2,8 @@ import { Forbidden, InvalidRequest } from '../http/errors.ts';
 import { type Actor, requireRole } from '../users/actor.ts';
 import { visibleUser } from '../users/update-user.ts';
 import type { StoredUser } from '../users/user-store.ts';
-import { checkPassword, endAllSessions, note } from './keep-session.ts';
-import type { Caller, SessionDependencies } from './log-in.ts';
+import { checkPassword, endAllSessions, proven } from './keep-session.ts';
+import { type Caller, note, type SessionDependencies } from './log-in.ts';
 import type { TotpSecret } from './session.ts';
 
 /** Who asks: with a token, and with a password. */
@@ -12,6 +12,8 @@ interface Asking {
   caller: Caller;
   password: string;
 }
+
+const accountOf = ({ userId, organization }: Actor) => ({ id: userId, organization });
 
 /** The secret for an authenticator app; a first code of it switches it on. @throws 400 for a wrong password, 429 */
 export const startTotp = async (deps: SessionDependencies, asking: Asking, accessToken: string): Promise<TotpSecret> => {
@@ -23,20 +25,16 @@ export const startTotp = async (deps: SessionDependencies, asking: Asking, acces
 
 /** Switches the second factor on. @throws 400, 429 */
 export const finishTotp = async (deps: SessionDependencies, actor: Actor, accessToken: string, code: string): Promise<void> => {
-  const { nowMs, ipAddress } = actor.origin;
-  const attempt = { kind: 'totp', ipAddress: ipAddress ?? '', account: actor.userId } as const;
-  await deps.attempts.count(attempt, nowMs);
-  if (!(await deps.userPool.finishTotp({ accessToken, code })))
-    throw new InvalidRequest({ param: 'code', message: 'The code is not right. Send the one that the app shows now.' });
-  await deps.attempts.forget(attempt, nowMs);
-  await note(deps, actor, 'user.totp_enabled');
+  const refusal = new InvalidRequest({ param: 'code', message: 'The code is not right. Send the one that the app shows now.' });
+  await proven(deps, actor, { kind: 'totp', prove: () => deps.userPool.finishTotp({ accessToken, code }), refusal });
+  await note(deps, actor.origin, accountOf(actor), 'user.totp_enabled');
 };
 
 /** Switches it off. @throws 400 for a wrong password, 429 */
 export const stopTotp = async (deps: SessionDependencies, asking: Asking, subject: string): Promise<void> => {
   await checkPassword(deps, asking);
   await deps.userPool.stopTotp(subject);
-  await note(deps, asking.actor, 'user.totp_disabled');
+  await note(deps, asking.actor.origin, accountOf(asking.actor), 'user.totp_disabled');
 };
 
 /** Takes a second factor away from a user who has lost theirs, and ends their sessions. @throws 403, 404 */
@@ -50,5 +48,5 @@ export const resetTotp = async (deps: SessionDependencies, actor: Actor, id: str
   const user: StoredUser = await visibleUser(deps, actor, id);
   await deps.userPool.stopTotp(user.subject);
   await endAllSessions(deps, user);
-  await note(deps, { ...actor, organization: user.organization }, 'user.totp_reset', id);
+  await note(deps, actor.origin, user, 'user.totp_reset');
 };

@@ -9,7 +9,6 @@ import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { createAccountTable } from '../../shared/accounts/account-table.ts';
 import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
-import { createKey } from '../../shared/keys/create-key.ts';
 import { isKeyItem, type NewKey } from '../../shared/keys/key.ts';
 import { shardId } from '../../shared/keys/shards.ts';
 import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
@@ -18,6 +17,7 @@ import { BUCKET_MS, createUsageStore } from '../../shared/metering/usage-store.t
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createUserStore } from '../../shared/users/user-store.ts';
 import { assemblyDir } from './assembly.ts';
+import { createKey } from './create-key.ts';
 import { watchReplies } from './told.ts';
 
 const START = path.join(import.meta.dirname, '../../infra/local/start.ts');

@@ -5,7 +5,6 @@ import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { createIdempotencyStore } from '../../shared/idempotency/idempotency-store.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
-import { createKey } from '../../shared/keys/create-key.ts';
 import type { NewKey } from '../../shared/keys/key.ts';
 import type { UsageEvent } from '../../shared/metering/event.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
@@ -14,6 +13,7 @@ import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
 import { makeCaller, wide } from './callers.ts';
+import { createKey } from './create-key.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
 
 /** Two models: `m`, plain, and `counted`, with a tokenizer and two targets. */

@@ -3,11 +3,11 @@ import { retrieveKey } from '../../../functions/catalog/key.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { admit } from '../../../shared/keys/admit.ts';
-import { createKey } from '../../../shared/keys/create-key.ts';
 import type { NewKey } from '../../../shared/keys/key.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
 import type { LimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { makeCaller } from '../../support/callers.ts';
+import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventOf } from './fixtures.ts';
 

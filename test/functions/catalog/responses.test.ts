@@ -4,10 +4,10 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { route } from '../../../shared/http/router.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { createKey } from '../../../shared/keys/create-key.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore } from '../../../shared/responses/response-store.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
+import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventOf } from './fixtures.ts';
 

@@ -6,7 +6,6 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
 import { createIdempotencyStore } from '../../../shared/idempotency/idempotency-store.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { createKey } from '../../../shared/keys/create-key.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { InputItemsQuery, listInputItems } from '../../../shared/responses/input-items.ts';
@@ -15,6 +14,7 @@ import { toUpstreamError, UpstreamFailed } from '../../../shared/upstream/errors
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
 import { parseEvents, type Whole } from '../../shared/responses/events.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
+import { createKey } from '../../support/create-key.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../support/pipeline.ts';
 
 let pipeline: TestPipeline;

@@ -4,7 +4,6 @@ import { answer } from '../../../functions/tokenizer/answer.ts';
 import { createTokenizers } from '../../../functions/tokenizer/tokenizers.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { createKey } from '../../../shared/keys/create-key.ts';
 import type { NewKey } from '../../../shared/keys/key.ts';
 import type { UsageStore } from '../../../shared/metering/usage-store.ts';
 import { createInventory } from '../../../shared/models/inventory.ts';
@@ -14,6 +13,7 @@ import { createTokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { startFakeLambda } from '../../shared/lambda/fake-lambda.ts';
 import { load, texts, withChanges } from '../../shared/tokens/fixtures.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
+import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const local = load(withChanges({}));

@@ -1,13 +1,13 @@
-import { newId } from '../ids/id.ts';
-import type { LimiterStore } from '../limiters/limiter-store.ts';
-import { type KeyItem, NewKey } from './key.ts';
-import { limitsOfShards, shardsOf } from './key-items.ts';
-import { newSecret } from './secret.ts';
-import { shardId } from './shards.ts';
+import { newId } from '../../shared/ids/id.ts';
+import { type KeyItem, NewKey } from '../../shared/keys/key.ts';
+import { limitsOfShards, shardsOf } from '../../shared/keys/key-items.ts';
+import { newSecret } from '../../shared/keys/secret.ts';
+import { shardId } from '../../shared/keys/shards.ts';
+import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
 
 /**
- * Creates an API key and returns its secret, which is stored nowhere: only its SHA-256 is. A busy key has several limiter items, which share
- * its limits.
+ * A key without a record at the control plane, made from its limiter items alone, for what needs no login. Its secret is stored nowhere:
+ * only its SHA-256 is. A busy key has several limiter items, which share its limits.
  */
 export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ key_id: string; secret: string }> => {
   const key = NewKey.parse(fields);
