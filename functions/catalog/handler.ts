@@ -1,14 +1,14 @@
 import path from 'node:path';
 import middy from '@middy/core';
+import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createDatabase } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
-import { hostOfEnvironment } from '../../shared/environment/host.ts';
+import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import { route } from '../../shared/http/router.ts';
-import { createLimiterCache } from '../../shared/limiters/limiter-cache.ts';
-import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';

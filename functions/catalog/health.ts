@@ -2,8 +2,8 @@ import { ApiError } from '../../shared/http/errors.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { logError } from '../../shared/logging/log.ts';
-import { availabilityOf, type Health } from '../../shared/models/health.ts';
 import type { Model } from '../../shared/models/model.ts';
+import { availabilityOf, type Health } from './model-health.ts';
 
 /** A dependency that takes longer than this is as good as down. */
 const PROBE_MS = 2_000;

@@ -1,11 +1,11 @@
+import type { Keys } from '../../shared/admission/admit.ts';
+import { authenticateNow, type Host } from '../../shared/admission/authenticate.ts';
+import { keyFactsOf } from '../../shared/admission/key-facts.ts';
+import { presentedKey } from '../../shared/admission/presented-key.ts';
+import { limitHeaders } from '../../shared/admission/rate-limits.ts';
+import { shardId } from '../../shared/admission/shards.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
-import type { Keys } from '../../shared/keys/admit.ts';
-import { authenticateNow, type Host } from '../../shared/keys/authenticate.ts';
-import { keyFactsOf } from '../../shared/keys/key-facts.ts';
-import { presentedKey } from '../../shared/keys/presented-key.ts';
-import { limitHeaders } from '../../shared/keys/rate-limits.ts';
-import { shardId } from '../../shared/keys/shards.ts';
 
 /** GET /v1/key: what its bearer may know of a key, as of now: one read for each of the items that share its limits, no write. */
 export const retrieveKey =

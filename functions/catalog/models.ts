@@ -1,16 +1,16 @@
+import type { Keys } from '../../shared/admission/admit.ts';
+import { authenticateToSee, type Host, isModelAllowed } from '../../shared/admission/authenticate.ts';
+import { presentedKey } from '../../shared/admission/presented-key.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
-import type { Keys } from '../../shared/keys/admit.ts';
-import { authenticateToSee, type Host, isModelAllowed } from '../../shared/keys/authenticate.ts';
-import { presentedKey } from '../../shared/keys/presented-key.ts';
 import { deprecationHeaders } from '../../shared/models/deprecation.ts';
 import { DeploymentNotFound } from '../../shared/models/errors.ts';
 import type { Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
-import { type ModelEntry, type ModelList, modelEntryOf } from '../../shared/models/model-entry.ts';
+import { type ModelEntry, type ModelList, modelEntryOf } from './model-entry.ts';
 
 /** The models that a request may be told of. */
 export interface Listing {

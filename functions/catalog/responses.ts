@@ -1,16 +1,16 @@
+import type { Keys } from '../../shared/admission/admit.ts';
+import { authenticateToSee, type Host } from '../../shared/admission/authenticate.ts';
+import { presentedKey } from '../../shared/admission/presented-key.ts';
+import { limitHeaders } from '../../shared/admission/rate-limits.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InvalidRequest } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
-import type { Keys } from '../../shared/keys/admit.ts';
-import { authenticateToSee, type Host } from '../../shared/keys/authenticate.ts';
-import { presentedKey } from '../../shared/keys/presented-key.ts';
-import { limitHeaders } from '../../shared/keys/rate-limits.ts';
-import { ResponseNotFound } from '../../shared/responses/errors.ts';
 import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
 import type { ResponseStore, StoredResponse } from '../../shared/responses/response-store.ts';
+import { ResponseNotFound } from '../inference/responses/errors.ts';
 
 export interface ResponsesDependencies {
   host: Host;

@@ -1,6 +1,6 @@
+import { API_VERSION } from '../../shared/hosts/version.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
-import { API_VERSION } from '../../shared/openapi/version.ts';
 
 /** GET /version: what is deployed. */
 export const version =

@@ -1,16 +1,16 @@
-import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { Database } from '../../shared/database/client.ts';
-import type { UserPool } from '../../shared/identity/user-pool.ts';
-import type { TokenVerifier } from '../../shared/identity/verify-token.ts';
-import type { ApiKeyStore } from '../../shared/keys/api-key-store.ts';
-import type { LimiterDesk } from '../../shared/limiters/limiter-desk.ts';
-import type { CheckModel } from '../../shared/models/check-model.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
-import type { CreditStore } from '../../shared/organizations/credit-store.ts';
-import type { OrganizationStore } from '../../shared/organizations/organization-store.ts';
-import type { RollupStore } from '../../shared/rollups/rollup-store.ts';
-import type { AttemptStore } from '../../shared/sessions/attempt-store.ts';
-import type { UserStore } from '../../shared/users/user-store.ts';
+import type { RollupStore } from '../../shared/usage/rollup-store.ts';
+import type { ApiKeyStore } from './api-keys/api-key-store.ts';
+import type { AuditStore } from './audit/audit-store.ts';
+import type { UserPool } from './identity/user-pool.ts';
+import type { TokenVerifier } from './identity/verify-token.ts';
+import type { LimiterDesk } from './limiters/limiter-desk.ts';
+import type { CheckModel } from './model-registry/check-model.ts';
+import type { CreditStore } from './organizations/credit-store.ts';
+import type { OrganizationStore } from './organizations/organization-store.ts';
+import type { AttemptStore } from './sessions/attempt-store.ts';
+import type { UserStore } from './users/user-store.ts';
 
 /** What the routes of the control plane work with. */
 export interface ControlDependencies {

@@ -1,8 +1,8 @@
+import { CONTROL_API_VERSION } from '../../shared/hosts/version.ts';
 import { ServiceUnavailable } from '../../shared/http/errors.ts';
 import type { createReference } from '../../shared/http/reference.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Routes } from '../../shared/http/router.ts';
-import { CONTROL_API_VERSION } from '../../shared/openapi/version.ts';
 
 /** What the host says of itself: nobody needs to log in for it. */
 export interface Service {

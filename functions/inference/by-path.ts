@@ -1,4 +1,4 @@
-import type { Serve } from './pipeline.ts';
+import type { Serve } from './pipeline/pipeline.ts';
 
 /**
  * One function for several routes: the resource that API Gateway found says which. `event.path` is as the caller sent it, also with a slash at its end

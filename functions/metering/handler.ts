@@ -1,10 +1,10 @@
 import type { Context } from 'aws-lambda';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createDatabase } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
-import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
-import { type SweepReport, sweep } from '../../shared/metering/sweep.ts';
-import { createUsageStore } from '../../shared/metering/usage-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import { type SweepReport, sweep } from './sweep.ts';
 
 const database = createDatabase();
 const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));

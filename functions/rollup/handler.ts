@@ -2,10 +2,10 @@ import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
 import { createDatabase } from '../../shared/database/client.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
-import { createUsageStore } from '../../shared/metering/usage-store.ts';
-import { bucketOfKey } from '../../shared/rollups/bucket.ts';
-import { recompute } from '../../shared/rollups/rollup.ts';
-import { createRollupStore } from '../../shared/rollups/rollup-store.ts';
+import { bucketOfKey } from '../../shared/usage/bucket.ts';
+import { createRollupStore } from '../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import { recompute } from './rollup.ts';
 
 const database = createDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));

@@ -2,10 +2,10 @@ import { logError } from '../../shared/logging/log.ts';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import type { CountAnswer, FitAnswer, Refusal } from '../../shared/tokens/answers.ts';
 import { TemplateFailed, TemplateRefused, TextRefused } from '../../shared/tokens/errors.ts';
-import { countPrompt, fitPrompt } from '../../shared/tokens/fit-prompt.ts';
-import type { LoadedTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
 import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
 import type { CountQuestion, FitQuestion, TokenizerQuestion } from '../../shared/tokens/questions.ts';
+import { countPrompt, fitPrompt } from './engine/fit-prompt.ts';
+import type { LoadedTokenizer } from './engine/loaded-tokenizer.ts';
 import { answerDetokenize, answerTokenize } from './tokenize.ts';
 import type { Tokenizers } from './tokenizers.ts';
 

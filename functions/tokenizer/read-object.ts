@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { MAX_FILE_BYTES } from '../../shared/tokens/loaded-tokenizer.ts';
+import { MAX_FILE_BYTES } from './engine/loaded-tokenizer.ts';
 import type { ReadFile } from './tokenizers.ts';
 
 const MAX_ATTEMPTS = 3;

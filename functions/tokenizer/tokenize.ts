@@ -6,8 +6,8 @@ import {
   type TooLarge,
   type UnknownId,
 } from '../../shared/tokens/answers.ts';
-import type { LoadedTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
 import type { DetokenizeQuestion, TokenizeQuestion } from '../../shared/tokens/questions.ts';
+import type { LoadedTokenizer } from './engine/loaded-tokenizer.ts';
 
 const ifItFits = <Answer extends object>(answer: Answer): Answer | TooLarge =>
   Buffer.byteLength(JSON.stringify(answer)) > MAX_ANSWER_BYTES ? { too_large: true } : answer;

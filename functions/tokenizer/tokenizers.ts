@@ -1,5 +1,5 @@
 import type { TokenizerFiles } from '../../shared/models/model.ts';
-import { type LoadedTokenizer, loadTokenizer } from '../../shared/tokens/loaded-tokenizer.ts';
+import { type LoadedTokenizer, loadTokenizer } from './engine/loaded-tokenizer.ts';
 
 /** A large vocabulary takes some 150 MB of memory. */
 const MAX_TOKENIZERS = 4;

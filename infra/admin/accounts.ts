@@ -1,26 +1,26 @@
-import { createAccountTable } from '../../shared/accounts/account-table.ts';
-import type { Origin } from '../../shared/audit/audit.ts';
-import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
+import { createApiKey } from '../../functions/control/api-keys/create-api-key.ts';
+import type { Origin } from '../../functions/control/audit/audit.ts';
+import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
+import type { UserPool } from '../../functions/control/identity/user-pool.ts';
+import { createLimiterDesk } from '../../functions/control/limiters/limiter-desk.ts';
+import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
+import { makeGrant } from '../../functions/control/organizations/credit.ts';
+import { createCreditStore, type Grant } from '../../functions/control/organizations/credit-store.ts';
+import { LimitFields } from '../../functions/control/organizations/organization-account.ts';
+import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
+import { limitOrganization } from '../../functions/control/organizations/update-organization.ts';
+import { makeUser } from '../../functions/control/users/make-user.ts';
+import type { User } from '../../functions/control/users/user.ts';
+import { createUserStore } from '../../functions/control/users/user-store.ts';
+import type { NewKey } from '../../shared/admission/key.ts';
+import type { LimiterItem } from '../../shared/admission/limiter.ts';
+import type { OrganizationLimits } from '../../shared/admission/organization.ts';
 import type { Database } from '../../shared/database/client.ts';
+import { createAccountTable } from '../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
-import type { UserPool } from '../../shared/identity/user-pool.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
-import { createApiKeyStore } from '../../shared/keys/api-key-store.ts';
-import { createApiKey } from '../../shared/keys/create-api-key.ts';
-import type { NewKey } from '../../shared/keys/key.ts';
-import type { LimiterItem } from '../../shared/limiters/limiter.ts';
-import { createLimiterDesk } from '../../shared/limiters/limiter-desk.ts';
-import { createOrganization } from '../../shared/organizations/create-organization.ts';
-import { makeGrant } from '../../shared/organizations/credit.ts';
-import { createCreditStore, type Grant } from '../../shared/organizations/credit-store.ts';
-import type { OrganizationLimits } from '../../shared/organizations/organization.ts';
-import { LimitFields } from '../../shared/organizations/organization-account.ts';
-import { createOrganizationStore } from '../../shared/organizations/organization-store.ts';
-import { limitOrganization } from '../../shared/organizations/update-organization.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
-import { makeUser } from '../../shared/users/make-user.ts';
-import type { User } from '../../shared/users/user.ts';
-import { createUserStore } from '../../shared/users/user-store.ts';
 
 /** What an operator's commands write to. */
 export interface AccountTables {

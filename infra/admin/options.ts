@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { NewKey } from '../../shared/keys/key.ts';
+import { Grant } from '../../functions/control/organizations/credit-store.ts';
+import { Email } from '../../functions/control/users/user.ts';
+import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { NewKey } from '../../shared/admission/key.ts';
+import { OrganizationLimits } from '../../shared/admission/organization.ts';
 import { Model } from '../../shared/models/model.ts';
-import { Grant } from '../../shared/organizations/credit-store.ts';
-import { OrganizationLimits } from '../../shared/organizations/organization.ts';
 import { nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
-import type { TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
-import { Email } from '../../shared/users/user.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]

@@ -1,11 +1,11 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
+import { keyIdOf } from '../../shared/admission/shards.ts';
 import type { Database } from '../../shared/database/client.ts';
 import { prefixes } from '../../shared/ids/id.ts';
-import { keyIdOf } from '../../shared/keys/shards.ts';
-import { createUsageStore } from '../../shared/metering/usage-store.ts';
-import { type KeyShards, type RebuildReport, rebuild } from '../../shared/rollups/rebuild.ts';
-import { createRollupStore } from '../../shared/rollups/rollup-store.ts';
+import { createRollupStore } from '../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import { type KeyShards, type RebuildReport, rebuild } from './rebuild-totals.ts';
 
 /** A million keys or so. */
 const MAX_PAGES = 10_000;

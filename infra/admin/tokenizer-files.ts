@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
+import { countPrompt } from '../../functions/tokenizer/engine/fit-prompt.ts';
+import { loadTokenizer, MAX_FILE_BYTES, type TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { TemplateFailed } from '../../shared/tokens/errors.ts';
-import { countPrompt } from '../../shared/tokens/fit-prompt.ts';
-import { loadTokenizer, MAX_FILE_BYTES, type TokenizerTexts } from '../../shared/tokens/loaded-tokenizer.ts';
 
 const NAMES: Record<keyof TokenizerTexts, string> = {
   tokenizer: 'tokenizer.json',

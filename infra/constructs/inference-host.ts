@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { Scope } from '../../shared/keys/secret.ts';
+import type { Scope } from '../../shared/admission/secret.ts';
 import type { Config } from '../config.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
@@ -81,7 +81,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
     memoryMb: 256,
     timeout: Duration.seconds(15),
     writes: {
-      program: 'write-reference.ts',
+      program: 'reference/write-reference.ts',
       flags: [...(keyScope === 'on_demand' ? ['--host', keyScope] : []), ...(config.structuredOutputs ? ['--structured-outputs'] : [])],
     },
   });

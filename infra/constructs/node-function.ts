@@ -24,7 +24,7 @@ export interface NodeFunctionProps {
   as?: keyof NonNullable<Config['reservedConcurrency']>;
   memoryMb: number;
   timeout: Duration;
-  /** A program of infra/bundling that writes further files beside the bundle; it is given the bundle's folder and these flags. */
+  /** A program of infra/ that writes further files beside the bundle; it is given the bundle's folder and these flags. */
   writes?: { program: string; flags: readonly string[] };
 }
 
@@ -72,7 +72,7 @@ export class NodeFunction extends NodejsFunction {
           beforeInstall: () => [],
           afterBundling: (_source, folder) =>
             writes
-              ? [[process.execPath, path.join(bundling, writes.program), folder, ...writes.flags].map((word) => `"${word}"`).join(' ')]
+              ? [[process.execPath, path.join(root, 'infra', writes.program), folder, ...writes.flags].map((word) => `"${word}"`).join(' ')]
               : [],
         },
       },

@@ -4,11 +4,11 @@ import {
   type CognitoIdentityProviderClient,
   UserNotFoundException,
 } from '@aws-sdk/client-cognito-identity-provider';
-import { createAccountTable } from '../../shared/accounts/account-table.ts';
+import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
+import { createUserStore } from '../../functions/control/users/user-store.ts';
+import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
-import { createUserPool, createUserPoolClient } from '../../shared/identity/user-pool.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
-import { createUserStore } from '../../shared/users/user-store.ts';
 import { type AccountTables, bootstrap, operatorOrigin } from '../admin/accounts.ts';
 import { REGION } from './assembly/resolve.ts';
 import type { LocalRun } from './run.ts';

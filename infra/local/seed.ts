@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
+import { isKeyItem } from '../../shared/admission/key.ts';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { parseSecret, type Scope, sameHash } from '../../shared/admission/secret.ts';
 import { createDatabase } from '../../shared/database/client.ts';
-import { isKeyItem } from '../../shared/keys/key.ts';
-import { parseSecret, type Scope, sameHash } from '../../shared/keys/secret.ts';
-import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { type AccountTables, createOperatorKey, operatorOrigin } from '../admin/accounts.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { ORGANIZATION_INDEX } from '../../shared/limiters/limiter-store.ts';
+import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endpoints.ts';
 import { grantInvoke } from '../constructs/invocation.ts';
@@ -39,7 +39,7 @@ export class ControlStack extends Stack {
       name: 'control',
       memoryMb: 512,
       timeout: TIMEOUT,
-      writes: { program: 'write-reference.ts', flags: ['--operations', ROUTES] },
+      writes: { program: 'reference/write-reference.ts', flags: ['--operations', ROUTES] },
     });
     this.function.addEnvironment('SLUICE_VERSION', version);
     this.function.addEnvironment('SLUICE_COMMIT', config.commit);

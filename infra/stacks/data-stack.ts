@@ -1,6 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/limiters/limiter-store.ts';
+import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
 

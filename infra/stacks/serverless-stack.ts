@@ -2,7 +2,7 @@ import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
-import { EPOCH_INDEX } from '../../shared/limiters/limiter-store.ts';
+import { EPOCH_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config.ts';
 import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.ts';
 import { NodeFunction } from '../constructs/node-function.ts';

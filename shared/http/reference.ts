@@ -46,7 +46,7 @@ const takesGzip = (event: ApiEvent): boolean =>
 
 /**
  * The API reference: the OpenAPI document, and a page that shows it with a viewer of our own host.
- * @param folder what infra/bundling/write-reference.ts has written; it is read at the first request and not before
+ * @param folder what infra/reference/write-reference.ts has written; it is read at the first request and not before
  */
 export const createReference = (folder: string) => {
   const files = new Map<string, StoredFile>();

@@ -1,6 +1,6 @@
+import type { RegistrationReport } from '../../functions/control/model-registry/registration-report.ts';
 import { ApiError, Conflict } from '../http/errors.ts';
 import { nearestName } from './nearest-name.ts';
-import type { RegistrationReport } from './registration-report.ts';
 
 export class ModelNotFound extends ApiError {
   constructor(model: string) {

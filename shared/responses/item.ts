@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Label } from '../chat/message.ts';
+import { Label } from '../../functions/inference/chat/message.ts';
 import { firstFault } from '../http/first-fault.ts';
 
 const MAX_PARTS = 4_096;

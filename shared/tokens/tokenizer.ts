@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { FunctionUnavailable } from '../lambda/errors.ts';
-import { createInvokeFunction } from '../lambda/invoke-function.ts';
 import { CountAnswer, DetokenizeAnswer, FitAnswer, Refusal, TokenizeAnswer, TooLarge, UnknownId } from './answers.ts';
 import { PromptRefused, TooLargeToTokenize, UnknownTokenId, Untokenizable } from './errors.ts';
+import { FunctionUnavailable } from './function-errors.ts';
+import { createInvokeFunction } from './invoke-function.ts';
 import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
 
 /**

@@ -6,7 +6,7 @@ import { interpret } from '../../infra/local/assembly/interpret.ts';
 import type { LambdaFunction } from '../../infra/local/assembly/local-app.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { functionVariables } from '../../infra/local/lambda/environment-variables.ts';
-import { newSecret } from '../../shared/keys/secret.ts';
+import { newSecret } from '../../shared/admission/secret.ts';
 import { bundleFile, bundleSizeKb } from './bundles.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';

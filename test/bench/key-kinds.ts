@@ -1,7 +1,7 @@
+import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
+import { grantCredit } from '../../functions/control/organizations/grant-credit.ts';
+import type { OrganizationLimits } from '../../shared/admission/organization.ts';
 import { newId } from '../../shared/ids/id.ts';
-import { createCreditStore } from '../../shared/organizations/credit-store.ts';
-import { grantCredit } from '../../shared/organizations/grant-credit.ts';
-import type { OrganizationLimits } from '../../shared/organizations/organization.ts';
 import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';
 import { ask } from './client.ts';

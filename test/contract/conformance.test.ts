@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { chatCompletionRequest } from '../../shared/chat/request.ts';
+import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
 import { run } from './conformance/run-program.ts';
 import { accepted } from './conformance/values.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Route } from '../../functions/control/route.ts';
+import type { Route } from '../../functions/control/access/route.ts';
 import { controlRoutes } from '../../functions/control/routes.ts';
 import { type Answer, type Asked, type Control, controlOf, type SignedIn } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';

@@ -1,10 +1,10 @@
+import { type Admission, admit, type Keys } from '../../shared/admission/admit.ts';
+import type { Used } from '../../shared/admission/ending.ts';
+import type { NewKey } from '../../shared/admission/key.ts';
+import { createLimiterCache, type LimiterCache } from '../../shared/admission/limiter-cache.ts';
+import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import { type PresentedKey, parseSecret } from '../../shared/admission/secret.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
-import { type Admission, admit, type Keys } from '../../shared/keys/admit.ts';
-import type { NewKey } from '../../shared/keys/key.ts';
-import { type PresentedKey, parseSecret } from '../../shared/keys/secret.ts';
-import type { Used } from '../../shared/limiters/ending.ts';
-import { createLimiterCache, type LimiterCache } from '../../shared/limiters/limiter-cache.ts';
-import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
 import { createKey } from './create-key.ts';
 
 /** Limits that little in a test meets by accident, of a key that has one limiter item. */

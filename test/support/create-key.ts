@@ -1,9 +1,9 @@
+import { limitsOfShards, shardsOf } from '../../functions/control/api-keys/key-items.ts';
+import { type KeyItem, NewKey } from '../../shared/admission/key.ts';
+import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import { newSecret } from '../../shared/admission/secret.ts';
+import { shardId } from '../../shared/admission/shards.ts';
 import { newId } from '../../shared/ids/id.ts';
-import { type KeyItem, NewKey } from '../../shared/keys/key.ts';
-import { limitsOfShards, shardsOf } from '../../shared/keys/key-items.ts';
-import { newSecret } from '../../shared/keys/secret.ts';
-import { shardId } from '../../shared/keys/shards.ts';
-import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
 
 /**
  * A key without a record at the control plane, made from its limiter items alone, for what needs no login. Its secret is stored nowhere:

@@ -7,10 +7,10 @@ import { startDatabase } from '../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../infra/local/processes/process-list.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { createLimiterStore } from '../../shared/limiters/limiter-store.ts';
-import type { UsageEvent } from '../../shared/metering/event.ts';
-import { BUCKET_MS, createUsageStore } from '../../shared/metering/usage-store.ts';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
+import type { UsageEvent } from '../../shared/usage/event.ts';
+import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
 
 /** The app's own tables in an emulator of their own, in memory, with stores over them. */

@@ -1,8 +1,8 @@
-import type { KeyItem } from '../../shared/keys/key.ts';
-import type { LimiterItem } from '../../shared/limiters/limiter.ts';
-import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
-import { OrganizationLimits } from '../../shared/organizations/organization.ts';
-import { planLimiter } from '../../shared/organizations/organization-limiter.ts';
+import { planLimiter } from '../../functions/control/organizations/organization-limiter.ts';
+import type { KeyItem } from '../../shared/admission/key.ts';
+import type { LimiterItem } from '../../shared/admission/limiter.ts';
+import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import { OrganizationLimits } from '../../shared/admission/organization.ts';
 
 /** Limits an organization that only its keys know of. */
 export const limitOrganization = async (

@@ -1,5 +1,5 @@
-import type { LimiterStore } from '../../shared/limiters/limiter-store.ts';
-import type { UsageStore } from '../../shared/metering/usage-store.ts';
+import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import { Crash } from './faulty-database.ts';
 
 /** The writes of a request, in their order. */

@@ -1,5 +1,5 @@
-import { readEvents } from '../shared/openapi/events.ts';
-import { type Json, schemasOf } from '../shared/openapi/schemas.ts';
+import { readEvents } from '../infra/reference/events.ts';
+import { type Json, schemasOf } from '../infra/reference/schemas.ts';
 
 interface Reply {
   $ref?: string;

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chatCompletions } from '../../../functions/inference/chat-completions.ts';
-import { cacheSalt } from '../../../shared/chat/cache-salt.ts';
+import { chatCompletions } from '../../../functions/inference/chat/route.ts';
+import { cacheSalt } from '../../../functions/inference/pipeline/cache-salt.ts';
+import { wantedTokens } from '../../../functions/inference/pipeline/fit-window.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { Model } from '../../../shared/models/model.ts';
-import { wantedTokens } from '../../../shared/tokens/fit-window.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../shared/upstream/read-stream.ts';

@@ -1,4 +1,4 @@
-import type { ChatExtra, ChatField } from '../../../shared/chat/request.ts';
+import type { ChatExtra, ChatField } from '../../../functions/inference/chat/request.ts';
 import type { Body, Container } from './ask.ts';
 import type { Facts } from './facts.ts';
 import type { Reply } from './reply.ts';

@@ -1,5 +1,5 @@
-import { chatFields } from '../../../shared/chat/request.ts';
-import { MAX_LOGPROBS } from '../../../shared/sampling/logprobs-size.ts';
+import { MAX_LOGPROBS } from '../../../functions/inference/chat/logprobs-size.ts';
+import { chatFields } from '../../../functions/inference/chat/request.ts';
 import { type Row, rows, treatmentOf } from './measure.ts';
 import { type Findings, summaryOf } from './report.ts';
 import { accepted } from './values.ts';

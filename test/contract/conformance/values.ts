@@ -1,4 +1,4 @@
-import type { ChatExtra, ChatField } from '../../../shared/chat/request.ts';
+import type { ChatExtra, ChatField } from '../../../functions/inference/chat/request.ts';
 
 /** What a field accepts: in words, and as values at the edges that the schema must take and refuse just so. */
 export interface Values {

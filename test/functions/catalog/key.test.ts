@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { retrieveKey } from '../../../functions/catalog/key.ts';
+import { admit } from '../../../shared/admission/admit.ts';
+import type { NewKey } from '../../../shared/admission/key.ts';
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { admit } from '../../../shared/keys/admit.ts';
-import type { NewKey } from '../../../shared/keys/key.ts';
-import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
-import type { LimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { makeCaller } from '../../support/callers.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';

@@ -5,9 +5,9 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import fc from 'fast-check';
 import { toLambdaRecord } from '../../../infra/local/streams/lambda-record.ts';
 import { createStreamReader } from '../../../infra/local/streams/stream-reader.ts';
-import { createRollupStore } from '../../../shared/rollups/rollup-store.ts';
-import { DAY, DAY_BEFORE, Draft, eventsOf, inOrder, newKeys, plainSums, shardsOfKey } from '../../shared/rollups/events.ts';
+import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { DAY, DAY_BEFORE, Draft, eventsOf, inOrder, newKeys, plainSums, shardsOfKey } from '../../support/usage-events.ts';
 
 const keys = newKeys();
 const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));

@@ -3,11 +3,11 @@ import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { loadTokenizer as loadCounting } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { CORPUS_FOLDER, readCorpus } from '../../../infra/container/corpus.ts';
 import { CHAT_TEMPLATE_FILE, TOKENIZER_FILE } from '../../../infra/container/tokenizer.ts';
 import { trainMerges } from '../../../infra/container/train-tokenizer.ts';
-import { loadTokenizer as loadCounting } from '../../../shared/tokens/loaded-tokenizer.ts';
-import { anyText } from '../../shared/tokens/fixtures.ts';
+import { anyText } from '../../functions/tokenizer/engine/fixtures.ts';
 import { tokenizer } from './fixtures.ts';
 
 const { startOfTurn, endOfTurn, endOfText } = tokenizer.specials;

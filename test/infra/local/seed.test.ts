@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { AdminDeleteUserCommand } from '@aws-sdk/client-cognito-identity-provider';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createUserPoolClient } from '../../../functions/control/identity/user-pool.ts';
 import { type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { type Demo, openLocalDatabase, seedDemo } from '../../../infra/local/seed.ts';
+import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { parseSecret } from '../../../shared/admission/secret.ts';
 import type { Database } from '../../../shared/database/client.ts';
-import { createUserPoolClient } from '../../../shared/identity/user-pool.ts';
-import { parseSecret } from '../../../shared/keys/secret.ts';
-import { createLimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { createModelStore, type ModelStore } from '../../../shared/models/model-store.ts';
 import { assemblyDir } from '../../support/assembly.ts';
 import { temporaryFolder } from './fixtures.ts';

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { createDatabase } from '../../../shared/database/client.ts';
 import { newId } from '../../../shared/ids/id.ts';
-import { newSecret, type PresentedKey, parseSecret } from '../../../shared/keys/secret.ts';
-import { createLimiterStore } from '../../../shared/limiters/limiter-store.ts';
 import { attempt, makeCaller } from '../../support/callers.ts';
 
 /** A DynamoDB that answers everything in one way. */
@@ -55,7 +55,7 @@ describe('when DynamoDB', () => {
     await new Promise((resolve) => server.close(resolve));
     // In a process of its own: the SDK does not know this test's realm's errors of the network for errors.
     const program = `import { createDatabase } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/database/client.ts'))};
-      import { createLimiterStore } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/limiters/limiter-store.ts'))};
+      import { createLimiterStore } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/admission/limiter-store.ts'))};
       const database = createDatabase({ endpoint: 'http://127.0.0.1:${closed}', region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
       await createLimiterStore(database, 'keys').get('key').catch(({ status, code }) => console.log(status, code));`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);

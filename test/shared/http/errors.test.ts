@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
+import { wrongKey } from '../../../shared/admission/key-errors.ts';
 import { InvalidRequest, toApiError, toWire } from '../../../shared/http/errors.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { wrongKey } from '../../../shared/keys/errors.ts';
 
 describe('an error on the wire', () => {
   test('is an object with message, type, param and code, and the request id', () => {

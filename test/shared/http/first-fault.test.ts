@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { chatCompletionRequest } from '../../../shared/chat/request.ts';
-import { CompletionRequest } from '../../../shared/completions/request.ts';
+import { chatCompletionRequest } from '../../../functions/inference/chat/request.ts';
+import { CompletionRequest } from '../../../functions/inference/completions/request.ts';
+import { responsesRequest } from '../../../functions/inference/responses/request.ts';
+import { DetokenizeRequest, TokenizeRequest } from '../../../functions/inference/tokenize/schema.ts';
 import { firstFault } from '../../../shared/http/first-fault.ts';
-import { responsesRequest } from '../../../shared/responses/request.ts';
-import { DetokenizeRequest, TokenizeRequest } from '../../../shared/tokenize/schema.ts';
 
 const issuesOf = (schema: z.ZodType, value: unknown): z.core.$ZodIssue[] => schema.safeParse(value).error?.issues ?? [];
 

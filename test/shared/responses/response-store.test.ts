@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { continueResponse } from '../../../functions/inference/responses/continue-response.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { newId } from '../../../shared/ids/id.ts';
-import { continueResponse } from '../../../shared/responses/continue-response.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS, type StoredResponse } from '../../../shared/responses/response-store.ts';
+import { called, read, result, thought, user } from '../../functions/inference/responses/requests.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { overBadLine } from '../../support/faulty-database.ts';
-import { called, read, result, thought, user } from './requests.ts';
 
 let database: TestDatabase;
 let nowMs = 1_700_000_000_000;

@@ -1,4 +1,4 @@
-import { chatFields } from '../../../../shared/chat/request.ts';
+import { chatFields } from '../../../../functions/inference/chat/request.ts';
 import type { Body } from '../ask.ts';
 import { BASE, type Check, reply } from '../check.ts';
 import type { Reply } from '../reply.ts';

@@ -1,0 +1,44 @@
+import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import type { Origin } from '../audit/audit.ts';
+import type { Role } from '../users/user.ts';
+
+/** The user who asks, as of now. */
+export interface Actor {
+  userId: string;
+  email: string;
+  role: Role;
+  /** null: of an admin. */
+  organization: string | null;
+  origin: Origin;
+}
+
+const RANKS = { member: 0, owner: 1, admin: 2 } as const satisfies Record<Role, number>;
+
+/** Whether a role may do what another one may. */
+export const isAtLeast = (role: Role, least: Role): boolean => RANKS[role] >= RANKS[least];
+
+/** 403 for a role that is too low for it. */
+export const requireRole = (actor: Pick<Actor, 'role'>, least: Role): void => {
+  if (!isAtLeast(actor.role, least))
+    throw new Forbidden({
+      message: `This needs the role '${least}'; yours is '${actor.role}'. Ask an ${least} to do it, or for the role.`,
+    });
+};
+
+/**
+ * The organization that a request is about: the actor's own, or, for an admin, the one that is named.
+ * @throws 404 for another's; 400 where an admin names none
+ */
+export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, named: string | undefined): string => {
+  if (actor.role === 'admin') {
+    if (!named)
+      throw new InvalidRequest({
+        param: 'organization',
+        message: "Invalid value for 'organization': it is required; expected the id of an organization.",
+      });
+    return named;
+  }
+  if (!actor.organization || (named !== undefined && named !== actor.organization))
+    throw new ResourceNotFound('organization', named ?? '', 'organization');
+  return actor.organization;
+};

@@ -1,0 +1,78 @@
+import { shardId } from '../../../shared/admission/shards.ts';
+import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';
+import type { LimiterDesk } from '../limiters/limiter-desk.ts';
+import type { ApiKey, StoredApiKey } from './api-key.ts';
+import type { ApiKeyStore } from './api-key-store.ts';
+
+export interface ApiKeyReads {
+  apiKeys: ApiKeyStore;
+  limiters: LimiterDesk;
+}
+
+/** A key that the actor may see: a member those that they made, an owner those of the organization, an admin every one. @throws 404 */
+export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Actor, id: string): Promise<StoredApiKey> => {
+  const organization = actor.role === 'admin' ? (await limiters.get(id))?.org : actor.organization;
+  if (!organization) throw new ResourceNotFound('API key', id);
+  const key = await apiKeys.get(organization, id);
+  if (!isAtLeast(actor.role, 'owner') && key.created_by !== actor.userId) throw new ResourceNotFound('API key', id);
+  return key;
+};
+
+/** Limits and budgets are the owners'. */
+export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?: unknown }): void => {
+  const param = fields.limits !== undefined ? 'limits' : fields.budgets !== undefined ? 'budgets' : undefined;
+  if (param && !isAtLeast(actor.role, 'owner'))
+    throw new Forbidden({
+      param,
+      message: `Only an owner may set the ${param} of an API key. Leave them out, or ask an owner of your organization.`,
+    });
+};
+
+/** Keys are used, and so they are what is refused to be in the past. */
+export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {
+  if (expiresAt != null && expiresAt * 1_000 <= nowMs)
+    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time that is still to come." });
+};
+
+const MAX_KEYS_A_READ = 100;
+
+/** When each key was last used, by any of its shards: Unix time in seconds. */
+const lastUsesOf = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]): Promise<Map<string, number>> => {
+  const owners = new Map(keys.flatMap(({ id, shards }) => Array.from({ length: shards }, (_, shard) => [shardId(id, shard), id] as const)));
+  const ids = [...owners.keys()];
+  const last = new Map<string, number>();
+  for (let start = 0; start < ids.length; start += MAX_KEYS_A_READ)
+    for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_A_READ))) {
+      const id = owners.get(limiter) as string;
+      last.set(id, Math.max(last.get(id) ?? 0, Math.floor(atMs / 1_000)));
+    }
+  return last;
+};
+
+/** Keys as their organization sees them. */
+export const withLastUse = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
+  const last = await lastUsesOf(limiters, keys);
+  return keys.map(({ shards: _, load_shards: __, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
+};
+
+/** One of them. */
+export const toWire = async (limiters: LimiterDesk, key: StoredApiKey): Promise<ApiKey> =>
+  (await withLastUse(limiters, [key]))[0] as ApiKey;
+
+/** The keys that the actor may see, the newest first. A member's page may be short, or empty, where others made the newer ones. */
+export const listApiKeys = async (
+  { apiKeys, limiters }: ApiKeyReads,
+  actor: Actor,
+  { organization: named, ...request }: PageRequest & { organization?: string | undefined },
+): Promise<Page<ApiKey>> => {
+  const { keys, hasMore } = await apiKeys.list(organizationFor(actor, named), request);
+  const visible = isAtLeast(actor.role, 'owner') ? keys : keys.filter(({ created_by }) => created_by === actor.userId);
+  return {
+    object: 'list',
+    data: await withLastUse(limiters, visible),
+    has_more: hasMore,
+    next: hasMore ? (keys.at(-1)?.id ?? null) : null,
+  };
+};

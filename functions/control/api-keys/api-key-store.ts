@@ -1,0 +1,70 @@
+import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
+import type { PageRequest } from '../../../shared/http/page.ts';
+import { ApiKey, type StoredApiKey } from './api-key.ts';
+
+const KEY = 'key#';
+const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
+const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
+
+/** To suspend an organization, each of its keys is told: a bound keeps that within seconds. */
+export const MAX_KEYS = 1_000;
+
+/** The bill names every key that there ever was: a bound keeps what goes through all of them within seconds. */
+const MAX_KEYS_EVER = 10_000;
+const everPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
+const tooManyEver = (): Conflict =>
+  new Conflict({
+    code: 'too_many_keys',
+    message: `An organization has at most ${MAX_KEYS_EVER} API keys, revoked ones among them. Rotate keys instead of making new ones.`,
+  });
+
+const tooMany = (): Conflict =>
+  new Conflict({
+    code: 'too_many_keys',
+    message: `An organization has at most ${MAX_KEYS} API keys that are not revoked. Revoke some first.`,
+  });
+
+const Stored = ApiKey.omit({ last_used_at: true });
+
+const toStored = (row: Record<string, unknown>): StoredApiKey => ({
+  ...Stored.parse(row),
+  shards: Number(row.shards),
+  load_shards: Number(row.load_shards ?? row.shards),
+});
+
+/** What is known of API keys beside their limits, in the table `accounts`: one row in their organization's partition. */
+export const createApiKeyStore = (table: AccountTable) => ({
+  /** @throws 404 for one that is not this organization's too */
+  get: async (organization: string, id: string): Promise<StoredApiKey> => {
+    const row = await table.get(placeOf(organization, id));
+    if (!row) throw new ResourceNotFound('API key', id);
+    return toStored(row);
+  },
+
+  /** The newest first. */
+  list: async (organization: string, request: PageRequest): Promise<{ keys: StoredApiKey[]; hasMore: boolean }> => {
+    const { rows, hasMore } = await table.page({ account: organization, prefix: KEY, newestFirst: true }, request);
+    return { keys: rows.map(toStored), hasMore };
+  },
+
+  /** Every key of an organization, revoked ones among them. */
+  listAll: async function* (organization: string): AsyncGenerator<StoredApiKey> {
+    for await (const row of table.all({ account: organization, prefix: KEY })) yield toStored(row);
+  },
+
+  toCreate: (key: StoredApiKey): Write[] => [
+    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} is there already.`)),
+    table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
+    table.toCount(everPlace(key.organization), 1, MAX_KEYS_EVER, tooManyEver),
+  ],
+
+  /** In place of the version that was read: 412 where it is another by now. */
+  toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
+
+  /** One key less that counts. */
+  toUncount: (organization: string): Write => table.toCount(countPlace(organization), -1, MAX_KEYS, tooMany),
+});
+
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;

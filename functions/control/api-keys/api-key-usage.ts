@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import type { KeyItem } from '../../../shared/admission/key.ts';
+import { KeyFacts, keyFactsOf } from '../../../shared/admission/key-facts.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter.ts';
+import { shardId } from '../../../shared/admission/shards.ts';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
+import type { Actor } from '../access/actor.ts';
+import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 92;
+
+/** A day of this century, which every reader of dates understands. */
+const Day = z.iso.date().regex(/^20/, 'expected a day from 2000 to 2099');
+
+export const UsageQuery = z.strictObject({
+  from: Day.optional().meta({ description: 'The first day (UTC); absent: a week ago.' }),
+  to: Day.optional().meta({ description: `The last day (UTC), at most ${MAX_DAYS} days later; absent: today.` }),
+});
+export type UsageQuery = z.output<typeof UsageQuery>;
+
+const UsageDay = z.object({
+  day: z.string().meta({ description: 'A day of UTC.', examples: ['2026-11-21'] }),
+  model: z.string(),
+  requests: z.int(),
+  failed_requests: z.int().meta({ description: 'Those of them that did not complete.' }),
+  prompt_tokens: z.int(),
+  cached_tokens: z.int().meta({ description: 'Of the prompt tokens, those that the runtime still had.' }),
+  completion_tokens: z.int(),
+  cost: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
+});
+
+/** What a key has used, day by day, and what is left of its limits. */
+export const ApiKeyUsage = z.object({
+  object: z.literal('api_key_usage'),
+  api_key: z.string(),
+  from: z.string(),
+  to: z.string(),
+  cost: z.string().meta({ description: 'Dollars of all these days.' }),
+  days: z.array(UsageDay).meta({ description: 'By day and model. The last minutes may be missing.' }),
+  now: KeyFacts.pick({ requests_per_minute: true, tokens_per_minute: true, concurrency: true, budgets: true }).meta({
+    description: 'Its limits as they stand.',
+  }),
+});
+export type ApiKeyUsage = z.infer<typeof ApiKeyUsage>;
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: string } => {
+  const last = to ?? dayOf(nowMs);
+  const first = from ?? dayOf(Date.parse(last) - 7 * DAY_MS);
+  const days = (Date.parse(last) - Date.parse(first)) / DAY_MS;
+  if (days < 0 || days > MAX_DAYS)
+    throw new InvalidRequest({ param: 'from', message: `Invalid value for 'from': expected a day at most ${MAX_DAYS} days before 'to'.` });
+  return { from: first, to: last };
+};
+
+/** The usage of a key that the actor may see. @throws 400, 404 */
+export const apiKeyUsage = async (
+  deps: ApiKeyReads & { rollups: RollupStore },
+  actor: Actor,
+  id: string,
+  query: UsageQuery,
+): Promise<ApiKeyUsage> => {
+  const { nowMs } = actor.origin;
+  const range = rangeOf(query, nowMs);
+  const { shards } = await visibleKey(deps, actor, id);
+  const items = await Promise.all(Array.from({ length: shards }, (_, shard) => deps.limiters.get(shardId(id, shard))));
+  const days: ApiKeyUsage['days'] = [];
+  let costNanos = 0n;
+  for await (const { day, model, totals } of deps.rollups.listDays(id, range.from, range.to)) {
+    costNanos += totals.cost_nanos;
+    days.push({
+      day,
+      model,
+      requests: totals.requests,
+      failed_requests: totals.requests - (totals.outcomes.get('completed') ?? 0),
+      prompt_tokens: totals.prompt_tokens,
+      cached_tokens: totals.cached_tokens,
+      completion_tokens: totals.completion_tokens,
+      cost: dollarsOf(totals.cost_nanos),
+    });
+  }
+  const facts = keyFactsOf(items.filter((item) => item !== undefined) as unknown as readonly [KeyItem, ...LimiterItem[]], nowMs);
+  const { requests_per_minute, tokens_per_minute, concurrency, budgets } = facts;
+  const now = { requests_per_minute, tokens_per_minute, concurrency, budgets };
+  return { object: 'api_key_usage', api_key: id, ...range, cost: dollarsOf(costNanos), days, now };
+};

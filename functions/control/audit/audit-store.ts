@@ -1,0 +1,35 @@
+import type { AccountTable } from '../../../shared/database/record-table.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { AuditEntry } from './audit-entry.ts';
+
+/** The log of what concerns no organization. */
+const PLATFORM = 'platform';
+
+/** What a record of an entry begins with. */
+const ENTRY = 'entry#';
+
+const accountOf = (organization: string | null): string => organization ?? PLATFORM;
+
+/**
+ * The audit log: append-only, one partition an organization, in the order of time.
+ * @param table has the form of the table `accounts`; its function may add to it, and neither change nor delete
+ */
+export const createAuditStore = (table: AccountTable) => ({
+  /** The write of an entry: it goes into the transaction of the change that it tells of. */
+  toAppend: (entry: AuditEntry): Write =>
+    table.toCreate(
+      { account: accountOf(entry.organization), record: ENTRY + entry.id },
+      entry,
+      () => new Error(`${entry.id} is there already.`),
+    ),
+
+  /** The newest first. */
+  list: async (organization: string | null, request: PageRequest): Promise<Page<AuditEntry>> => {
+    const { rows, hasMore } = await table.page({ account: accountOf(organization), prefix: ENTRY, newestFirst: true }, request);
+    const data = rows.map((row) => AuditEntry.parse(row));
+    return { object: 'list', data, has_more: hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null };
+  },
+});
+
+export type AuditStore = ReturnType<typeof createAuditStore>;

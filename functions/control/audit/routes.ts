@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { organizationFor } from '../access/actor.ts';
+import { route } from '../access/route.ts';
+import { AuditEntry } from './audit-entry.ts';
+
+const AuditQuery = z.strictObject({
+  ...pageQuery,
+  organization: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'Whose log. An owner’s own; of an admin, where it is absent, the platform’s.' }),
+});
+
+/** What the platform's own people are known by is not for others. */
+const asToldTo = (organization: string | null, entry: AuditEntry): AuditEntry =>
+  entry.actor.organization === organization ? entry : { ...entry, actor: { ...entry.actor, email: null }, ip_address: null };
+
+export const auditLogRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/v1/audit-log',
+      operationId: 'listAuditEntries',
+      tag: 'Audit log',
+      summary: 'List what was done',
+      description: 'Every change, and every login of a known user. An entry is written with the change itself, and never changed.',
+      role: 'owner',
+      query: AuditQuery,
+      reply: { status: 200, description: 'A page of it, the newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
+      errors: [400, 404, 503],
+    },
+    async ({ deps, actor, query: { organization, ...page } }) => {
+      const isAdmin = actor.role === 'admin';
+      const list = await deps.audit.list(isAdmin && organization === undefined ? null : organizationFor(actor, organization), page);
+      return isAdmin ? list : { ...list, data: list.data.map((entry) => asToldTo(actor.organization, entry)) };
+    },
+  ),
+];

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
+import { ChecksFailed, ModelPublished } from '../../../shared/models/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import type { Actor } from '../access/actor.ts';
+import { commit } from '../audit/commit.ts';
+import { modelIn, poolOf } from './find-model.ts';
+import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';
+import { checkSizes, type ModelDependencies } from './register-model.ts';
+import type { ModelUpdate } from './registration.ts';
+
+/** Which model is changed, and of which versions it is expected to be. */
+export interface ModelAddress {
+  name: string;
+  organization: string | undefined;
+  expected: readonly number[] | undefined;
+}
+
+/** The model as it becomes: null removes what need not be there. */
+const updated = (before: Model, { accept_failed_checks: _, capabilities, tokenizer, deprecation, ...fields }: ModelUpdate): Model => {
+  const { tokenizer: oldTokenizer, deprecation: oldDeprecation, ...rest } = before;
+  const newTokenizer = tokenizer === undefined ? oldTokenizer : tokenizer;
+  const newDeprecation = deprecation === undefined ? oldDeprecation : deprecation;
+  return {
+    ...rest,
+    ...(fields as Partial<Model>),
+    capabilities: { ...before.capabilities, ...capabilities } as Model['capabilities'],
+    ...(newTokenizer && { tokenizer: newTokenizer }),
+    ...(newDeprecation && { deprecation: newDeprecation }),
+  };
+};
+
+/** What a model is served by, and in which words. */
+const servingOf = ({ targets, dialect, tokenizer }: Model) => ({ targets, dialect, tokenizer });
+
+const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model: Model): Promise<void> => {
+  const successor = model.deprecation?.successor;
+  if (successor === undefined) return;
+  if (successor === model.name || !(await models.get(pool, successor)))
+    throw new InvalidRequest({
+      param: 'deprecation.successor',
+      message: "Invalid value for 'deprecation.successor': expected the name of another model beside this one.",
+    });
+};
+
+/**
+ * Changes a model; what is absent stays. The data plane follows within 30 s.
+ * @throws 400, 404, 409 where a new target, dialect or tokenizer fails its check, 412, 503
+ */
+export const updateModel = async (
+  deps: ModelDependencies,
+  actor: Actor,
+  address: ModelAddress,
+  fields: ModelUpdate,
+): Promise<ModelResource> => {
+  const { origin } = actor;
+  const pool = poolOf(address.organization);
+  const before = checkVersion(await modelIn(deps, pool, address.name), address.expected);
+  const after = updated(before, fields);
+  checkSizes(after);
+  if (fields.deprecation) await checkSuccessor(deps, pool, after);
+  if (!fields.accept_failed_checks && !isDeepStrictEqual(servingOf(before), servingOf(after))) {
+    const report = await deps.checkModel(after);
+    if (!report.passed) throw new ChecksFailed(report);
+  }
+  const deed = {
+    action: 'model.updated',
+    organization: organizationOf(pool),
+    target: { type: 'model', id: before.name },
+    before: auditedFields(pool, before),
+    after: auditedFields(pool, after),
+  };
+  await commit(deps, origin, deed, [deps.models.toReplace(pool, after)]);
+  return toResource({ ...after, version: after.version + 1 }, { pool, isAdmin: true, nowMs: origin.nowMs });
+};
+
+/** Deletes a model that is not published. @throws 404, 409, 412 */
+export const deleteModel = async (deps: ModelDependencies, actor: Actor, address: ModelAddress): Promise<void> => {
+  const pool = poolOf(address.organization);
+  const model = checkVersion(await modelIn(deps, pool, address.name), address.expected);
+  if (model.status === 'published') throw new ModelPublished(model.name);
+  const deed = {
+    action: 'model.deleted',
+    organization: organizationOf(pool),
+    target: { type: 'model', id: model.name },
+    before: auditedFields(pool, model),
+  };
+  const before = await deps.models.retiredPrices(pool, model.name);
+  const prices = [...before, ...model.prices.filter(({ version }) => !before.some((price) => price.version === version))];
+  await commit(deps, actor.origin, deed, [deps.models.toDelete(pool, model), deps.models.toRetire(pool, model.name, prices)]);
+};

@@ -1,0 +1,158 @@
+import {
+  DescribeEndpointCommand,
+  DescribeInferenceComponentCommand,
+  ListTagsCommand,
+  type ListTagsCommandOutput,
+  SageMakerClient,
+} from '@aws-sdk/client-sagemaker';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
+import type { Target } from '../../../shared/models/model.ts';
+
+const MAX_ATTEMPTS = 3;
+const CONNECTION_TIMEOUT_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+/** For everything that is asked about one target. */
+const TOTAL_TIMEOUT_MS = 10_000;
+const MAX_SOCKETS = 16;
+/** A resource has 50 tags at most beside those of AWS itself, and a page holds as many. */
+const MAX_TAG_PAGES = 4;
+const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/;
+
+/** What SageMaker says of a target. */
+export interface EndpointFacts {
+  /** undefined: there is no such endpoint. */
+  endpointStatus: string | undefined;
+  endpointTags: Record<string, string>;
+  /** Of the inference component, where the target names one that exists; its endpoint may be another one. */
+  componentStatus?: string;
+  componentEndpoint?: string;
+  componentTags?: Record<string, string>;
+}
+
+/** SageMaker does not let us see a target: for whoever names the target to put right. */
+export class TargetHidden extends InvalidRequest {
+  constructor(region: string | undefined, cause?: unknown) {
+    super({
+      message: `Sluice may not see endpoints in ${placeOf(region)}. Check the region's name, that endpointRegions of the deployment has it (without endpointRegions, only the deployment's own region may be used), and that the account has it enabled.`,
+      param: 'region',
+    });
+    this.cause = cause;
+  }
+}
+
+/** SageMaker's control API could not be reached or was too busy, also after the SDK's retries: 503. The cause is for the log. */
+export class SageMakerUnavailable extends ServiceUnavailable {
+  constructor(cause: unknown) {
+    super();
+    this.cause = cause;
+  }
+}
+
+/** Where a target is, in words. */
+export const placeOf = (region: string | undefined): string =>
+  region === undefined ? "the deployment's own region" : `the region '${region}'`;
+
+type ClientOf = (region: string | undefined) => SageMakerClient;
+
+/** Clients of SageMaker's control API, one a region, made when first needed; without a region, that of the environment. */
+export const createSageMakerClients = (): ClientOf => {
+  const clients = new Map<string, SageMakerClient>();
+  const requestHandler = new NodeHttpHandler({
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    throwOnRequestTimeout: true,
+    httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+  });
+  return (region = '') => {
+    const client = clients.get(region) ?? new SageMakerClient({ ...(region && { region }), maxAttempts: MAX_ATTEMPTS, requestHandler });
+    clients.set(region, client);
+    return client;
+  };
+};
+
+/** A client, and how long it may be asked. */
+interface Asking {
+  client: SageMakerClient;
+  abortSignal: AbortSignal;
+}
+
+const tagsOf = async ({ client, abortSignal }: Asking, arn: string | undefined): Promise<Record<string, string>> => {
+  const tags: Record<string, string> = {};
+  let token: string | undefined;
+  for (let page = 1; page <= MAX_TAG_PAGES; page++) {
+    const listed: ListTagsCommandOutput = await client.send(new ListTagsCommand({ ResourceArn: arn, NextToken: token }), { abortSignal });
+    for (const { Key, Value } of listed.Tags ?? []) if (Key !== undefined) tags[Key] = Value ?? '';
+    token = listed.NextToken;
+    if (token === undefined) break;
+  }
+  return tags;
+};
+
+const describeEndpoint = async (asking: Asking, name: string) => {
+  const { client, abortSignal } = asking;
+  const { EndpointStatus, EndpointArn } = await client.send(new DescribeEndpointCommand({ EndpointName: name }), { abortSignal });
+  return { endpointStatus: EndpointStatus ?? 'Unknown', endpointTags: await tagsOf(asking, EndpointArn) };
+};
+
+const describeComponent = async (asking: Asking, name: string) => {
+  const { client, abortSignal } = asking;
+  const described = await client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name }), { abortSignal });
+  return {
+    componentStatus: described.InferenceComponentStatus ?? 'Unknown',
+    componentEndpoint: described.EndpointName ?? '',
+    componentTags: await tagsOf(asking, described.InferenceComponentArn),
+  };
+};
+
+/** SageMaker has no error of its own for what is not there, nor for a name that nothing can have. */
+const isAbsent = (error: unknown): boolean => (error as Error).name === 'ValidationException';
+
+const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> => {
+  try {
+    return await found;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+};
+
+/** A region that an account has not enabled does not know the account's credentials; one that does not exist has no address. */
+const REFUSALS = new Set(['AccessDeniedException', 'AccessDenied', 'OptInRequired', 'UnrecognizedClientException', 'InvalidClientTokenId']);
+const OUTAGES = new Set(['ThrottlingException', 'ServiceUnavailable', 'InternalFailure', 'TimeoutError', 'AbortError']);
+const NO_ADDRESS = 'ENOTFOUND';
+const FIRST_SERVER_STATUS = 500;
+
+/** A failed call as an error that may be told; what is wrong with the call itself is our bug and stays what it is. */
+const toTold = (error: unknown, region: string | undefined): unknown => {
+  const { name = '', code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
+  if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetHidden(region, error);
+  const isNetwork = typeof code === 'string' && /^E[A-Z]+/.test(code);
+  const isOutage = OUTAGES.has(name) || isNetwork || ($metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
+  return isOutage ? new SageMakerUnavailable(error) : error;
+};
+
+/** SageMaker's control API: the only file that knows it. */
+export const createEndpointFacts = (clientOf: ClientOf) => ({
+  /**
+   * What is known of a target, within 10 s.
+   * @throws TargetHidden (400) where Sluice may not look, SageMakerUnavailable (503)
+   */
+  describe: async ({ endpoint, component, region }: Target): Promise<EndpointFacts> => {
+    // Anything else would become a part of a host's name.
+    if (region !== undefined && !REGION.test(region)) throw new TargetHidden(region);
+    const asking = { client: clientOf(region), abortSignal: AbortSignal.timeout(TOTAL_TIMEOUT_MS) };
+    try {
+      const [endpointFacts, componentFacts] = await Promise.all([
+        orNone(describeEndpoint(asking, endpoint)),
+        component === undefined ? undefined : orNone(describeComponent(asking, component)),
+      ]);
+      return { ...(endpointFacts ?? { endpointStatus: undefined, endpointTags: {} }), ...componentFacts };
+    } catch (error) {
+      throw toTold(error, region);
+    }
+  },
+});
+
+export type EndpointFactsReader = ReturnType<typeof createEndpointFacts>;

@@ -1,0 +1,100 @@
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { ModelNotFound } from '../../../shared/models/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { type Actor, organizationFor } from '../access/actor.ts';
+import { type ModelResource, toResource } from './model-resource.ts';
+
+interface ModelReads {
+  models: ModelStore;
+}
+
+/**
+ * The pools that a request is about, in the order in which a name is looked for. For an admin the one of the organization that they name, else
+ * the shared one; for others the one of their own organization, and the shared one unless they name their own.
+ * @throws 404 for another's organization
+ */
+const poolsFor = (actor: Actor, named: string | undefined): string[] => {
+  if (actor.role === 'admin') return [named ?? SERVERLESS_POOL];
+  const own = organizationFor(actor, named);
+  return named === undefined ? [own, SERVERLESS_POOL] : [own];
+};
+
+/** The pool that an admin's change is about. */
+export const poolOf = (organization: string | undefined): string => organization ?? SERVERLESS_POOL;
+
+/** Of the shared models those that are published are for everyone; of an organization's own, its members see all. */
+const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
+  actor.role === 'admin' || pool !== SERVERLESS_POOL || status === 'published';
+
+const viewOf = (actor: Actor, pool: string) => ({ pool, isAdmin: actor.role === 'admin', nowMs: actor.origin.nowMs });
+
+/** A model by its name; an organization's own comes before a shared one. @throws 404 */
+export const retrieveModel = async (
+  { models }: ModelReads,
+  actor: Actor,
+  name: string,
+  organization: string | undefined,
+): Promise<ModelResource> => {
+  for (const pool of poolsFor(actor, organization)) {
+    const model = await models.get(pool, name);
+    if (model && isVisible(actor, pool, model)) return toResource(model, viewOf(actor, pool));
+  }
+  throw new ModelNotFound(name);
+};
+
+/** A model of a pool, for a change. @throws 404 */
+export const modelIn = async ({ models }: ModelReads, pool: string, name: string): Promise<Model> => {
+  const model = await models.get(pool, name);
+  if (!model) throw new ModelNotFound(name);
+  return model;
+};
+
+interface Listed {
+  /** Where its pool stands in the order of pools: 0 or 1. */
+  rank: number;
+  pool: string;
+  model: Model;
+}
+
+const isBehind = (a: Pick<Listed, 'rank'> & { name: string }, b: typeof a): boolean =>
+  a.name === b.name ? a.rank > b.rank : a.name > b.name;
+
+const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: string } => ({ rank, name });
+
+/** What `next` says: the last entry's rank and name. */
+const readAfter = (after: string): { rank: number; name: string } => {
+  const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
+  if (rank === undefined || name === undefined)
+    throw new InvalidRequest({ param: 'after', message: "Invalid value for 'after': expected the `next` of a page of this list." });
+  return { rank: Number(rank), name };
+};
+
+/** The models that the actor may see, by name. Each pool has at most 1,000. @throws 400, 404 */
+export const listModels = async (
+  { models }: ModelReads,
+  actor: Actor,
+  { organization, limit, after }: PageRequest & { organization?: string | undefined },
+): Promise<Page<ModelResource>> => {
+  const pools = await Promise.all(
+    poolsFor(actor, organization).map(async (pool, rank) =>
+      [...(await models.list(pool)).values()].map((model): Listed => ({ rank, pool, model })),
+    ),
+  );
+  const start = after === undefined ? undefined : readAfter(after);
+  const rest = pools
+    .flat()
+    .filter(({ pool, model }) => isVisible(actor, pool, model))
+    .filter((listed) => !start || isBehind(placeOf(listed), start))
+    .sort((a, b) => (isBehind(placeOf(a), placeOf(b)) ? 1 : -1));
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rest.length > page.length;
+  return {
+    object: 'list',
+    data: page.map(({ pool, model }) => toResource(model, viewOf(actor, pool))),
+    has_more: hasMore,
+    next: hasMore && last ? `${last.rank}:${last.model.name}` : null,
+  };
+};

@@ -1,0 +1,80 @@
+import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
+import { ChecksFailed, ModelExists } from '../../../shared/models/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { priceAt } from '../../../shared/prices/price.ts';
+import type { Actor } from '../access/actor.ts';
+import { type Books, commit } from '../audit/commit.ts';
+import type { OrganizationStore } from '../organizations/organization-store.ts';
+import type { CheckModel } from './check-model.ts';
+import { modelIn, poolOf } from './find-model.ts';
+import { auditedFields, organizationOf, type RegisteredModel, toResource } from './model-resource.ts';
+import { type ModelRegistration, type ModelToCheck, toModel } from './registration.ts';
+import type { RegistrationReport } from './registration-report.ts';
+
+export interface ModelDependencies extends Books {
+  models: ModelStore;
+  organizations: OrganizationStore;
+  checkModel: CheckModel;
+}
+
+/** Every refresh of the inventory reads a whole pool. Registrations at the same time may pass it by a few. */
+const MAX_MODELS = 1_000;
+
+/** @throws 409 where the name is taken, or the pool is full */
+const checkRoom = async ({ models }: ModelDependencies, pool: string, name: string): Promise<void> => {
+  const known = await models.list(pool);
+  if (known.has(name)) throw new ModelExists(name);
+  if (known.size >= MAX_MODELS)
+    throw new Conflict({ code: 'too_many_models', message: `There may be ${MAX_MODELS} models beside each other. Delete some first.` });
+};
+
+/** Said before the checks take their time; the transaction makes sure. @throws 403, 404 */
+const checkOwner = async ({ organizations }: ModelDependencies, pool: string): Promise<void> => {
+  if (pool === SERVERLESS_POOL) return;
+  const { status } = await organizations.get(pool);
+  if (status === 'suspended') throw new OrganizationSuspended();
+};
+
+const refuse = (param: string, reason: string): InvalidRequest =>
+  new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.` });
+
+/** @throws 400 for sizes that contradict each other */
+export const checkSizes = ({ context_length, max_output_tokens, default_output_tokens }: Model): void => {
+  if (max_output_tokens > context_length) throw refuse('max_output_tokens', `expected at most context_length, ${context_length}`);
+  if (default_output_tokens > max_output_tokens)
+    throw refuse('default_output_tokens', `expected at most max_output_tokens, ${max_output_tokens}`);
+};
+
+/**
+ * Registers a model, shared or of one organization, with a report of whether its targets could serve it.
+ * @throws 400, 403 and 404 for its organization, 409 where its name is taken or a check fails that was not accepted before, 503
+ */
+export const registerModel = async (deps: ModelDependencies, actor: Actor, body: ModelRegistration): Promise<RegisteredModel> => {
+  const { origin } = actor;
+  const pool = poolOf(body.organization);
+  const model = toModel(body, origin.nowMs);
+  const { name } = model;
+  checkSizes(model);
+  if (!priceAt(model.prices, origin.nowMs)) throw refuse('prices', 'expected one whose effective_at has come, or that has none');
+  await checkOwner(deps, pool);
+  await checkRoom(deps, pool, name);
+  const report = await deps.checkModel(model);
+  if (!report.passed && !body.accept_failed_checks) throw new ChecksFailed(report);
+  const deed = {
+    action: 'model.registered',
+    organization: organizationOf(pool),
+    target: { type: 'model', id: name },
+    after: auditedFields(pool, model),
+  };
+  await commit(deps, origin, deed, [
+    ...(pool === SERVERLESS_POOL ? [] : [deps.organizations.toCheckActive(pool)]),
+    deps.models.toCreate(pool, model),
+  ]);
+  return { ...toResource(model, { pool, isAdmin: true, nowMs: origin.nowMs }), report };
+};
+
+/** Checks a registered model again: nothing is changed. @throws 404, 503 */
+export const checkAgain = async (deps: ModelDependencies, { model, organization }: ModelToCheck): Promise<RegistrationReport> =>
+  deps.checkModel(await modelIn(deps, poolOf(organization), model));

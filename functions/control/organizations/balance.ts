@@ -1,0 +1,51 @@
+import { entriesOf } from '../../../shared/admission/limiter.ts';
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { keyIdOf } from '../../../shared/admission/shards.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
+import type { CreditStore } from './credit-store.ts';
+import { NoCredit } from './grant-credit.ts';
+
+export interface BalanceDependencies {
+  limiters: LimiterStore;
+  credit: CreditStore;
+  rollups: RollupStore;
+}
+
+/** An organization's credit, in nano-dollars. */
+export interface Balance {
+  organization: string;
+  grants: number;
+  granted: bigint;
+  /** By the events of all its keys, as the totals of days have them. */
+  spent: bigint;
+  /** For requests in flight. */
+  held: bigint;
+  available: bigint;
+  /** granted − spent − held − available: 0, unless requests were settled while this was read, or totals are not up to date. */
+  drift: bigint;
+}
+
+const MAX_PARALLEL = 16;
+const FIRST_DAY = '2020-01-01';
+const LAST_DAY = '9999-12-31';
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+
+/** What was granted to an organization, where it is, and whether that is all of it. */
+export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependencies, organization: string): Promise<Balance> => {
+  const item = await limiters.get(organization);
+  if (!item) throw new NoCredit(organization);
+  const grants = await Array.fromAsync(credit.list(organization));
+  const keys = new Set<string>();
+  for await (const id of limiters.listByOrganization(organization)) if (id !== organization) keys.add(keyIdOf(id));
+  let spent = 0n;
+  const add = async (key: string): Promise<void> => {
+    for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;
+  };
+  throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
+  const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
+  const held = sum(entriesOf(item).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
+  const available = BigInt(item.avail ?? 0);
+  return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available };
+};

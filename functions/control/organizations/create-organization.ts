@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import type { Origin } from '../audit/audit.ts';
+import { type Books, commit } from '../audit/commit.ts';
+import { type Organization, OrganizationName } from './organization-account.ts';
+import type { OrganizationStore } from './organization-store.ts';
+
+export const NewOrganization = z.strictObject({ name: OrganizationName });
+export type NewOrganization = z.output<typeof NewOrganization>;
+
+/** Creates an organization without limits of its own, users and keys. The last parameter is for one that is known already. */
+export const createOrganization = async (
+  deps: Books & { organizations: OrganizationStore },
+  origin: Origin,
+  { name }: NewOrganization,
+  { id = newTimedId('organization', origin.nowMs), limits = null }: Partial<Pick<Organization, 'id' | 'limits'>> = {},
+): Promise<Organization> => {
+  const seconds = Math.floor(origin.nowMs / 1_000);
+  const organization: Organization = {
+    id,
+    object: 'organization',
+    name,
+    status: 'active',
+    limits,
+    created_at: seconds,
+    updated_at: seconds,
+    version: 1,
+  };
+  const deed = { action: 'organization.created', organization: id, target: { type: 'organization', id }, after: { name } };
+  await commit(deps, origin, deed, deps.organizations.toCreate(organization));
+  return organization;
+};

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
+import { type Database, isConditionFailed } from '../../../shared/database/client.ts';
+import { queryItems } from '../../../shared/database/query.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+
+const MAX_PAGES = 100;
+const NUMBER_DIGITS = 8;
+
+/** A grant of prepaid credit: an entry of the ledger, never changed. A correction is another grant, of less than nothing. */
+export const Grant = z.object({
+  organization: z.string(),
+  /** Counted from 1 for each organization. */
+  number: z.int().min(1),
+  amount_nanos: z.union([z.int(), z.bigint()]).transform(BigInt),
+  actor: z.string().min(1).max(200),
+  reason: z.string().min(1).max(500),
+  granted_at: z.int(),
+});
+export type Grant = z.output<typeof Grant>;
+
+const toPut = (table: string, grant: Grant) => ({
+  TableName: table,
+  Item: { account: grant.organization, record: `grant#${numbered(grant.number)}`, ...grant },
+  ConditionExpression: 'attribute_not_exists(account)',
+});
+
+/** Another grant has this number by now. */
+export class NumberTaken extends Error {}
+
+/** A grant was made under this idempotency key already. */
+export class AlreadyGranted extends Error {}
+
+const numbered = (number: number): string => String(number).padStart(NUMBER_DIGITS, '0');
+/** Which grant was made under an idempotency key. */
+const onceKey = (key: string): string => `grant-once#${createHash('sha256').update(key).digest('base64url')}`;
+
+/** The ledger of credit in the table `accounts`. The only code that knows its keys. */
+export const createCreditStore = (database: Database, table: string) => ({
+  /** Writes a grant under its number; false where that number is taken. */
+  put: async (grant: Grant): Promise<boolean> => {
+    try {
+      await database.send(new PutCommand(toPut(table, grant)));
+      return true;
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return false;
+    }
+  },
+
+  /** The same as writes of a transaction, once under an idempotency key where there is one. */
+  toCreate: (grant: Grant, key?: string): Write[] => [
+    { item: { Put: toPut(table, grant) }, refused: () => new NumberTaken() },
+    ...(key === undefined
+      ? []
+      : [
+          {
+            item: {
+              Put: {
+                TableName: table,
+                Item: { account: grant.organization, record: onceKey(key), number: grant.number },
+                ConditionExpression: 'attribute_not_exists(account)',
+              },
+            },
+            refused: () => new AlreadyGranted(),
+          },
+        ]),
+  ],
+
+  /** The grant that was made under an idempotency key, if there is one. */
+  getOnce: async (organization: string, key: string): Promise<Grant | undefined> => {
+    const read = async (record: string): Promise<Record<string, unknown> | undefined> =>
+      (await database.send(new GetCommand({ TableName: table, Key: { account: organization, record }, ConsistentRead: true }))).Item;
+    const once = await read(onceKey(key));
+    return once && Grant.parse(await read(`grant#${numbered(Number(once.number))}`));
+  },
+
+  /** An organization's grants in the order in which they were made. */
+  list: async function* (organization: string): AsyncGenerator<Grant> {
+    const query = {
+      TableName: table,
+      KeyConditionExpression: 'account = :organization AND begins_with(#record, :grants)',
+      ExpressionAttributeNames: { '#record': 'record' },
+      ExpressionAttributeValues: { ':organization': organization, ':grants': 'grant#' },
+      ConsistentRead: true,
+    };
+    for await (const item of queryItems(database, query, MAX_PAGES)) yield Grant.parse(item);
+  },
+});
+
+export type CreditStore = ReturnType<typeof createCreditStore>;

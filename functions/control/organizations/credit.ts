@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
+import { IdempotencyKeyReused } from '../../inference/idempotency/errors.ts';
+import type { Origin } from '../audit/audit.ts';
+import { commit } from '../audit/commit.ts';
+import type { Balance } from './balance.ts';
+import { AlreadyGranted, type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
+import { applyGrants, grantCredit } from './grant-credit.ts';
+import type { OrganizationDependencies } from './update-organization.ts';
+
+const Amount = z
+  .string()
+  .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'expected dollars as text with at most nine decimals, such as "100" or "-12.50"')
+  .meta({ description: 'Dollars as text; less than nothing takes some back.', examples: ['100'] });
+
+export const NewCreditGrant = z.strictObject({ amount: Amount, reason: z.string().trim().min(1).max(500) });
+export type NewCreditGrant = z.output<typeof NewCreditGrant>;
+
+/** An entry of the ledger of credit: it is never changed. */
+export const CreditGrant = z.object({
+  object: z.literal('credit_grant'),
+  organization: z.string(),
+  number: z.int().meta({ description: 'Counted from 1 for each organization.' }),
+  amount: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
+  actor: z.string(),
+  reason: z.string(),
+  granted_at: z.int().meta({ description: 'Unix time in seconds.' }),
+});
+export type CreditGrant = z.infer<typeof CreditGrant>;
+
+const dollars = (description: string) => z.string().meta({ description: `Dollars ${description}` });
+
+/** What was granted to an organization, and where it is. */
+export const CreditBalance = z.object({
+  object: z.literal('credit_balance'),
+  organization: z.string(),
+  grants: z.int(),
+  granted: dollars('of all grants.'),
+  spent: dollars('by the usage events of all its keys.'),
+  held: dollars('for requests under way.'),
+  available: dollars('that are left.'),
+  drift: dollars('that are unaccounted for: 0, unless requests ended while this was read, or the last minutes are not summed up yet.'),
+});
+export type CreditBalance = z.infer<typeof CreditBalance>;
+
+const MS = 1_000;
+
+const toWire = ({ organization, number, amount_nanos, actor, reason, granted_at }: Grant): CreditGrant => ({
+  object: 'credit_grant',
+  organization,
+  number,
+  amount: dollarsOf(amount_nanos),
+  actor,
+  reason,
+  granted_at: Math.floor(granted_at / MS),
+});
+
+const amountOf = (text: string): bigint => {
+  const nanos = nanosOf(text.replace('-', ''));
+  if (nanos === undefined) throw new InvalidRequest({ param: 'amount', message: "Invalid value for 'amount': expected dollars as text." });
+  return text.startsWith('-') ? -nanos : nanos;
+};
+
+export interface GrantDependencies extends OrganizationDependencies {
+  credit: CreditStore;
+}
+
+const sameGrant = (made: Grant, { amount_nanos, reason }: Pick<Grant, 'amount_nanos' | 'reason'>): Grant => {
+  if (made.amount_nanos !== amount_nanos || made.reason !== reason) throw new IdempotencyKeyReused();
+  return made;
+};
+
+/**
+ * Grants credit, and notes it in the audit log, in one transaction. Asked again with the same idempotency key, it tells the grant that was made.
+ * @throws 404, 409 for an organization without limits, 422 for a key of another grant
+ */
+export const makeGrant = async (
+  deps: GrantDependencies,
+  origin: Origin,
+  organization: string,
+  { amount, reason }: NewCreditGrant,
+  idempotencyKey?: string,
+): Promise<CreditGrant> => {
+  await deps.organizations.get(organization);
+  const grant = {
+    organization,
+    amount_nanos: amountOf(amount),
+    actor: origin.actor.id,
+    reason,
+    granted_at: origin.nowMs,
+  };
+  const granted = async (): Promise<Grant | undefined> => {
+    const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
+    // Its maker may have died before it was in the balance.
+    if (made) await applyGrants(deps, organization);
+    return made && sameGrant(made, grant);
+  };
+  const before = await granted();
+  if (before) return toWire(before);
+  const put = async (numbered: Grant): Promise<boolean> => {
+    const target = { type: 'credit_grant', id: String(numbered.number) };
+    const deed = { action: 'credit.granted', organization, target, reason, after: { amount } };
+    try {
+      await commit(deps, origin, deed, deps.credit.toCreate(numbered, idempotencyKey));
+      return true;
+    } catch (error) {
+      if (!(error instanceof NumberTaken)) throw error;
+      return false;
+    }
+  };
+  try {
+    return toWire(await grantCredit(deps, grant, put));
+  } catch (error) {
+    const made = error instanceof AlreadyGranted ? await granted() : undefined;
+    if (!made) throw error;
+    return toWire(made);
+  }
+};
+
+/** All grants of an organization, the newest first. */
+export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, organization: string): Promise<CreditGrant[]> =>
+  (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
+
+/** A balance as it goes out. */
+export const balanceToWire = ({ organization, grants, ...amounts }: Balance): CreditBalance => ({
+  object: 'credit_balance',
+  organization,
+  grants,
+  granted: dollarsOf(amounts.granted),
+  spent: dollarsOf(amounts.spent),
+  held: dollarsOf(amounts.held),
+  available: dollarsOf(amounts.available),
+  drift: dollarsOf(amounts.drift),
+});

@@ -1,0 +1,53 @@
+import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { Organization } from './organization-account.ts';
+
+const placeOf = (id: string): Place => ({ account: id, record: 'organization' });
+/** All organizations in the order of their making: each of them an id, so that nothing is kept twice. */
+const DIRECTORY = 'organizations';
+const LISTED = 'organization#';
+
+const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
+
+/** The rows of organizations in the table `accounts`. */
+export const createOrganizationStore = (table: AccountTable) => ({
+  /** @throws 404 */
+  get: async (id: string): Promise<Organization> => {
+    const row = await table.get(placeOf(id));
+    if (!row) throw notFound(id);
+    return Organization.parse(row);
+  },
+
+  /** The newest first. */
+  list: async (request: PageRequest): Promise<Page<Organization>> => {
+    const { rows, hasMore } = await table.page({ account: DIRECTORY, prefix: LISTED, newestFirst: true }, request);
+    const ids = rows.map(({ record }) => String(record).slice(LISTED.length));
+    const found = await table.getMany(ids.map(placeOf));
+    return {
+      object: 'list',
+      data: found.map((row) => Organization.parse(row)),
+      has_more: hasMore,
+      next: hasMore ? (ids.at(-1) ?? null) : null,
+    };
+  },
+
+  toCreate: (organization: Organization): Write[] => {
+    const taken = () => new Error(`${organization.id} is there already.`);
+    return [
+      table.toCreate(placeOf(organization.id), organization, taken),
+      table.toCreate({ account: DIRECTORY, record: LISTED + organization.id }, {}, taken),
+    ];
+  },
+
+  /** In place of the version that was read: 412 where it is another by now. */
+  toReplace: (organization: Organization): Write => table.toReplace(placeOf(organization.id), organization),
+
+  /** Makes sure that it is there and active: 404, 403. */
+  toCheckActive: (id: string): Write =>
+    table.toCheck(placeOf(id), 'status', 'active', (row) => (row ? new OrganizationSuspended() : notFound(id))),
+});
+
+export type OrganizationStore = ReturnType<typeof createOrganizationStore>;

@@ -1,0 +1,202 @@
+import * as z from 'zod';
+import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
+import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import type { Actor } from '../access/actor.ts';
+import { route } from '../access/route.ts';
+import { balanceOf } from './balance.ts';
+import { createOrganization, NewOrganization } from './create-organization.ts';
+import { balanceToWire, CreditBalance, CreditGrant, listGrants, makeGrant, NewCreditGrant } from './credit.ts';
+import { LimitFields, Organization } from './organization-account.ts';
+import { limitOrganization, OrganizationUpdate, Reason, setSuspended, updateOrganization } from './update-organization.ts';
+
+const tag = 'Organizations';
+const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
+const organization = { name: 'Organization', schema: Organization };
+
+/** The organization of the path, if it is the actor's or the actor is an admin: another one is not there. @throws 404 */
+const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
+  if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
+  return id;
+};
+
+export const organizationRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/v1/organizations',
+      operationId: 'createOrganization',
+      tag,
+      summary: 'Create an organization',
+      role: 'admin',
+      body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
+      reply: { status: 201, description: 'The organization, without users, keys and limits yet.', json: organization },
+      errors: [400, 503],
+    },
+    ({ deps, actor, body }) => createOrganization(deps, actor.origin, body),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/organizations',
+      operationId: 'listOrganizations',
+      tag,
+      summary: 'List organizations',
+      role: 'admin',
+      query: z.strictObject(pageQuery),
+      reply: {
+        status: 200,
+        description: 'A page of them, the newest first.',
+        json: { name: 'OrganizationList', schema: pageOf(Organization) },
+      },
+      errors: [400, 503],
+    },
+    ({ deps, query }) => deps.organizations.list(query),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/organizations/{id}',
+      operationId: 'retrieveOrganization',
+      tag,
+      summary: 'Retrieve an organization',
+      role: 'member',
+      parameters,
+      reply: { status: 200, description: 'The organization.', json: organization },
+      errors: [404, 503],
+    },
+    ({ deps, actor, parameters: path }) => deps.organizations.get(own(actor, path)),
+  ),
+  route(
+    {
+      method: 'PATCH',
+      path: '/v1/organizations/{id}',
+      operationId: 'updateOrganization',
+      tag,
+      summary: 'Rename an organization',
+      role: 'owner',
+      parameters,
+      isVersioned: true,
+      body: { name: 'OrganizationUpdate', schema: OrganizationUpdate, example: { name: 'Acme Corporation' } },
+      reply: { status: 200, description: 'The organization.', json: organization },
+      errors: [400, 404, 412, 503],
+    },
+    ({ deps, actor, parameters: path, body, expected }) => updateOrganization(deps, actor.origin, own(actor, path), body, expected),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path: '/v1/organizations/{id}/limits',
+      operationId: 'limitOrganization',
+      tag,
+      summary: 'Set the limits that all keys of an organization share',
+      description: 'All of them at once, in place of any before. Each key notices at its next request.',
+      role: 'admin',
+      parameters,
+      isVersioned: true,
+      body: {
+        name: 'OrganizationLimits',
+        schema: LimitFields,
+        example: { requests_per_minute: 6_000, month_budget: '500', prepaid: false },
+      },
+      reply: { status: 200, description: 'The organization.', json: organization },
+      errors: [400, 404, 412, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) => limitOrganization(deps, actor.origin, id, body, expected),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/organizations/{id}/suspend',
+      operationId: 'suspendOrganization',
+      tag,
+      summary: 'Suspend an organization',
+      description: 'Its keys open nothing from their next request on, and its members can only look.',
+      role: 'admin',
+      parameters,
+      isVersioned: true,
+      body: { name: 'Reason', schema: Reason, example: { reason: 'Invoice 2026-117 is overdue.' } },
+      reply: { status: 200, description: 'The organization.', json: organization },
+      errors: [400, 404, 412, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) =>
+      setSuspended(deps, actor.origin, id, { isSuspended: true, ...body }, expected),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/organizations/{id}/resume',
+      operationId: 'resumeOrganization',
+      tag,
+      summary: 'Let a suspended organization go on',
+      role: 'admin',
+      parameters,
+      isVersioned: true,
+      body: { name: 'Reason', schema: Reason, example: { reason: 'Paid.' } },
+      reply: { status: 200, description: 'The organization.', json: organization },
+      errors: [400, 404, 412, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) =>
+      setSuspended(deps, actor.origin, id, { isSuspended: false, ...body }, expected),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/organizations/{id}/credit-grants',
+      operationId: 'grantCredit',
+      tag,
+      summary: 'Grant prepaid credit',
+      description:
+        'An entry of the ledger, with who and why. With an `Idempotency-Key` the same grant is made once, however often it is sent.',
+      role: 'admin',
+      parameters,
+      isIdempotent: true,
+      body: { name: 'NewCreditGrant', schema: NewCreditGrant, example: { amount: '100', reason: 'Invoice 2026-117' } },
+      reply: { status: 201, description: 'The grant.', json: { name: 'CreditGrant', schema: CreditGrant } },
+      errors: [400, 404, 409, 422, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body, event }) => makeGrant(deps, actor.origin, id, body, idempotencyKeyOf(event)),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/organizations/{id}/credit-grants',
+      operationId: 'listCreditGrants',
+      tag,
+      summary: 'List grants of credit',
+      role: 'owner',
+      parameters,
+      reply: {
+        status: 200,
+        description: 'All of them, the newest first.',
+        json: { name: 'CreditGrantList', schema: z.object({ object: z.literal('list'), data: z.array(CreditGrant) }) },
+      },
+      errors: [404, 503],
+    },
+    async ({ deps, actor, parameters: path }) => {
+      const { id } = await deps.organizations.get(own(actor, path));
+      return { object: 'list', data: await listGrants(deps, id) };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/organizations/{id}/balance',
+      operationId: 'retrieveBalance',
+      tag,
+      summary: 'What is left of an organization’s credit',
+      role: 'owner',
+      parameters,
+      reply: {
+        status: 200,
+        description: 'What was granted, spent, is held and is left.',
+        json: { name: 'CreditBalance', schema: CreditBalance },
+      },
+      errors: [404, 409, 503],
+    },
+    async ({ deps, actor, parameters: path }) => {
+      const { id } = await deps.organizations.get(own(actor, path));
+      return balanceToWire(await balanceOf(deps, id));
+    },
+  ),
+];

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import type { Model } from '../../../shared/models/model.ts';
+import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { type Price, priceAt } from '../../../shared/prices/price.ts';
+import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts';
+
+/** A model's price in force, and the one that follows. */
+const PricedEntry = PriceFigures.extend({
+  model: z.string(),
+  next: PriceFigures.nullable().meta({ description: 'The next price that is known to come into force; null: none.' }),
+});
+type PricedEntry = z.infer<typeof PricedEntry>;
+
+/** What the shared models cost. */
+export const PriceSheet = z.object({
+  object: z.literal('list'),
+  pricing: z.array(PricedEntry).meta({ description: 'One entry for each published model that has a price in force, by name.' }),
+});
+export type PriceSheet = z.infer<typeof PriceSheet>;
+
+/** The first price that is still to come at `nowMs`. */
+const nextPrice = (prices: readonly Price[], nowMs: number): Price | undefined =>
+  prices
+    .filter(({ effective_at }) => effective_at > nowMs)
+    .reduce<Price | undefined>((first, price) => (first && first.effective_at <= price.effective_at ? first : price), undefined);
+
+const entryOf = ({ name, prices }: Model, nowMs: number): PricedEntry | undefined => {
+  const price = priceAt(prices, nowMs);
+  const next = nextPrice(prices, nowMs);
+  return price && { model: name, ...figuresOf(price), next: next ? figuresOf(next) : null };
+};
+
+/** What the published shared models cost at `nowMs`, by name. */
+export const priceSheet = async ({ models }: { models: ModelReader }, nowMs: number): Promise<PriceSheet> => {
+  const published = [...(await models.list(SERVERLESS_POOL)).values()].filter(({ status }) => status === 'published');
+  const pricing = published.map((model) => entryOf(model, nowMs)).filter((entry) => entry !== undefined);
+  return { object: 'list', pricing: pricing.sort((a, b) => (a.model < b.model ? -1 : 1)) };
+};

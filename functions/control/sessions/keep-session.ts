@@ -1,0 +1,107 @@
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import type { Actor } from '../access/actor.ts';
+import type { StoredUser } from '../users/user-store.ts';
+import { RefreshRefused } from './errors.ts';
+import { type Caller, note, originOf, type SessionDependencies, untilReset, userOf } from './log-in.ts';
+import type { Refreshed } from './session.ts';
+
+/** A new access token. @throws 401, 429 */
+export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
+  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
+  const tokens = await deps.userPool.refresh({ refreshToken, caller });
+  if (!tokens) throw new RefreshRefused();
+  return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
+};
+
+/** Ends a session, if it is one. @throws 429 */
+export const endSession = async (
+  { attempts, userPool }: SessionDependencies,
+  { ipAddress, receivedAtMs }: Caller,
+  refreshToken: string,
+): Promise<void> => {
+  await attempts.count({ kind: 'refresh', ipAddress }, receivedAtMs);
+  await userPool.revoke(refreshToken);
+};
+
+const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
+
+/** Ends every session of a user, those of a thief among them: neither a refresh token nor an access token of before opens anything. */
+export const endAllSessions = async (deps: SessionDependencies, { id, subject }: Pick<StoredUser, 'id' | 'subject'>): Promise<void> => {
+  // First nothing new can be had, then nothing old opens: tokens tell the second in which they were made, and this one is over when the user is told.
+  await deps.userPool.signOutEverywhere(subject);
+  const seconds = Math.ceil(deps.now() / 1_000);
+  await deps.users.endSessions(id, seconds);
+  await deps.wait(Math.max(0, seconds * 1_000 - deps.now()));
+};
+
+/** What a session is trusted no further without. */
+interface Proof<Proven> {
+  kind: 'password' | 'totp';
+  /** Asks the identity provider; nothing: it is wrong. */
+  prove: () => Promise<Proven>;
+  refusal: InvalidRequest;
+}
+
+/** Has the actor prove who they are, at most so often. @throws the refusal, 429 */
+export const proven = async <Proven>(
+  { attempts }: SessionDependencies,
+  { userId, origin: { nowMs, ipAddress } }: Actor,
+  { kind, prove, refusal }: Proof<Proven>,
+): Promise<NonNullable<Proven>> => {
+  const attempt = { kind, ipAddress: ipAddress ?? '', account: userId };
+  await attempts.count(attempt, nowMs);
+  const answer = await prove();
+  if (!answer) throw refusal;
+  await attempts.forget(attempt, nowMs);
+  return answer;
+};
+
+const wrongPassword = (): InvalidRequest => wrong('current_password', 'The current password is not that.');
+
+/** Makes sure that the actor knows their password, and not only has a token: what is changed now outlives the token. @throws 400, 429 */
+export const checkPassword = async (
+  deps: SessionDependencies,
+  { actor, caller, password }: { actor: Actor; caller: Caller; password: string },
+): Promise<void> => {
+  const prove = () => deps.userPool.signIn({ email: actor.email, password, caller });
+  const answer = await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
+  if ('tokens' in answer) await deps.userPool.revoke(answer.tokens.refreshToken);
+};
+
+/** Changes the actor's own password, and ends all their sessions. @throws 400 for a wrong or a weak one, 429 */
+export const changePassword = async (
+  deps: SessionDependencies,
+  { actor, user, accessToken }: { actor: Actor; user: StoredUser; accessToken: string },
+  { current, next }: { current: string; next: string },
+): Promise<void> => {
+  const prove = () => deps.userPool.changePassword({ accessToken, current, next });
+  await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
+  await endAllSessions(deps, user);
+  await note(deps, actor.origin, user, 'user.password_changed');
+};
+
+/** Has a code e-mailed to the user with this address, if there is one; the answer is the same, and as late. @throws 429 */
+export const startReset = async (deps: SessionDependencies, caller: Caller, email: string): Promise<void> => {
+  await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
+  await deps.userPool.startReset(email);
+  await untilReset(deps, caller);
+};
+
+/** Sets a password by the code of an e-mail, and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
+export const finishReset = async (
+  deps: SessionDependencies,
+  caller: Caller,
+  { email, code, password }: { email: string; code: string; password: string },
+): Promise<void> => {
+  const attempt = { kind: 'reset', ipAddress: caller.ipAddress, account: email } as const;
+  await deps.attempts.count(attempt, caller.receivedAtMs);
+  const isDone = await deps.userPool.finishReset({ email, code, password });
+  const user = isDone ? await userOf(deps, email) : undefined;
+  if (user) {
+    await endAllSessions(deps, user);
+    await note(deps, originOf(caller, user), user, 'user.password_reset');
+  }
+  await untilReset(deps, caller);
+  if (!isDone) throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');
+  await deps.attempts.forget(attempt, caller.receivedAtMs);
+};

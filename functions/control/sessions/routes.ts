@@ -1,0 +1,221 @@
+import { route } from '../access/route.ts';
+import { updateUser } from '../users/update-user.ts';
+import { OwnName, User } from '../users/user.ts';
+import { toWire } from '../users/user-store.ts';
+import { changePassword, endSession, finishReset, refreshSession, startReset } from './keep-session.ts';
+import { answerChallenge, logIn } from './log-in.ts';
+import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
+import {
+  ChallengeAnswer,
+  Credentials,
+  ForgotPassword,
+  PasswordChange,
+  PasswordProof,
+  PasswordReset,
+  Refreshed,
+  RefreshRequest,
+  SessionOrChallenge,
+  TotpCode,
+  TotpSecret,
+} from './session.ts';
+
+const tag = 'Sessions';
+const email = 'ada@example.com';
+const password = 'correct-Horse-9-battery';
+const token = 'eyJraWQiOiJ…';
+const done = { status: 204, description: 'Done.' } as const;
+
+export const sessionRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/login',
+      operationId: 'logIn',
+      tag,
+      summary: 'Log in',
+      description:
+        'A session, or, where the password was a temporary one or a second factor is on, a challenge. Whatever is wrong with the login is one 401.',
+      role: 'public',
+      body: { name: 'Credentials', schema: Credentials, example: { email, password } },
+      reply: { status: 200, description: 'A session, or the next step.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
+      errors: [400, 429, 503],
+    },
+    ({ deps, caller, body }) => logIn(deps, caller, body),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/challenge',
+      operationId: 'answerChallenge',
+      tag,
+      summary: 'Go on with a login',
+      role: 'public',
+      body: {
+        name: 'ChallengeAnswer',
+        schema: ChallengeAnswer,
+        example: { email, session: 'AYABeC1-y8qooiuysEv0uM4wAqQAHQAB…', new_password: password },
+      },
+      reply: { status: 200, description: 'A session, or the next step.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
+      errors: [400, 429, 503],
+    },
+    ({ deps, caller, body }) => answerChallenge(deps, caller, body),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/refresh',
+      operationId: 'refreshSession',
+      tag,
+      summary: 'Get a new access token',
+      role: 'public',
+      body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
+      reply: {
+        status: 200,
+        description: 'A new access token; the refresh token stays as it is.',
+        json: { name: 'Refreshed', schema: Refreshed },
+      },
+      errors: [400, 429, 503],
+    },
+    ({ deps, caller, body }) => refreshSession(deps, caller, body.refresh_token),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/logout',
+      operationId: 'logOut',
+      tag,
+      summary: 'End a session',
+      description: 'The refresh token opens nothing any more. Its last access token runs out by itself, within the hour.',
+      role: 'public',
+      body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, caller, body }) => endSession(deps, caller, body.refresh_token),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/password',
+      operationId: 'changePassword',
+      tag,
+      summary: 'Change your password',
+      description: 'All your sessions end, this one among them: log in again.',
+      role: 'member',
+      isOpenToSuspended: true,
+      body: {
+        name: 'PasswordChange',
+        schema: PasswordChange,
+        example: { current_password: password, new_password: 'another-Horse-7-battery' },
+      },
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, actor, user, accessToken, body }) =>
+      changePassword(deps, { actor, user, accessToken }, { current: body.current_password, next: body.new_password }),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/forgot',
+      operationId: 'forgotPassword',
+      tag,
+      summary: 'Ask for a code to set a new password',
+      description: 'It is e-mailed, if there is such a user: the answer does not tell.',
+      role: 'public',
+      body: { name: 'ForgotPassword', schema: ForgotPassword, example: { email } },
+      reply: { status: 202, description: 'Where there is such a user, a code is on its way.' },
+      errors: [400, 429, 503],
+    },
+    ({ deps, caller, body }) => startReset(deps, caller, body.email),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/reset',
+      operationId: 'resetPassword',
+      tag,
+      summary: 'Set a new password by a code',
+      description: 'All sessions of the user end.',
+      role: 'public',
+      body: { name: 'PasswordReset', schema: PasswordReset, example: { email, code: '123456', new_password: password } },
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, caller, body }) => finishReset(deps, caller, { email: body.email, code: body.code, password: body.new_password }),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/totp',
+      operationId: 'startTotp',
+      tag,
+      summary: 'Get a secret for an authenticator app',
+      description: 'The second factor is on once a code of the app has been sent to /v1/auth/totp/verify.',
+      role: 'member',
+      isOpenToSuspended: true,
+      body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
+      reply: { status: 200, description: 'The secret, shown this once.', json: { name: 'TotpSecret', schema: TotpSecret } },
+      errors: [400, 429, 503],
+    },
+    ({ deps, actor, caller, accessToken, body }) => startTotp(deps, { actor, caller, password: body.current_password }, accessToken),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/totp/verify',
+      operationId: 'verifyTotp',
+      tag,
+      summary: 'Switch the second factor on',
+      role: 'member',
+      isOpenToSuspended: true,
+      body: { name: 'TotpCode', schema: TotpCode, example: { code: '123456' } },
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, actor, accessToken, body }) => finishTotp(deps, actor, accessToken, body.code),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/auth/totp/disable',
+      operationId: 'stopTotp',
+      tag,
+      summary: 'Switch the second factor off',
+      role: 'member',
+      isOpenToSuspended: true,
+      body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
+      reply: done,
+      errors: [400, 429, 503],
+    },
+    ({ deps, actor, caller, user, body }) => stopTotp(deps, { actor, caller, password: body.current_password }, user.subject),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/me',
+      operationId: 'retrieveMe',
+      tag,
+      summary: 'Who you are',
+      role: 'member',
+      reply: { status: 200, description: 'You.', json: { name: 'User', schema: User } },
+      errors: [503],
+    },
+    async ({ user }) => toWire(user),
+  ),
+  route(
+    {
+      method: 'PATCH',
+      path: '/v1/me',
+      operationId: 'updateMe',
+      tag,
+      summary: 'Change your name',
+      role: 'member',
+      isVersioned: true,
+      body: { name: 'OwnName', schema: OwnName, example: { name: 'Ada Lovelace' } },
+      reply: { status: 200, description: 'You.', json: { name: 'User', schema: User } },
+      errors: [400, 412, 503],
+    },
+    ({ deps, actor, body, expected }) => updateUser(deps, actor, actor.userId, body, expected),
+  ),
+];

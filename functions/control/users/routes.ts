@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { organizationFor } from '../access/actor.ts';
+import { route } from '../access/route.ts';
+import { resetTotp } from '../sessions/second-factor.ts';
+import { inviteUser, NewUser } from './invite-user.ts';
+import { resendInvitation } from './resend-invitation.ts';
+import { deleteUser, UserUpdate, updateUser, visibleUser } from './update-user.ts';
+import { User } from './user.ts';
+import { toWire } from './user-store.ts';
+
+const tag = 'Users';
+const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
+const user = { name: 'User', schema: User };
+
+const UsersQuery = z.strictObject({
+  ...pageQuery,
+  organization: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'Whose users; `platform`: the admins. An owner’s own, where it is absent.' }),
+});
+
+/** The word for those who are of no organization. */
+const PLATFORM = 'platform';
+
+export const userRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/v1/users',
+      operationId: 'inviteUser',
+      tag,
+      summary: 'Invite a user',
+      description:
+        'An owner invites into their own organization. The invitation is e-mailed, unless you give a temporary password to hand over.',
+      role: 'owner',
+      body: { name: 'NewUser', schema: NewUser, example: { email: 'grace@example.com', name: 'Grace', role: 'member' } },
+      reply: { status: 201, description: 'The user, who has not logged in yet.', json: user },
+      errors: [400, 404, 409, 429, 503],
+    },
+    ({ deps, actor, body }) => inviteUser(deps, actor, body),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/users',
+      operationId: 'listUsers',
+      tag,
+      summary: 'List users',
+      role: 'owner',
+      query: UsersQuery,
+      reply: { status: 200, description: 'A page of them, by id.', json: { name: 'UserList', schema: pageOf(User) } },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, query: { organization, ...page } }) => {
+      if (actor.role === 'admin' && organization === PLATFORM) return deps.users.list(null, page);
+      return deps.users.list(organizationFor(actor, organization), page);
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/v1/users/{id}',
+      operationId: 'retrieveUser',
+      tag,
+      summary: 'Retrieve a user',
+      role: 'member',
+      parameters,
+      reply: { status: 200, description: 'The user.', json: user },
+      errors: [404, 503],
+    },
+    async ({ deps, actor, parameters: { id = '' } }) => toWire(await visibleUser(deps, actor, id)),
+  ),
+  route(
+    {
+      method: 'PATCH',
+      path: '/v1/users/{id}',
+      operationId: 'updateUser',
+      tag,
+      summary: 'Change a user’s name, role or status',
+      role: 'owner',
+      parameters,
+      isVersioned: true,
+      body: { name: 'UserUpdate', schema: UserUpdate, example: { role: 'owner' } },
+      reply: { status: 200, description: 'The user.', json: user },
+      errors: [400, 404, 412, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) => updateUser(deps, actor, id, body, expected),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/users/{id}/invitation',
+      operationId: 'resendInvitation',
+      tag,
+      summary: 'Send an invitation again',
+      description: 'With a new temporary password, to a user who has not logged in yet.',
+      role: 'owner',
+      parameters,
+      reply: { status: 202, description: 'It is on its way.' },
+      errors: [404, 409, 429, 503],
+    },
+    ({ deps, actor, parameters: { id = '' } }) => resendInvitation(deps, actor, id),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/v1/users/{id}/totp-reset',
+      operationId: 'resetTotp',
+      tag,
+      summary: 'Take the second factor away from a user who has lost theirs',
+      description: 'All their sessions end, and they log in with their password alone.',
+      role: 'owner',
+      parameters,
+      reply: { status: 204, description: 'Done.' },
+      errors: [404, 429, 503],
+    },
+    ({ deps, actor, parameters: { id = '' } }) => resetTotp(deps, actor, id),
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: '/v1/users/{id}',
+      operationId: 'deleteUser',
+      tag,
+      summary: 'Delete a user',
+      description: 'API keys that they made stay with the organization.',
+      role: 'owner',
+      parameters,
+      isVersioned: true,
+      reply: { status: 204, description: 'The user is gone.' },
+      errors: [404, 412, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, expected }) => deleteUser(deps, actor, id, expected),
+  ),
+];

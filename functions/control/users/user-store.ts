@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import { Conflict, PreconditionFailed } from '../../../shared/http/errors.ts';
+import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { User } from './user.ts';
+
+/** What is kept of a user, and callers do not see. */
+export interface StoredUser extends User {
+  /** What the identity provider calls the user. */
+  subject: string;
+  /** Access tokens from before this are refused: Unix time in seconds. */
+  tokens_valid_from: number;
+}
+
+const placeOf = (id: string): Place => ({ account: id, record: 'user' });
+/** The members of an organization, or of the platform: each of them an id. */
+const MEMBER = 'user#';
+const memberPlace = ({ organization, id }: Pick<User, 'organization' | 'id'>): Place => ({
+  account: organization ?? 'platform',
+  record: MEMBER + id,
+});
+/** Who has an address, or is about to: no two users have the same. */
+const emailPlace = (email: string): Place => ({
+  account: `email#${createHash('sha256').update(email).digest('base64url')}`,
+  record: 'holder',
+});
+/** Ids come from paths: what is none is not asked for. */
+const ID = /^user_[0-9A-Za-z]{18}$/;
+
+/** Whoever makes or deletes a user has the address to themselves meanwhile; longer than a function runs. */
+const CLAIM_MS = 60_000;
+
+const toUser = (row: Record<string, unknown>): StoredUser => ({
+  ...User.parse(row),
+  subject: String(row.subject),
+  tokens_valid_from: Number(row.tokens_valid_from ?? 0),
+});
+
+/** A user as callers see it. */
+export const toWire = ({ subject: _, tokens_valid_from: __, ...user }: StoredUser): User => user;
+
+/** 409. */
+export const emailTaken = (): Conflict =>
+  new Conflict({
+    code: 'email_taken',
+    param: 'email',
+    message:
+      'There is a user with this e-mail address already, perhaps of another organization, or one is being made or deleted right now.',
+  });
+
+/** The rows of users in the table `accounts`. `claim` is any text of whoever claims an address. */
+export const createUserStore = (table: AccountTable) => ({
+  /** One read; undefined where there is none. */
+  get: async (id: string): Promise<StoredUser | undefined> => {
+    if (!ID.test(id)) return undefined;
+    const row = await table.get(placeOf(id));
+    return row && toUser(row);
+  },
+
+  /** The id of the user with an address, in lower case. */
+  idOfEmail: async (email: string): Promise<string | undefined> => {
+    const row = await table.get(emailPlace(email));
+    return row?.user === undefined ? undefined : String(row.user);
+  },
+
+  /** The users of an organization, or, of null, the admins, in the order of their ids. */
+  list: async (organization: string | null, request: PageRequest): Promise<Page<User>> => {
+    const { account } = memberPlace({ organization, id: '' });
+    const { rows, hasMore } = await table.page({ account, prefix: MEMBER }, request);
+    const ids = rows.map(({ record }) => String(record).slice(MEMBER.length));
+    const found = await table.getMany(ids.map(placeOf));
+    return {
+      object: 'list',
+      data: found.map((row) => toWire(toUser(row))),
+      has_more: hasMore,
+      next: hasMore ? (ids.at(-1) ?? null) : null,
+    };
+  },
+
+  /** Takes an address that nobody has. @throws 409 where somebody has it, or has it made or deleted right now */
+  claimEmail: (email: string, claim: string, nowMs: number): Promise<void> =>
+    table.claim(emailPlace(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
+
+  /** Lets an address go that was claimed, and that nobody has. Without a claim: for who knows that nobody is at it any more. */
+  releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailPlace(email), claim),
+
+  /** A user with the address that was claimed for them. */
+  toCreate: (user: StoredUser, claim: string): Write[] => [
+    table.toKeepClaim(emailPlace(user.email), claim, { user: user.id }, emailTaken),
+    table.toCreate(placeOf(user.id), user, emailTaken),
+    table.toCreate(memberPlace(user), {}, emailTaken),
+  ],
+
+  /** In place of the version that was read: 412 where it is another by now. Neither the address nor the organization may be another. */
+  toReplace: (user: StoredUser, before: StoredUser): Write =>
+    // A login is noted beside the version.
+    table.toReplace(placeOf(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
+
+  /** The user goes; the address stays claimed until the identity provider has let them go too. */
+  toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
+    table.toDelete(placeOf(user.id), user.version),
+    table.toClaim(emailPlace(user.email), { claim, nowMs }),
+    table.toDelete(memberPlace(user)),
+  ],
+
+  /** Makes sure that whoever changes the rights of others has theirs still: of two who disable each other, one does. */
+  toCheckActive: (id: string): Write => table.toCheck(placeOf(id), 'status', 'active', () => new PreconditionFailed()),
+
+  /** Ends all sessions of a user: tokens from before are refused. */
+  endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'tokens_valid_from', seconds),
+
+  /** Notes a login, in one write that no change stands in the way of. */
+  noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'last_login_at', seconds),
+});
+
+export type UserStore = ReturnType<typeof createUserStore>;

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { anyObject } from '../../../shared/http/any-object.ts';
+import { firstFault } from '../../../shared/http/first-fault.ts';
+
+const MAX_MESSAGES = 4_096;
+const MAX_PARTS = 4_096;
+const MAX_CALLS = 128;
+
+/** A name or an id; what clients make is far shorter. */
+export const Label = z.string().max(256);
+
+const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
+/** An assistant's refusal, as clients replay it. */
+const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
+
+/** Text as clients send it: a string, or parts of which only text is taken. */
+const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
+  error: 'expected a string or an array of text parts ({ "type": "text", "text": … }); images, audio and files are not supported',
+});
+
+const Arguments = z.union([z.string(), anyObject()], { error: 'expected a string of JSON, or an object' });
+
+/** A call in an assistant's turn as clients replay it (interface 2.2). */
+export const ToolCall = z.looseObject({
+  id: Label.nullish(),
+  type: z.literal('function', { error: "expected 'function': only function tools are supported" }).default('function'),
+  function: z.looseObject({ name: Label.nullish(), arguments: Arguments.nullish() }),
+});
+export type ToolCall = z.output<typeof ToolCall>;
+
+/** A message of the conversation (interface 2.2), with the roles `developer` and `function` that real clients send too. */
+export const Message = z
+  .looseObject({
+    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+    content: Content.nullish(),
+    name: Label.nullish(),
+    reasoning: z.string().nullish(),
+    reasoning_content: z.string().nullish(),
+    tool_call_id: Label.nullish(),
+    tool_calls: firstFault(z.array(ToolCall).max(MAX_CALLS)).nullish(),
+    /** The deprecated form of one call. */
+    function_call: z.looseObject({ name: Label, arguments: Arguments.nullish() }).nullish(),
+  })
+  .refine(({ content, role }) => content != null || !NEEDS_CONTENT.has(role), {
+    error: 'expected a string: a message of this role cannot come without content',
+    path: ['content'],
+  });
+export type Message = z.output<typeof Message>;
+
+const NEEDS_CONTENT = new Set(['system', 'developer', 'user']);
+
+/** A conversation. */
+export const Messages = firstFault(z.array(Message).min(1, 'expected at least one message').max(MAX_MESSAGES));

@@ -1,0 +1,160 @@
+import * as z from 'zod';
+import { anyObject } from '../../../shared/http/any-object.ts';
+import { firstFault } from '../../../shared/http/first-fault.ts';
+import { pairCalls } from './call-ids.ts';
+import { Messages } from './message.ts';
+import { Count, Switch, samplingExtras, samplingFault, samplingFields } from './sampling-fields.ts';
+import { AnySchema, FunctionCall, FunctionName, Functions, functionsOf, ToolChoice, Tools, toolFault } from './tool.ts';
+
+const MAX_METADATA_BYTES = 16 * 1024;
+/** Beyond this no draft text is worth reading. */
+const MAX_DRAFT_ITEMS = 131_072;
+/** An object of the caller's own, kept on the usage event. */
+export const Metadata = anyObject().refine(
+  (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
+  `expected at most ${MAX_METADATA_BYTES} bytes of JSON`,
+);
+
+const Prediction = z.union(
+  [
+    z.string(),
+    z.looseObject({
+      type: z.literal('content').default('content'),
+      content: z.union([z.string(), firstFault(z.array(anyObject()).max(MAX_DRAFT_ITEMS))]),
+    }),
+  ],
+  { error: 'expected a string or { "type": "content", "content": … }' },
+);
+
+const ReasoningEffort = z.union([z.enum(['low', 'medium', 'high', 'none']), z.int().min(1), z.boolean()], {
+  error: "expected 'low', 'medium', 'high' or 'none', a number of tokens from 1, or a boolean",
+});
+
+const Thinking = z.discriminatedUnion(
+  'type',
+  [z.looseObject({ type: z.literal('enabled'), budget_tokens: Count }), z.looseObject({ type: z.literal('disabled') })],
+  { error: `expected { "type": "enabled" } or { "type": "disabled" }` },
+);
+
+/** Why a schema for the answer is refused, and what to send in its place. */
+export const NO_SCHEMA =
+  'json_schema is not accepted: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
+
+const ResponseFormat = z.strictObject({
+  type: z.enum(['json_object', 'text'], {
+    error: ({ input }) => (input === 'json_schema' ? NO_SCHEMA : "expected 'json_object' or 'text'"),
+  }),
+});
+
+/** As OpenAI defines it, where the deployer has switched structured outputs on. */
+const StructuredResponseFormat = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('json_object') }),
+    z.strictObject({ type: z.literal('text') }),
+    z.strictObject({
+      type: z.literal('json_schema'),
+      json_schema: z.strictObject({
+        name: FunctionName,
+        description: z.string().nullish(),
+        schema: AnySchema,
+        strict: z.boolean().nullish(),
+      }),
+    }),
+  ],
+  { error: "expected 'json_object', 'json_schema' or 'text'" },
+);
+
+export const StreamOptions = z.looseObject({ include_usage: Switch });
+
+/** The properties of interface 2.1, in its order. */
+const documented = {
+  model: z.string().min(1).max(256),
+  messages: Messages,
+  temperature: samplingFields.temperature,
+  top_p: samplingFields.top_p,
+  max_tokens: Count,
+  /** The newer name; it wins when both are set. */
+  max_completion_tokens: Count,
+  n: samplingFields.n,
+  stop: samplingFields.stop,
+  top_k: samplingFields.top_k,
+  min_p: samplingFields.min_p,
+  typical_p: samplingFields.typical_p,
+  seed: samplingFields.seed,
+  repetition_penalty: samplingFields.repetition_penalty,
+  mirostat_target: samplingFields.mirostat_target,
+  mirostat_lr: samplingFields.mirostat_lr,
+  stream: Switch,
+  stream_options: StreamOptions.nullish(),
+  response_format: z.union([ResponseFormat, StructuredResponseFormat]).nullish(),
+  tools: Tools.nullish(),
+  tool_choice: ToolChoice.nullish(),
+  parallel_tool_calls: Switch,
+  presence_penalty: samplingFields.presence_penalty,
+  frequency_penalty: samplingFields.frequency_penalty,
+  logprobs: Switch,
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  logit_bias: samplingFields.logit_bias,
+  user: z.string().max(512).nullish(),
+  metadata: Metadata.nullish(),
+  prompt_truncate_len: Count,
+  context_length_exceeded_behavior: z.enum(['truncate', 'error']).nullish(),
+  return_token_ids: Switch,
+  prompt_cache_isolation_key: z.string().max(256).nullish(),
+  raw_output: Switch,
+  perf_metrics_in_response: Switch,
+  echo: Switch,
+  echo_last: z.int().min(0).nullish(),
+  ignore_eos: samplingFields.ignore_eos,
+  speculation: z
+    .union([z.string(), firstFault(z.array(z.int()).max(MAX_DRAFT_ITEMS))], { error: 'expected a string or an array of token ids' })
+    .nullish(),
+  prediction: Prediction.nullish(),
+  reasoning_effort: ReasoningEffort.nullish(),
+  reasoning_history: z.enum(['disabled', 'interleaved', 'preserved']).nullish(),
+  thinking: Thinking.nullish(),
+  functions: Functions.nullish(),
+  function_call: FunctionCall.nullish(),
+};
+
+const AnyChatCompletionRequest = z.looseObject({ ...documented, ...samplingExtras });
+
+/** The chat completion request: unknown properties are accepted at every level but in `response_format`, and go nowhere. */
+export type ChatCompletionRequest = z.output<typeof AnyChatCompletionRequest>;
+
+export type ChatField = keyof typeof documented;
+export type ChatExtra = keyof typeof samplingExtras;
+
+/** The names of interface 2.1. */
+export const chatFields = Object.keys(documented) as ChatField[];
+
+interface Fault {
+  path: PropertyKey[];
+  message: string;
+}
+
+/** What no property alone shows: the first contradiction between them. */
+const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
+  const { stream, stream_options, logprobs, top_logprobs, thinking, reasoning_effort } = request;
+  const fault = (path: string, message: string): Fault => ({ path: [path], message });
+  if (stream_options && !stream) return fault('stream_options', 'stream_options is only valid when stream is true');
+  if (top_logprobs != null && !logprobs) return fault('top_logprobs', 'top_logprobs is only valid when logprobs is true');
+  if (thinking && reasoning_effort != null) return fault('thinking', 'send either thinking or reasoning_effort, not both');
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens;
+  return samplingFault(request, maxTokens) ?? toolFault(request) ?? pairCalls(request.messages).fault;
+};
+/**
+ * The schema of a chat completion request.
+ * @param structuredOutputs whether `response_format` may be OpenAI's `json_schema`; the interface itself refuses it
+ */
+export const chatCompletionRequest = (structuredOutputs: boolean): z.ZodType<ChatCompletionRequest> =>
+  AnyChatCompletionRequest.extend({
+    response_format: (structuredOutputs ? StructuredResponseFormat : ResponseFormat).nullish(),
+  }).superRefine((request, context) => {
+    const fault = contradiction(request);
+    if (fault) context.addIssue({ code: 'custom', ...fault });
+  });
+
+/** Whether the request has tools, in today's words or in the deprecated ones. */
+export const hasTools = (request: ChatCompletionRequest): boolean => functionsOf(request).length > 0;

@@ -1,0 +1,38 @@
+import { idLike } from '../../../shared/ids/id.ts';
+import type { InferenceRoute } from '../pipeline/inference-route.ts';
+import type { ReplyForm } from './reply.ts';
+import { createChatStream } from './reply-stream.ts';
+import { createChatCompletion } from './reply-whole.ts';
+import { type ChatCompletionRequest, chatCompletionRequest } from './request.ts';
+import { checkSupport, ignoredFields } from './support.ts';
+import { toChatPrompt } from './to-prompt.ts';
+import { toUpstreamChat } from './to-upstream.ts';
+import { isLegacy } from './tool.ts';
+
+const formOf = (request: ChatCompletionRequest): ReplyForm => ({
+  includeUsage: request.stream_options?.include_usage === true,
+  tokenIds: request.return_token_ids === true,
+  isLegacy: isLegacy(request),
+});
+
+/**
+ * POST /v1/chat/completions (interface 4.1).
+ * @param structuredOutputs whether `response_format` may be a `json_schema`
+ */
+export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: boolean }): InferenceRoute<ChatCompletionRequest> => ({
+  path: '/v1/chat/completions',
+  schema: chatCompletionRequest(structuredOutputs),
+  checkSupport,
+  ignored: ignoredFields,
+  choices: ({ n }) => n ?? 1,
+  window: (request) => ({
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    whenExceeded: request.context_length_exceeded_behavior ?? 'truncate',
+    maxPromptTokens: request.prompt_truncate_len ?? undefined,
+  }),
+  toPrompt: toChatPrompt,
+  toUpstream: toUpstreamChat,
+  replyId: (requestId) => idLike('chatCompletion', requestId),
+  toStream: (request, facts) => createChatStream(facts, formOf(request)),
+  toWhole: (request, facts) => createChatCompletion(facts, formOf(request)),
+});

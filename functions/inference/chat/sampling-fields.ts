@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import { firstFault } from '../../../shared/http/first-fault.ts';
+
+const MAX_BIASES = 1_024;
+const MAX_TOKEN_IDS = 1_024;
+const INT64 = 2 ** 63;
+
+export const Share = z.number().min(0).max(1).nullish();
+export const Count = z.int().min(1).nullish();
+export const Switch = z.boolean().nullish();
+
+const Penalty = z.number().min(-2).max(2).nullish();
+const TokenIds = firstFault(z.array(z.int().min(0)).max(MAX_TOKEN_IDS)).nullish();
+
+const StopString = z.string().min(1).max(256);
+const Stop = z.union([StopString, firstFault(z.array(StopString).max(4))], {
+  error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',
+});
+
+const Seed = z.number().refine((seed) => Number.isInteger(seed) && Math.abs(seed) <= INT64, 'expected an integer of 64 bits');
+
+const isSmall = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_BIASES;
+
+// The size first: a record keeps an issue for each of its keys.
+const LogitBias = z
+  .custom<Record<string, number>>(isSmall, { error: `expected at most ${MAX_BIASES} token ids`, abort: true })
+  .pipe(z.record(z.string().regex(/^\d{1,9}$/, 'expected token ids as keys'), z.number().min(-100).max(100)));
+
+/** The documented properties that say how tokens are chosen, and how many answers of them are made. */
+export const samplingFields = {
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: Share,
+  n: z.int().min(1).max(16).nullish(),
+  stop: Stop.nullish(),
+  top_k: z.int().min(-1).nullish(),
+  min_p: Share,
+  typical_p: Share,
+  seed: Seed.nullish(),
+  repetition_penalty: z.number().gt(0).max(2).nullish(),
+  mirostat_target: z.number().min(0).nullish(),
+  mirostat_lr: z.number().min(0).nullish(),
+  presence_penalty: Penalty,
+  frequency_penalty: Penalty,
+  logit_bias: LogitBias.nullish(),
+  ignore_eos: Switch,
+};
+
+/** Properties beyond the interface that a dialect may pass on; checked here, so that a runtime never sees a wrong type. */
+export const samplingExtras = {
+  min_tokens: z.int().min(0).nullish(),
+  stop_token_ids: TokenIds,
+  include_stop_str_in_output: Switch,
+  skip_special_tokens: Switch,
+  bad_words: firstFault(z.array(z.string().min(1).max(256)).max(MAX_TOKEN_IDS)).nullish(),
+  allowed_token_ids: TokenIds,
+};
+
+/** Runtimes take any temperature below this for greedy sampling. */
+export const GREEDY_BELOW = 1e-5;
+
+/** The largest 64-bit seed that survives as a JSON number. */
+const MAX_SEED = 2 ** 63 - 1_024;
+
+/** Lists that say nothing when they are empty; runtimes refuse some of them so. */
+const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
+
+/** Brings a runtime's body into its range where the documented one is wider. */
+export const intoRange = (body: Record<string, unknown>, maxTokens: number): void => {
+  if (typeof body.temperature === 'number' && body.temperature < GREEDY_BELOW) body.temperature = 0;
+  if (body.top_p === 0) {
+    delete body.top_p;
+    body.top_k = 1;
+  }
+  // vLLM takes -1 for no seed at all.
+  if (typeof body.seed === 'number') body.seed = body.seed === -1 ? MAX_SEED : Math.max(-MAX_SEED, Math.min(MAX_SEED, body.seed));
+  for (const name of LISTS) if (Array.isArray(body[name]) && body[name].length === 0) delete body[name];
+  if (typeof body.min_tokens === 'number') body.min_tokens = Math.min(body.min_tokens, maxTokens);
+};
+
+interface Sampling {
+  n?: number | null | undefined;
+  temperature?: number | null | undefined;
+  min_tokens?: number | null | undefined;
+}
+
+/** What contradicts itself in how tokens are to be chosen: the property and the reason. */
+export const samplingFault = (
+  { n, temperature, min_tokens }: Sampling,
+  maxTokens: number | null | undefined,
+): { path: string[]; message: string } | undefined => {
+  if ((n ?? 1) !== 1 && temperature != null && temperature < GREEDY_BELOW)
+    return { path: ['n'], message: 'n must be 1 when temperature is 0: every choice would be the same' };
+  if (min_tokens != null && maxTokens != null && min_tokens > maxTokens)
+    return { path: ['min_tokens'], message: `expected at most max_tokens, which is ${maxTokens}` };
+  return undefined;
+};

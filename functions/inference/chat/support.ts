@@ -1,0 +1,96 @@
+import { ApiError, InvalidRequest } from '../../../shared/http/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { wantedTokens } from '../pipeline/fit-window.ts';
+import { dialects } from './dialects.ts';
+import { checkLogprobsSize } from './logprobs-size.ts';
+import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from './request.ts';
+import { thinkingBudget } from './thinking.ts';
+import { isLegacy } from './tool.ts';
+
+/** A property that the called model cannot honour, where leaving it out silently would be worse than an error. */
+export class UnsupportedByModel extends ApiError {
+  constructor(field: string, model: string) {
+    super({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'unsupported_parameter',
+      param: field,
+      message: `The model '${model}' does not support '${field}'. Leave it out, or call a model that supports it.`,
+    });
+  }
+}
+
+/** A wrong token id can bring a whole runtime down: what the vocabulary does not have never gets there. */
+export const checkTokenIds = (
+  request: Pick<ChatCompletionRequest, 'logit_bias' | 'stop_token_ids' | 'allowed_token_ids'>,
+  { tokenizer }: Model,
+): void => {
+  const size = tokenizer?.vocabulary_size;
+  if (size === undefined) return;
+  const lists = {
+    logit_bias: Object.keys(request.logit_bias ?? {}).map(Number),
+    stop_token_ids: request.stop_token_ids ?? [],
+    allowed_token_ids: request.allowed_token_ids ?? [],
+  };
+  for (const [param, ids] of Object.entries(lists)) {
+    const wrong = ids.find((id) => id >= size);
+    if (wrong !== undefined)
+      throw new InvalidRequest({
+        param,
+        message: `Invalid value for '${param}': the model's token ids are 0 to ${size - 1}, got ${wrong}.`,
+      });
+  }
+};
+
+const checkLogprobs = ({ stream, logprobs, top_logprobs, n, ...request }: ChatCompletionRequest, model: Model): void => {
+  if (stream || !logprobs) return;
+  checkLogprobsSize({
+    tokens: (n ?? 1) * wantedTokens(request.max_completion_tokens ?? request.max_tokens ?? undefined, model),
+    top: top_logprobs ?? 0,
+    formula: 'n × max_tokens × (top_logprobs + 1)',
+    holder: 'a reply in one piece',
+    remedy: 'Send stream: true, or ask for fewer.',
+    param: 'logprobs',
+  });
+};
+
+/** 400 when the request switches on what its model cannot do. */
+export const checkSupport = (request: ChatCompletionRequest, model: Model): void => {
+  const { fields } = dialects[model.dialect];
+  const { tools, json_object, logprobs } = model.capabilities;
+  const refuse = (field: string): never => {
+    throw new UnsupportedByModel(field, model.name);
+  };
+  checkTokenIds(request, model);
+  checkLogprobs(request, model);
+  for (const name of chatFields) if (fields[name].how === 'refused' && request[name]) refuse(name);
+  if (!tools && hasTools(request)) refuse(isLegacy(request) ? 'functions' : 'tools');
+  if (!json_object && request.response_format && request.response_format.type !== 'text') refuse('response_format');
+  if (!logprobs && request.logprobs) refuse('logprobs');
+};
+
+const known = new Set<string>(chatFields);
+/** What only a counted prompt can honour, and what says nothing without tools. */
+const NEEDS_COUNT = ['prompt_truncate_len', 'context_length_exceeded_behavior'] as const;
+const NEEDS_TOOLS = ['tool_choice', 'parallel_tool_calls', 'function_call'] as const;
+const TOKEN_IDS = new Set<ChatExtra>(['stop_token_ids', 'allowed_token_ids']);
+
+/** Whether a property beyond the interface goes to the model's runtime: token ids only where the vocabulary is known. */
+export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
+  !TOKEN_IDS.has(name) || tokenizer?.vocabulary_size !== undefined;
+
+/** The properties of a request that were accepted and have no effect on this model. */
+export const ignoredFields = (request: ChatCompletionRequest, model: Model): string[] => {
+  const { fields, extras } = dialects[model.dialect];
+  const passedOn = new Set<string>(extras.filter((name) => isPassed(name, model)));
+  const ignored = Object.entries(request).flatMap(([name, value]) => {
+    if (value == null) return [];
+    if (known.has(name)) return fields[name as keyof typeof fields].how === 'ignored' ? [name] : [];
+    return passedOn.has(name) ? [] : [name];
+  });
+  const budget = thinkingBudget(request);
+  if (budget && !model.capabilities.thinking_budget) ignored.push(budget.field);
+  if (!model.tokenizer) ignored.push(...NEEDS_COUNT.filter((name) => request[name] != null));
+  if (!hasTools(request)) ignored.push(...NEEDS_TOOLS.filter((name) => request[name] != null));
+  return ignored;
+};

@@ -1,0 +1,32 @@
+import type { Model } from '../../../shared/models/model.ts';
+import type { ChatCompletionRequest } from './request.ts';
+
+type ReasoningEffort = 'low' | 'medium' | 'high' | 'none';
+
+/** What is asked of a model's thinking, in the runtime's words. */
+export interface UpstreamThinking {
+  reasoning_effort?: ReasoningEffort;
+  thinking_token_budget?: number;
+  /** Variables of the chat template. */
+  variables?: Record<string, unknown>;
+}
+
+/** The bound on thinking that a request asks for, and the property that says so. */
+export const thinkingBudget = ({ reasoning_effort, thinking }: ChatCompletionRequest): { field: string; tokens: number } | undefined => {
+  if (typeof reasoning_effort === 'number') return { field: 'reasoning_effort', tokens: reasoning_effort };
+  if (thinking?.type === 'enabled' && thinking.budget_tokens != null)
+    return { field: 'thinking.budget_tokens', tokens: thinking.budget_tokens };
+  return undefined;
+};
+
+/** `reasoning_effort` and `thinking` for a runtime; a bound only where the model keeps one. */
+export const toUpstreamThinking = (request: ChatCompletionRequest, model: Model): UpstreamThinking => {
+  const { reasoning_effort: effort, thinking } = request;
+  const budget = model.capabilities.thinking_budget ? thinkingBudget(request) : undefined;
+  const name = typeof effort === 'boolean' ? (effort ? 'medium' : 'none') : typeof effort === 'string' ? effort : undefined;
+  return {
+    ...(name && { reasoning_effort: name }),
+    ...(budget && { thinking_token_budget: budget.tokens }),
+    ...(thinking && { variables: { [model.thinking_variable]: thinking.type === 'enabled' } }),
+  };
+};

@@ -1,0 +1,88 @@
+import { MAX_DEPTH, MAX_VALUES, measureJson } from '../../../shared/http/json-size.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import type { ChatPrompt, PromptMessage, PromptToolCall } from '../../../shared/tokens/prompt.ts';
+import { callsOf, pairCalls } from './call-ids.ts';
+import type { Message, ToolCall } from './message.ts';
+import type { ChatCompletionRequest } from './request.ts';
+import { toUpstreamThinking } from './thinking.ts';
+import { toUpstreamTools } from './tool.ts';
+
+/** Parts are lines, as vLLM joins them. */
+const textOf = (content: Message['content']): string | null =>
+  Array.isArray(content)
+    ? content.map((part) => (part.type === 'text' ? (part as { text: string }).text : (part as { refusal: string }).refusal)).join('\n')
+    : (content ?? null);
+
+const isObject = (text: string): boolean => {
+  try {
+    const { depth, values } = measureJson(text);
+    const value: unknown = depth <= MAX_DEPTH && values <= MAX_VALUES && JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+};
+
+/** A call's arguments as the text of an object, which chat templates take apart; text that is none is kept whole under `_raw`. */
+const argumentsOf = (value: ToolCall['function']['arguments']): string => {
+  if (typeof value !== 'string') return JSON.stringify(value ?? {});
+  if (value.trim() === '') return '{}';
+  return isObject(value) ? value : JSON.stringify({ _raw: value });
+};
+
+const ROLES: Record<Message['role'], PromptMessage['role']> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+};
+
+/** The messages in a runtime's words: today's names, ids on every call and on what answers it, arguments as JSON objects. */
+const toMessages = (messages: readonly Message[], keepsReasoning: (index: number) => boolean): PromptMessage[] => {
+  const { callIds, resultIds } = pairCalls(messages);
+  return messages.map((message, index) => {
+    const { role, name } = message;
+    const content = textOf(message.content);
+    const named = name && role !== 'function' ? { name } : {};
+    const answered = resultIds.get(index);
+    if (answered !== undefined) return { role: 'tool', content: content ?? '', tool_call_id: answered, ...named };
+    if (role !== 'assistant') return { role: ROLES[role], content: content ?? '', ...named };
+    const calls = toCalls(message, callIds.get(index) ?? []);
+    const reasoning = keepsReasoning(index) ? message.reasoning || message.reasoning_content : undefined;
+    return {
+      role,
+      content: calls.length > 0 ? content || null : (content ?? ''),
+      ...named,
+      ...(reasoning && { reasoning }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    };
+  });
+};
+
+const toCalls = (message: Message, ids: readonly string[]): PromptToolCall[] =>
+  callsOf(message).map(({ function: called }, position) => ({
+    id: ids[position] ?? '',
+    type: 'function',
+    function: { name: called.name ?? '', arguments: argumentsOf(called.arguments) },
+  }));
+
+/** Which assistant turns keep their reasoning: all, none, or those after the last message of the user. */
+const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): ((index: number) => boolean) => {
+  if (reasoning_history === 'disabled') return () => false;
+  if (reasoning_history !== 'interleaved') return () => true;
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  return (index) => index > lastUser;
+};
+
+/** Everything of a request that becomes the model's prompt. */
+export const toChatPrompt = (request: ChatCompletionRequest, model: Model): ChatPrompt => {
+  const { tools } = toUpstreamTools(request);
+  const { variables } = toUpstreamThinking(request, model);
+  return {
+    messages: toMessages(request.messages, reasoningKept(request)),
+    ...(tools && { tools }),
+    ...(variables && { variables }),
+  };
+};

@@ -1,0 +1,31 @@
+import type { FieldNames } from '../../../shared/http/field-names.ts';
+import { idLike } from '../../../shared/ids/id.ts';
+import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
+import type { InferenceRoute } from '../pipeline/inference-route.ts';
+import { type CompletionForm, createCompletion, createCompletionStream } from './reply.ts';
+import { CompletionRequest, promptsOf } from './request.ts';
+import { checkCompletion, ignoredCompletionFields, maxTokensOf } from './support.ts';
+import { toUpstreamCompletion } from './to-upstream.ts';
+
+const formOf = (request: CompletionRequest): CompletionForm => ({
+  includeUsage: request.stream_options?.include_usage === true,
+  tokenIds: request.return_token_ids === true,
+});
+
+/** What a completion calls the properties of a chat completion. */
+const fieldNames: FieldNames = { messages: 'prompt' };
+
+/** POST /v1/completions (interface 4.4). */
+export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
+  path: '/v1/completions',
+  schema: CompletionRequest,
+  checkSupport: checkCompletion,
+  ignored: ignoredCompletionFields,
+  choices: (request) => promptsOf(request).length * (request.n ?? 1),
+  window: (request) => ({ maxTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
+  toPrompt: (request) => ({ texts: promptsOf(request) }),
+  toUpstream: toUpstreamCompletion,
+  replyId: (requestId) => idLike('completion', requestId),
+  toStream: (request, facts) => createCompletionStream(facts, formOf(request)),
+  toWhole: (request, facts) => createCompletion(facts, formOf(request)),
+};

@@ -1,0 +1,76 @@
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { type Dialect, ignored, ours, passed, refused, type Treatment } from '../chat/dialect.ts';
+import { dialects } from '../chat/dialects.ts';
+import { checkLogprobsSize } from '../chat/logprobs-size.ts';
+import { checkTokenIds, isPassed, UnsupportedByModel } from '../chat/support.ts';
+import { wantedTokens } from '../pipeline/fit-window.ts';
+import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
+import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
+
+/** Where a plain completion differs from a chat. */
+const OWN: Partial<Record<CompletionField, Treatment>> = { prompt: ours, echo: passed, best_of: ignored, suffix: refused };
+
+/** What becomes of a completion's property at a runtime: as in a chat, but for the few that differ. */
+export const treatmentOf = (field: CompletionField, dialect: Dialect): Treatment =>
+  OWN[field] ?? dialect.fields[field as keyof Dialect['fields']];
+
+/** The most tokens that a completion has where it says nothing of it: as OpenAI and vLLM have it. */
+const DEFAULT_TOKENS = 16;
+
+/** The most tokens of each choice, if the caller says it or not. */
+export const maxTokensOf = ({ max_tokens }: CompletionRequest): number => max_tokens ?? DEFAULT_TOKENS;
+
+/** A runtime tells an echoed prompt in one piece, also to a stream. */
+const checkLogprobs = (request: CompletionRequest, model: Model): void => {
+  const { logprobs, echo, stream, n } = request;
+  if (logprobs == null) return;
+  const prompt = { texts: promptsOf(request) };
+  const size = echo ? measurePrompt(prompt) : { bytes: 0, allTokens: 0, longestTokens: 0 };
+  const written = prompt.texts.length * wantedTokens(maxTokensOf(request), model);
+  const inOnePiece = {
+    tokens: (n ?? 1) * (written + maxPromptTokens(prompt, size, model)),
+    formula: `(choices × max_tokens${echo ? ' + choices × tokens of the prompt' : ''}) × (logprobs + 1)`,
+    holder: 'a reply in one piece',
+    remedy: 'Send stream: true, or ask for fewer.',
+  };
+  const inOneEvent = {
+    tokens: Math.min(size.longestTokens, model.context_length),
+    formula: 'tokens of the prompt × (logprobs + 1)',
+    holder: 'the echo of a prompt',
+    remedy: 'Send a shorter prompt, its token ids in place of its text, or ask for fewer.',
+  };
+  checkLogprobsSize({ ...(stream ? inOneEvent : inOnePiece), top: logprobs, param: 'logprobs' });
+};
+
+/** 400 when the request asks for what its model cannot do. */
+export const checkCompletion = (request: CompletionRequest, model: Model): void => {
+  if (!model.capabilities.logprobs && request.logprobs != null) throw new UnsupportedByModel('logprobs', model.name);
+  checkLogprobs(request, model);
+  checkTokenIds(request, model);
+  const size = model.tokenizer?.vocabulary_size;
+  for (const text of promptsOf(request)) {
+    if (typeof text === 'string') continue;
+    // Without the size of the vocabulary nobody knows what an id would do to the runtime.
+    if (size === undefined) throw new UnsupportedByModel('prompt', model.name);
+    const wrong = text.find((id) => id >= size);
+    if (wrong !== undefined)
+      throw new InvalidRequest({
+        param: 'prompt',
+        message: `Invalid value for 'prompt': the model's token ids are 0 to ${size - 1}, got ${wrong}.`,
+      });
+  }
+};
+
+const known = new Set<string>(completionFields);
+
+/** The properties of a request that were accepted and have no effect on this model. */
+export const ignoredCompletionFields = (request: CompletionRequest, model: Model): string[] => {
+  const dialect = dialects[model.dialect];
+  const passedOn = new Set<string>(dialect.extras.filter((name) => isPassed(name, model)));
+  return Object.entries(request).flatMap(([name, value]) => {
+    if (value == null) return [];
+    if (known.has(name)) return treatmentOf(name as CompletionField, dialect).how === 'ignored' ? [name] : [];
+    return passedOn.has(name) ? [] : [name];
+  });
+};

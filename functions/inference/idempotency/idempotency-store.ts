@@ -1,0 +1,212 @@
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Database, isConditionFailed, itemOf } from '../../../shared/database/client.ts';
+import { IdempotencyInProgress, IdempotencyKeyReused, IdempotentResultNotStored } from './errors.ts';
+import {
+  type Claim,
+  claimOf,
+  contentIdOf,
+  contentItemOf,
+  HAS_EXPIRED,
+  HAS_THAT_LEASE,
+  IS_HELD,
+  IS_IN_PROGRESS,
+  IS_ITS_OWN,
+  IS_NEW,
+  IS_THIS_END,
+  KEPT_SECONDS,
+  type KeyedRequest,
+  type KeyRecord,
+  recordIdOf,
+  resultOf,
+} from './key-record.ts';
+import { pack, type StoredResult } from './stored-result.ts';
+
+/** A request that claims its key. */
+export interface ClaimingRequest extends KeyedRequest {
+  requestId: string;
+  /** How long the request may be under way. */
+  leaseMs: number;
+}
+
+/** A conditional write: undefined once it is written, else what its condition found. */
+const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | undefined } | undefined> => {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    if (!isConditionFailed(error)) throw error;
+    return { found: itemOf(error) as KeyRecord | undefined };
+  }
+};
+
+/**
+ * The records of idempotency keys, in the `responses` table. The only code that reads and writes them. Every write may be sent twice and its
+ * reply be lost: a claim is known again by its holder.
+ * @param now milliseconds since the epoch
+ */
+export const createIdempotencyStore = (database: Database, table: string, now: () => number) => {
+  const nowSeconds = (): number => Math.floor(now() / 1_000);
+  const restMsOf = (record: KeyRecord | undefined): number => (record ? record.lease_until - now() : 0);
+
+  /** Takes a key whose holder's lease is over; of several who try, one succeeds. */
+  const takeOver = async (old: KeyRecord, { requestId, leaseMs }: ClaimingRequest): Promise<Claim> => {
+    const taken = { ...old, holder: requestId, lease_until: now() + leaseMs };
+    const refusal = await refusalOf(
+      database.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { id: old.id },
+          UpdateExpression: 'SET holder = :new_holder, lease_until = :new_lease',
+          ConditionExpression: `${IS_HELD} AND ${HAS_THAT_LEASE} AND ${IS_IN_PROGRESS}`,
+          ExpressionAttributeValues: {
+            ':new_holder': taken.holder,
+            ':new_lease': taken.lease_until,
+            ':holder': old.holder,
+            ':lease': old.lease_until,
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      ),
+    );
+    // Refused, unless it is our own write whose reply was lost.
+    if (refusal && refusal.found?.holder !== requestId) throw new IdempotencyInProgress({ leaseMs: restMsOf(refusal.found) });
+    return claimOf(taken);
+  };
+
+  /** What a completed request was answered with; undefined where it was not kept. */
+  const readResult = async (record: KeyRecord): Promise<StoredResult | undefined> => {
+    if (record.content_type === undefined) return undefined;
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: contentIdOf(record) }, ConsistentRead: true }));
+    return Item && resultOf(record, record.content_type, Item.content as Uint8Array);
+  };
+
+  return {
+    /**
+     * Claims a key, or gives the result of the request that had it. Throws `IdempotencyKeyReused` for another request under the same key,
+     * `IdempotencyInProgress` while the first is under way, `IdempotentResultNotStored` where it has completed and left no result.
+     */
+    claim: async (request: ClaimingRequest): Promise<{ claimed: Claim } | { replay: StoredResult }> => {
+      const { fingerprint, requestId, leaseMs } = request;
+      const record: KeyRecord = {
+        id: recordIdOf(request),
+        expires_at: nowSeconds() + KEPT_SECONDS,
+        fingerprint,
+        holder: requestId,
+        lease_until: now() + leaseMs,
+        request_id: requestId,
+      };
+      const refusal = await refusalOf(
+        database.send(
+          new PutCommand({
+            TableName: table,
+            Item: record,
+            ConditionExpression: `${IS_NEW} OR ${HAS_EXPIRED}`,
+            ExpressionAttributeValues: { ':now': nowSeconds() },
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        ),
+      );
+      if (!refusal) return { claimed: claimOf(record) };
+      const old = refusal.found;
+      if (!old) throw new IdempotencyInProgress({ leaseMs: 0 });
+      if (old.fingerprint !== fingerprint) throw new IdempotencyKeyReused();
+      if (old.completed_at !== undefined) {
+        const replay = await readResult(old);
+        if (!replay) throw new IdempotentResultNotStored({ requestId: old.request_id });
+        return { replay };
+      }
+      if (old.holder === requestId) return { claimed: claimOf(old) };
+      if (restMsOf(old) > 0) throw new IdempotencyInProgress({ leaseMs: restMsOf(old) });
+      return { claimed: await takeOver(old, request) };
+    },
+
+    /**
+     * The attempt that was taken over has been ended: from here on the claim is billed under this id. Throws `IdempotencyInProgress` where the
+     * claim is somebody else's by now.
+     */
+    restart: async (claim: Claim, newRequestId: string): Promise<Claim> => {
+      const refusal = await refusalOf(
+        database.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id: claim.id },
+            UpdateExpression: 'SET request_id = :request',
+            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
+            ExpressionAttributeValues: { ':holder': claim.holder, ':request': newRequestId },
+          }),
+        ),
+      );
+      if (refusal) throw new IdempotencyInProgress({ leaseMs: 0 });
+      return { ...claim, requestId: newRequestId, takenOver: false };
+    },
+
+    /**
+     * The request has completed, once and for all. Without a result, or with one that is too large to be kept, its key is spent all the same.
+     * @returns whether the result can be given again; false where the claim is somebody else's by now
+     */
+    complete: async (claim: Claim, result: StoredResult | undefined): Promise<{ stored: boolean } | false> => {
+      const content = result && (await pack(result.body));
+      const kept = content && result;
+      const ignored = kept?.ignored === undefined ? '' : ', ignored = :ignored';
+      // Of one attempt the first result stands.
+      const Item = kept && contentItemOf(claim, content, nowSeconds());
+      if (Item) await refusalOf(database.send(new PutCommand({ TableName: table, Item, ConditionExpression: IS_NEW })));
+      const refusal = await refusalOf(
+        database.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id: claim.id },
+            UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}` : ''}`,
+            ConditionExpression: `${IS_HELD} AND (${IS_IN_PROGRESS} OR ${IS_THIS_END})`,
+            ExpressionAttributeValues: {
+              ':holder': claim.holder,
+              ':now': now(),
+              ...(kept && { ':request': kept.requestId, ':type': kept.contentType, ':ignored': kept.ignored }),
+            },
+          }),
+        ),
+      );
+      return refusal ? false : { stored: kept !== undefined };
+    },
+
+    /**
+     * The request was refused, or has failed: its key is free again, unless it is somebody else's by now or was completed. A key that was taken
+     * over from an attempt that died stays with that attempt's request id, which may have been charged: the next to come takes it over.
+     */
+    abandon: async ({ id, holder }: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
+      const refusal = await refusalOf(
+        database.send(
+          new DeleteCommand({
+            TableName: table,
+            Key: { id },
+            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS} AND ${IS_ITS_OWN}`,
+            ExpressionAttributeValues: { ':holder': holder },
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        ),
+      );
+      if (refusal?.found?.holder !== holder) return;
+      await refusalOf(
+        database.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id },
+            UpdateExpression: 'SET lease_until = :over',
+            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
+            ExpressionAttributeValues: { ':holder': holder, ':over': 0 },
+          }),
+        ),
+      );
+    },
+
+    /** The result that this request would be answered with, if there is one. Writes nothing. */
+    find: async (request: KeyedRequest): Promise<StoredResult | undefined> => {
+      const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: recordIdOf(request) }, ConsistentRead: true }));
+      const record = Item as KeyRecord | undefined;
+      const isTheirs = record && record.expires_at > nowSeconds() && record.fingerprint === request.fingerprint;
+      return isTheirs && record.completed_at !== undefined ? readResult(record) : undefined;
+    },
+  };
+};
+
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;

@@ -1,0 +1,85 @@
+import type { UpstreamChoice, UpstreamDelta } from '../../../shared/upstream/chunk.ts';
+import type { Logprobs, Piece } from './pieces.ts';
+
+/** A longer one is not added to: clients read a chunk as one line, and mappers pass its lists as arguments. */
+const MAX_PIECE_CHARACTERS = 65_536;
+/** A token id with its comma. */
+const ID_CHARACTERS = 8;
+
+/** Pieces of one choice that came one after the other and are one. */
+export interface MergedPiece {
+  index: number;
+  role?: string;
+  kind?: Piece['kind'];
+  call?: Piece['call'];
+  /** Joined once, at the end. */
+  texts: string[];
+  logprobs?: Logprobs;
+  tokenIds?: number[];
+  promptTokenIds?: readonly number[];
+  end?: Pick<UpstreamChoice, 'finish_reason' | 'stop_reason'>;
+  characters: number;
+}
+
+/** About as many characters as a piece has in JSON. */
+export const charactersOf = ({ text, call, logprobs, tokenIds, promptTokenIds }: Piece): number =>
+  text.length +
+  (call ? call.name.length + (call.id?.length ?? 0) : 0) +
+  (logprobs ? JSON.stringify(logprobs).length : 0) +
+  ID_CHARACTERS * ((tokenIds?.length ?? 0) + (promptTokenIds?.length ?? 0));
+
+/** Whether a piece continues what has been merged, for every mapper. */
+export const continues = (merged: MergedPiece, { kind, call, logprobs }: Piece): boolean => {
+  if (merged.characters >= MAX_PIECE_CHARACTERS) return false;
+  // In a response log probabilities without a text belong to the next text, and to nothing before it.
+  if (kind === undefined) return merged.kind === undefined || !logprobs?.content;
+  if (merged.kind === undefined) return !merged.logprobs?.content;
+  if (kind !== merged.kind) return false;
+  // An id or a name may begin another call under the same index.
+  return kind !== 'call' || (!call?.id && !call?.name && call?.index === merged.call?.index);
+};
+
+/**
+ * Adds what a piece says; the piece stays as it is.
+ * @returns the characters that this added
+ */
+export const addTo = (merged: MergedPiece, piece: Piece): number => {
+  const added = charactersOf(piece);
+  merged.characters += added;
+  if (piece.kind) merged.kind = piece.kind;
+  if (piece.call) merged.call ??= piece.call;
+  if (piece.text) merged.texts.push(piece.text);
+  for (const [name, list] of Object.entries(piece.logprobs ?? {})) {
+    merged.logprobs ??= {};
+    merged.logprobs[name] ??= [];
+    for (const entry of list) merged.logprobs[name].push(entry);
+  }
+  if (piece.tokenIds) {
+    merged.tokenIds ??= [];
+    for (const id of piece.tokenIds) merged.tokenIds.push(id);
+  }
+  if (piece.promptTokenIds) merged.promptTokenIds = piece.promptTokenIds;
+  return added;
+};
+
+const deltaOf = ({ role, kind, call, texts }: MergedPiece): UpstreamDelta => {
+  const delta: UpstreamDelta = role === undefined ? {} : { role };
+  const text = texts.join('');
+  if (kind === 'reasoning') delta.reasoning = text;
+  if (kind === 'content') delta.content = text;
+  if (call) {
+    const { name, ...head } = call;
+    delta.tool_calls = [{ ...head, function: { ...(name && { name }), arguments: text } }];
+  }
+  return delta;
+};
+
+/** The same as a runtime would say it. */
+export const toChoice = (merged: MergedPiece): UpstreamChoice => ({
+  index: merged.index,
+  delta: deltaOf(merged),
+  ...(merged.logprobs && { logprobs: merged.logprobs }),
+  ...(merged.tokenIds && { token_ids: merged.tokenIds }),
+  ...(merged.promptTokenIds && { prompt_token_ids: [...merged.promptTokenIds] }),
+  ...merged.end,
+});

@@ -1,0 +1,107 @@
+import type { UpstreamChoice, UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import { addTo, charactersOf, continues, type MergedPiece, toChoice } from './merged-piece.ts';
+import { idsOf, type Piece, piecesOf } from './pieces.ts';
+
+/** An answer that has more is not recorded. */
+const MAX_CHARACTERS = 8_000_000;
+/** What a chunk has besides what it says. */
+const CHUNK_CHARACTERS = 100;
+
+/** One choice on its way. */
+interface ChoiceState {
+  last: MergedPiece;
+  promptTokenIds?: readonly number[];
+  hasFinished: boolean;
+}
+
+const isSame = (some: readonly number[] | undefined, others: readonly number[]): boolean =>
+  some?.length === others.length && some.every((id, position) => id === others[position]);
+
+/**
+ * Follows an answer's chunks and merges them into as few as say the same: any mapper makes the same object of them, and a stream that puts
+ * together to the same. Each choice keeps its own order. Of the usage and of a runtime's measurements the last that was told is kept. What no
+ * mapper reads is not kept, nor is an answer of more than 8,000,000 characters.
+ */
+export const createRecording = () => {
+  const choices = new Map<number, ChoiceState>();
+  const merged: { piece: MergedPiece; promptTokenIds?: readonly number[] }[] = [];
+  /** The ids of the prompt, until a chunk comes that they can go with: a stream tells them as its choices begin. */
+  let waitingIds: readonly number[] | undefined;
+  let promptTokenIds: readonly number[] | undefined;
+  let last: Pick<UpstreamChunk, 'usage' | 'metrics'> = {};
+  let characters = 0;
+
+  const open = (index: number): MergedPiece => {
+    const piece: MergedPiece = { index, texts: [], characters: 0 };
+    merged.push({ piece, ...(waitingIds && { promptTokenIds: waitingIds }) });
+    waitingIds = undefined;
+    characters += CHUNK_CHARACTERS;
+    return piece;
+  };
+
+  const begin = (index: number, role: unknown): ChoiceState => {
+    const state: ChoiceState = { last: open(index), hasFinished: false };
+    if (typeof role === 'string') state.last.role = role;
+    choices.set(index, state);
+    return state;
+  };
+
+  /** A runtime may repeat the prompt's ids with every chunk. */
+  const withoutRepeated = (piece: Piece, state: ChoiceState): Piece => {
+    if (!piece.promptTokenIds || !isSame(state.promptTokenIds, piece.promptTokenIds)) return piece;
+    return { ...piece, promptTokenIds: undefined };
+  };
+
+  const takePiece = (given: Piece, index: number, state: ChoiceState): void => {
+    const piece = withoutRepeated(given, state);
+    if (piece.promptTokenIds) state.promptTokenIds = piece.promptTokenIds;
+    if (!continues(state.last, piece)) state.last = open(index);
+    characters += addTo(state.last, piece);
+  };
+
+  const takeChoice = (choice: UpstreamChoice): void => {
+    const index = Number(choice.index ?? 0);
+    const state = choices.get(index) ?? begin(index, choice.delta?.role);
+    if (state.hasFinished) return;
+    for (const piece of piecesOf(choice)) takePiece(piece, index, state);
+    if (!choice.finish_reason) return;
+    state.hasFinished = true;
+    const { finish_reason, stop_reason } = choice;
+    open(index).end = { finish_reason, ...(stop_reason != null && { stop_reason }) };
+  };
+
+  const takeChunk = (chunk: UpstreamChunk): void => {
+    const ids = idsOf(chunk.prompt_token_ids);
+    if (ids && !isSame(promptTokenIds, ids)) {
+      promptTokenIds = ids;
+      waitingIds = ids;
+      characters += charactersOf({ text: '', promptTokenIds: ids });
+    }
+    if (chunk.usage) last = { ...last, usage: chunk.usage };
+    if (chunk.metrics) last = { ...last, metrics: chunk.metrics };
+    for (const choice of chunk.choices ?? []) takeChoice(choice);
+  };
+
+  return {
+    /** Takes chunks as they go by, and leaves them as they are. */
+    take: (chunks: readonly UpstreamChunk[]): void => {
+      for (const chunk of chunks) if (characters <= MAX_CHARACTERS) takeChunk(chunk);
+      if (characters <= MAX_CHARACTERS) return;
+      merged.length = 0;
+      choices.clear();
+    },
+
+    /** The merged chunks of all that was taken; undefined where it was too much. */
+    chunks: (): UpstreamChunk[] | undefined => {
+      if (characters > MAX_CHARACTERS) return undefined;
+      const said = merged.map(({ piece, promptTokenIds: ids }) => ({
+        choices: [toChoice(piece)],
+        ...(ids && { prompt_token_ids: [...ids] }),
+      }));
+      const rest = { ...last, ...(waitingIds && { prompt_token_ids: [...waitingIds] }) };
+      return Object.keys(rest).length > 0 ? [...said, { choices: [], ...rest }] : said;
+    },
+  };
+};
+
+export type Recording = ReturnType<typeof createRecording>;

@@ -1,0 +1,46 @@
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { type FieldNames, nameOf } from '../../../shared/http/field-names.ts';
+
+interface ExceededFacts {
+  /** Absent where the answer alone asks for more than the window. */
+  promptTokens?: number;
+  maxTokens: number;
+  windowTokens: number;
+  maxPromptTokens?: number | undefined;
+  names?: FieldNames | undefined;
+}
+
+/** Whether the route shortens prompts on a word of the caller, `truncation: "auto"`, and not to a number. */
+const isByWord = (names: FieldNames | undefined): boolean => nameOf('prompt_truncate_len', names) === 'truncation';
+
+const remedyOf = ({ promptTokens, windowTokens, names }: ExceededFacts): string => {
+  const maxTokens = nameOf('max_tokens', names);
+  if (promptTokens === undefined) return `Lower ${maxTokens}`;
+  const shorten = `Shorten the ${nameOf('messages', names)}`;
+  if (promptTokens < windowTokens) return `${shorten} or lower ${maxTokens}`;
+  return isByWord(names) ? `${shorten}, or send truncation: "auto"` : shorten;
+};
+
+const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { param: string; bound: string; remedy: string } => {
+  const param = nameOf('prompt_truncate_len', names);
+  if (!isByWord(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
+  return {
+    param: nameOf('messages', names),
+    bound: `With truncation: "auto", and room for the answer, the prompt may have ${maxPromptTokens} tokens`,
+    remedy: `lower ${nameOf('max_tokens', names)}`,
+  };
+};
+
+/** Prompt and answer do not fit the window, or the prompt not its own bound. */
+export class ContextLengthExceeded extends InvalidRequest {
+  constructor(facts: ExceededFacts) {
+    const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
+    const inPrompt = promptTokens === undefined ? '' : `${promptTokens} tokens in the ${nameOf('messages', names)}, `;
+    const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
+    const bounded = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
+    const message = bounded
+      ? `${bounded.bound}, but what is never evicted (system messages, tools, the last user message, the newest message) is longer: ${sizes}. Shorten it or ${bounded.remedy}.`
+      : `This request does not fit the model: ${sizes}. ${remedyOf(facts)}.`;
+    super({ code: 'context_length_exceeded', param: bounded?.param ?? nameOf('messages', names), message });
+  }
+}

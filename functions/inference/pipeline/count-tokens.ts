@@ -1,0 +1,119 @@
+import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+
+/** A count as a runtime gave it, if it is one; anything else must never reach a bill. */
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+/** Everything that a choice's delta makes the model write: text, reasoning, and the names and arguments of calls. */
+const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): string => {
+  const texts = [reasoning || reasoning_content, content];
+  for (const call of Array.isArray(tool_calls) ? tool_calls : []) texts.push(call.function?.name, call.function?.arguments);
+  let written = '';
+  for (const text of texts) if (typeof text === 'string') written += text;
+  return written;
+};
+
+const MAX_REASON_CHARACTERS = 40;
+/** A text longer than this is estimated rather than counted. */
+const MAX_KEPT_CHARACTERS = 1_000_000;
+
+export interface TokenCount {
+  promptTokens: number;
+  /** Of the prompt's tokens, those that the runtime still had from an earlier request. */
+  cachedTokens: number;
+  completionTokens: number;
+  source: 'runtime' | 'estimated';
+}
+
+export interface TallyFacts {
+  promptBytes: number;
+  /** Whether what was written is kept, so that a tokenizer can count it where the runtime does not say. */
+  keepsText: boolean;
+  /** How many characters a choice begins with that the model did not write. */
+  echoedCharacters: (choice: number) => number;
+  now: () => number;
+}
+
+/** Watches an answer go by and counts what will be billed. */
+export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: TallyFacts) => {
+  let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
+  /** What was written after a count is not in it. */
+  let isStale = false;
+  let promptTokens = estimateTokens(promptBytes);
+  let completionTokens: number | undefined;
+  let outputBytes = 0;
+  let firstTokenAtMs: number | undefined;
+  let finishReason: string | undefined;
+  const texts = new Map<number, string>();
+  let keptCharacters = 0;
+  const echoes = new Map<number, number>();
+
+  /** What a choice says, without the prompt that it begins with. */
+  const withoutEcho = (choice: number, said: string): string => {
+    const echoed = echoes.get(choice) ?? echoedCharacters(choice);
+    if (echoed === 0) return said;
+    echoes.set(choice, Math.max(0, echoed - said.length));
+    return said.slice(echoed);
+  };
+
+  const keep = (choice: number, written: string): void => {
+    keptCharacters += written.length;
+    if (keptCharacters > MAX_KEPT_CHARACTERS) texts.clear();
+    else texts.set(choice, (texts.get(choice) ?? '') + written);
+  };
+
+  const takeUsage = (said: UpstreamUsage): void => {
+    const prompt_tokens = countOf(said.prompt_tokens);
+    const completion_tokens = countOf(said.completion_tokens);
+    if (prompt_tokens !== undefined) promptTokens = prompt_tokens;
+    if (prompt_tokens === undefined || completion_tokens === undefined) return;
+    usage = { ...said, prompt_tokens, completion_tokens };
+    isStale = false;
+  };
+  const finalUsage = () => (isStale ? undefined : usage);
+
+  return {
+    take: (chunk: UpstreamChunk): void => {
+      for (const { index, delta, finish_reason } of chunk.choices ?? []) {
+        const written = delta ? withoutEcho(index ?? 0, writtenText(delta)) : '';
+        if (written) {
+          outputBytes += Buffer.byteLength(written);
+          isStale = true;
+          firstTokenAtMs ??= now();
+          if (keepsText) keep(index ?? 0, written);
+        }
+        if (typeof finish_reason === 'string') finishReason = finish_reason.toWellFormed().slice(0, MAX_REASON_CHARACTERS);
+      }
+      if (chunk.usage) takeUsage(chunk.usage);
+    },
+    /** The runtime's own count where it gave one; else ours, by tokenizer or from bytes; nothing at all if nothing was delivered. */
+    count: (): TokenCount => {
+      const counted = finalUsage();
+      if (counted) {
+        const { prompt_tokens, completion_tokens, prompt_tokens_details } = counted;
+        const cachedTokens = Math.min(countOf(prompt_tokens_details?.cached_tokens) ?? 0, prompt_tokens);
+        return { promptTokens: prompt_tokens, cachedTokens, completionTokens: completion_tokens, source: 'runtime' };
+      }
+      const cachedTokens = 0;
+      if (outputBytes === 0) return { promptTokens: 0, cachedTokens, completionTokens: 0, source: 'estimated' };
+      return { promptTokens, cachedTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
+    },
+    /** What a tokenizer counted, in place of the estimates. */
+    counted: (counts: { promptTokens?: number | undefined; completionTokens?: number | undefined }): void => {
+      promptTokens = counts.promptTokens ?? promptTokens;
+      completionTokens = counts.completionTokens ?? completionTokens;
+    },
+    /** What each choice wrote, where the runtime has not counted it and it was kept whole. */
+    uncounted: (): string[] => (finalUsage() || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
+    get usage(): UpstreamUsage | undefined {
+      return finalUsage();
+    },
+    get firstTokenAtMs(): number | undefined {
+      return firstTokenAtMs;
+    },
+    get finishReason(): string | undefined {
+      return finishReason;
+    },
+  };
+};

@@ -1,0 +1,67 @@
+import { logInfo } from '../../../shared/logging/log.ts';
+import type { Target } from '../../../shared/models/model.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+
+/** An invocation of whichever of a model's targets answers. */
+export interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
+  /** In the order in which they are to be tried. */
+  targets: readonly [Target, ...Target[]];
+  bodyFor: (target: Target) => string;
+  /** Called before each try. */
+  onTarget: (target: Target) => void;
+}
+
+/** More targets than these are not asked for one request: they are busy, or the request is at fault. */
+const MAX_TRIES = 4;
+
+/** A target that is down or busy leaves the request to another one; one that took too long, or broke at work, may have worked on it. */
+const isWorthAnother = (error: unknown): boolean =>
+  error instanceof UpstreamFailed && error.code !== 'upstream_timeout' && !(error instanceof BrokenAtWork);
+
+/**
+ * Invokes the first target, and the next one each time that one fails before its first word: an answer that has begun cannot be begun again.
+ * Throws what the last try threw.
+ */
+export const invokeAny = (
+  invoke: Invoke,
+  { targets, bodyFor, onTarget, ...invocation }: AnyInvocation,
+): AsyncGenerator<UpstreamChunk[]> => {
+  const start = (target: Target, signal: AbortController): AsyncGenerator<UpstreamChunk[]> => {
+    onTarget(target);
+    return invoke({ ...invocation, target, body: bodyFor(target), signal });
+  };
+  const tried = targets.slice(0, MAX_TRIES);
+  const last = tried[tried.length - 1] as Target;
+  if (tried.length === 1) return start(last, invocation.signal);
+
+  return (async function* () {
+    const { signal } = invocation.signal;
+    for (const target of tried.slice(0, -1)) {
+      // A failed invocation aborts its own signal, which must not stop the next one.
+      const attempt = new AbortController();
+      const pass = (): void => attempt.abort();
+      if (signal.aborted) pass();
+      signal.addEventListener('abort', pass, { once: true });
+      const answer = start(target, attempt);
+      let batch: IteratorResult<UpstreamChunk[]>;
+      try {
+        batch = await answer.next();
+      } catch (error) {
+        signal.removeEventListener('abort', pass);
+        if (signal.aborted || !isWorthAnother(error)) throw error;
+        logInfo('target_failed', { endpoint: target.endpoint, component: target.component, detail: (error as UpstreamFailed).detail });
+        continue;
+      }
+      try {
+        for (; !batch.done; batch = await answer.next()) yield batch.value;
+        return;
+      } finally {
+        signal.removeEventListener('abort', pass);
+        await answer.return(undefined);
+      }
+    }
+    yield* start(last, invocation.signal);
+  })();
+};

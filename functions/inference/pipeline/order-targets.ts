@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { Model, Target } from '../../../shared/models/model.ts';
+
+/** Evenly spread in (0, 1). */
+const shareOf = (text: string): number => (createHash('sha256').update(text).digest().readUIntBE(0, 6) + 0.5) / 2 ** 48;
+
+const nameOf = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
+
+/** What tells an endpoint that routes by prefixes whose prompts belong together: of an organization's user, and telling nothing of either. */
+export const affinityOf = (organization: string, userId: string): string =>
+  createHash('sha256').update(`${organization}\n${userId}`).digest('base64url');
+
+/**
+ * A model's targets in the order in which a request tries them: the same key always has the same order, and keys spread over the targets by
+ * weight (weighted rendezvous hashing, https://www.snia.org/sites/default/files/SDC15_presentations/dist_sys/Jason_Resch_New_Consistent_Hashings_Rev.pdf).
+ */
+export const orderTargets = ({ targets }: Pick<Model, 'targets'>, key: string): Model['targets'] => {
+  if (targets.length === 1) return targets;
+  const score = (target: Target): number => -target.weight / Math.log(shareOf(`${key}/${nameOf(target)}`));
+  return targets
+    .map((target) => ({ target, score: score(target) }))
+    .sort((a, b) => b.score - a.score)
+    .map(({ target }) => target) as Model['targets'];
+};

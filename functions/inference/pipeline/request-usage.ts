@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admission } from '../../../shared/admission/admit.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { codeOf } from '../../../shared/http/errors.ts';
+import { logError } from '../../../shared/logging/log.ts';
+import type { Model, Target } from '../../../shared/models/model.ts';
+import { costNanos, type Price } from '../../../shared/prices/price.ts';
+import { isChatPrompt, type Prompt } from '../../../shared/tokens/prompt.ts';
+import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import { createTally, type TokenCount } from './count-tokens.ts';
+import { BYTES_PER_TOKEN } from './estimate-tokens.ts';
+import type { Fitted } from './fit-window.ts';
+import type { InferenceRequest } from './inference-route.ts';
+import type { Dependencies } from './pipeline.ts';
+
+/** An answer that broke off is counted by the model's own tokenizer, if that answers in this time. */
+const COUNT_MS = 5_000;
+
+/** Where nothing was delivered, nothing is charged. */
+const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated' };
+
+/** What an admitted request is made of. */
+export interface RequestFacts {
+  event: ApiEvent;
+  route: { path: string };
+  request: InferenceRequest;
+  model: Model;
+  price: Price;
+  admission: Admission;
+  prompt: Prompt;
+  promptBytes: number;
+  /** How many answers are asked for. */
+  choices: number;
+  /** The end user, where the host asks for one. */
+  userId: string | undefined;
+}
+
+const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
+  fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
+
+/** What a request is charged: never more than was held for it, so that no limit of money is ever passed. */
+const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageEvent, 'cost_nanos' | 'is_capped' | 'is_prepaid'> => {
+  const isCapped = holdNanos !== undefined && nanos > holdNanos;
+  return {
+    cost_nanos: isCapped ? holdNanos : nanos,
+    ...(isCapped && { is_capped: true as const }),
+    ...(isPrepaid && { is_prepaid: true as const }),
+  };
+};
+
+/** An echoed prompt of token ids has about so many characters. */
+const echoedCharacters = ({ prompt, choices }: RequestFacts, choice: number): number => {
+  if (isChatPrompt(prompt)) return 0;
+  const text = prompt.texts[Math.floor((choice * prompt.texts.length) / choices)] ?? '';
+  return typeof text === 'string' ? text.length : text.length * BYTES_PER_TOKEN;
+};
+
+/** Watches one request: when what happened, what was delivered, and so what its usage event says. */
+export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependencies, 'tokenizer' | 'now'>) => {
+  const { event, route, request, model, price, admission } = facts;
+  const tally = createTally({
+    promptBytes: facts.promptBytes,
+    keepsText: model.tokenizer !== undefined,
+    echoedCharacters: request.echo ? (choice) => echoedCharacters(facts, choice) : () => 0,
+    now,
+  });
+  let [target] = model.targets;
+  let { prompt } = facts;
+  let isPromptCounted = false;
+  let askedAtMs: number | undefined;
+  let takenAtMs: number | undefined;
+  let answeredAtMs: number | undefined;
+
+  /** The runtime did not say what it delivered: the model's own tokenizer says it, or the estimate stands. */
+  const countDelivered = async (): Promise<void> => {
+    const texts = tally.uncounted();
+    if (!model.tokenizer || texts.length === 0) return;
+    const late = new AbortController();
+    try {
+      const counting = tokenizer.count({ files: model.tokenizer, prompt: isPromptCounted || !isChatPrompt(prompt) ? null : prompt, texts });
+      const counts = await Promise.race([counting, delay(COUNT_MS, undefined, { signal: late.signal })]);
+      if (!counts) return;
+      const completionTokens = counts.text_tokens.reduce((sum, tokens) => sum + tokens, 0);
+      tally.counted({ promptTokens: counts.prompt_tokens ?? undefined, completionTokens });
+    } catch (error) {
+      logError('count_failed', error, { request_id: event.requestId, model: model.name });
+    } finally {
+      late.abort();
+    }
+  };
+
+  return {
+    /** The prompt as it goes to the model. */
+    fitted: (fitted: Fitted): void => {
+      prompt = fitted.prompt;
+      isPromptCounted = fitted.promptTokens !== undefined;
+      tally.counted({ promptTokens: fitted.promptTokens });
+    },
+    /** A target is asked now. */
+    asked: (next: Target): void => {
+      target = next;
+      askedAtMs = now();
+    },
+    /** The target has taken the request. */
+    taken: (): void => {
+      takenAtMs = now();
+    },
+    /** Counts what goes by. */
+    see: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
+    /** The answer has ended: what it used is known from here on. */
+    ended: (): Promise<void> => {
+      answeredAtMs ??= now();
+      return countDelivered();
+    },
+
+    usage: (): UpstreamUsage => {
+      const { promptTokens, completionTokens } = tally.count();
+      return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+    },
+
+    /** `perf_metrics_in_response`: milliseconds, and tokens of the answer a second. */
+    perf: (): Record<string, unknown> => {
+      const { completionTokens } = tally.count();
+      const writingMs = between(tally.firstTokenAtMs, answeredAtMs ?? now());
+      return {
+        time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
+        // Between the first token and the last: one token alone has no speed.
+        tokens_per_second: writingMs && completionTokens > 1 ? Math.round(((completionTokens - 1) * 10_000) / writingMs) / 10 : null,
+        gateway_time_ms: between(event.receivedAtMs, askedAtMs),
+        queue_time_ms: between(askedAtMs, takenAtMs),
+      };
+    },
+
+    usageEvent: (outcome: Outcome, error?: Error): UsageEvent => {
+      const code = codeOf(error);
+      const { promptTokens, cachedTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
+      return {
+        request_id: admission.requestId,
+        key_id: admission.keyId,
+        org_id: admission.organization,
+        model: model.name,
+        route: route.path,
+        stream: request.stream === true,
+        prompt_tokens: promptTokens,
+        cached_tokens: cachedTokens,
+        completion_tokens: completionTokens,
+        source,
+        outcome,
+        ...(code && { error_code: code }),
+        finish_reason: tally.finishReason ?? null,
+        admitted_at: admission.admittedAtMs,
+        time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
+        duration_ms: now() - event.receivedAtMs,
+        ...charge(costNanos(price, { promptTokens, cachedTokens, completionTokens }), admission),
+        price_version: price.version,
+        endpoint: target.endpoint,
+        ...(request.user && { user: request.user.toWellFormed() }),
+        ...(facts.userId !== undefined && { user_id: facts.userId }),
+        ...(request.metadata && { metadata: request.metadata }),
+      };
+    },
+  };
+};
+
+export type Observation = ReturnType<typeof observe>;

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admission } from '../../../shared/admission/admit.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
+import { logError, logInfo } from '../../../shared/logging/log.ts';
+import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { settle } from '../../../shared/usage/settle.ts';
+import type { Dependencies } from './pipeline.ts';
+
+/** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
+const SETTLEMENT_WAITS_MS = [250, 2_000];
+
+/** How an admitted request ended, and with which error if it failed. */
+interface Ending {
+  event: ApiEvent;
+  admission: Admission;
+  usageEvent: UsageEvent;
+  error?: unknown;
+}
+
+/** What an upstream said, for the log alone. */
+const detailOf = (error: unknown): { detail?: string } => {
+  const failure = error instanceof ApiError && error.cause instanceof UpstreamFailed ? error.cause : error;
+  return failure instanceof UpstreamFailed ? { detail: failure.detail } : {};
+};
+
+/** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
+export const settleRequest = async (
+  deps: Pick<Dependencies, 'usage' | 'keys'>,
+  { event, admission, usageEvent, error }: Ending,
+): Promise<void> => {
+  const { metadata: _, user: __, user_id: ___, ...said } = usageEvent;
+  const line = {
+    ...said,
+    gateway_request_id: event.requestContext.requestId,
+    ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
+    admission_round_trips: admission.roundTrips,
+    ...(error instanceof ApiError && { code: error.code, status: error.status }),
+    ...detailOf(error),
+  };
+  for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
+    try {
+      const stored = await settle(deps, admission, usageEvent);
+      // A request that was taken over after it had been settled is not billed by what it did now.
+      const isBilled = stored.admitted_at === admission.admittedAtMs;
+      return logInfo(isBilled ? 'request' : 'request_repeated', line);
+    } catch (failure) {
+      // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
+      if (waitMs === undefined) return logError('settlement_failed', failure, line);
+      await delay(waitMs);
+    }
+  }
+};

@@ -1,0 +1,40 @@
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { type Item, MAX_CONVERSATION_ITEMS } from '../../../shared/responses/item.ts';
+import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
+import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
+import { orphanOf } from './orphan.ts';
+import { type ResponsesRequest, silence } from './request.ts';
+import { resolveReferences } from './resolve-references.ts';
+
+/** The most responses that one conversation is made of. */
+const MAX_DEPTH = 100;
+
+/** Everything said up to the end of a response. */
+const conversationOf = ({ before, input, response }: StoredResponse): Item[] => [...before, ...input, ...response.output];
+
+/**
+ * The request with what was said before it, if it continues a response, and with the items that it refers to.
+ * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result whose call stands nowhere or a conversation of nothing
+ */
+export const continueResponse = async (
+  store: Pick<ResponseStore, 'get'>,
+  request: ResponsesRequest,
+  organization: string,
+): Promise<ResponsesRequest> => {
+  const { previous_response_id: id } = request.asked;
+  const input = await resolveReferences(store, request.asked.input, organization);
+  const previous = id == null ? undefined : await store.get(organization, id);
+  if (id != null && !previous) throw new PreviousResponseNotFound(id);
+  const before = previous ? { items: conversationOf(previous), depth: previous.depth } : request.before;
+  if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, the most there can be`);
+  const count = before.items.length + input.length;
+  if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, more than the ${MAX_CONVERSATION_ITEMS} there can be`);
+  const nothing = silence([...before.items, ...input], request.asked);
+  if (nothing) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${nothing}.` });
+  const orphan = orphanOf(input, before.items);
+  if (orphan) {
+    const param = `input[${orphan.index}].call_id`;
+    throw new InvalidRequest({ param, message: `Invalid value for '${param}': ${orphan.message}.` });
+  }
+  return { ...request, input, before };
+};

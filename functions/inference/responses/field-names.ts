@@ -1,0 +1,11 @@
+import type { FieldNames } from '../../../shared/http/field-names.ts';
+
+/** What a request for a response calls the properties of a chat completion. */
+export const fieldNames: FieldNames = {
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  prompt_truncate_len: 'truncation',
+  response_format: 'text.format',
+  reasoning_effort: 'reasoning.effort',
+  logprobs: 'top_logprobs',
+};

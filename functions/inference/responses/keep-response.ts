@@ -1,0 +1,60 @@
+import { logError, logInfo } from '../../../shared/logging/log.ts';
+import type { ResponseStore } from '../../../shared/responses/response-store.ts';
+import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import type { ReplyFacts } from '../chat/reply.ts';
+import { keptItem } from './kept-item.ts';
+import type { Output } from './output.ts';
+import type { ResponsesRequest } from './request.ts';
+import { type ResponseObject, toResponse } from './response.ts';
+
+/** What a reply is kept with. */
+export interface Keeping {
+  store: Pick<ResponseStore, 'put'>;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** Whether a caller's response is to be kept: `store` is true where nothing is said. */
+export const isStored = ({ asked }: ResponsesRequest): boolean => asked.store !== false;
+
+/**
+ * An answer's end: the whole response, which is kept first if it is to be. A write that fails, a conversation that is too large, or a deletion
+ * that came before it takes nothing from the caller but the response's future: `store` is false then.
+ */
+export const createEnding = (request: ResponsesRequest, facts: ReplyFacts, output: Output, { store, now }: Keeping) => {
+  let response: ResponseObject | undefined;
+
+  const whole = (usage: UpstreamUsage): ResponseObject => {
+    const ending = output.ending();
+    response ??= toResponse(request, facts, {
+      status: ending.status,
+      output: output.items(),
+      store: isStored(request),
+      usage,
+      ...(ending.status === 'incomplete' ? { incompleteReason: ending.reason } : { completedAt: Math.floor(now() / 1_000) }),
+    });
+    return response;
+  };
+
+  const keep = async (usage: UpstreamUsage): Promise<void> => {
+    const made = whole(usage);
+    if (!isStored(request)) return;
+    const { items, depth } = request.before;
+    const what = { request_id: facts.requestId, response_id: facts.id };
+    try {
+      const kept = await store.put(facts.organization, {
+        response: made,
+        input: request.input.map(keptItem),
+        before: items.map(keptItem),
+        depth: depth + 1,
+      });
+      if (kept === 'kept') return;
+      logInfo('response_left_out', { ...what, reason: kept });
+    } catch (error) {
+      logError('response_not_kept', error, what);
+    }
+    response = { ...made, store: false };
+  };
+
+  return { whole, keep };
+};

@@ -1,0 +1,34 @@
+import type { Item, MessageItem } from '../../../shared/responses/item.ts';
+
+type Content = MessageItem['content'];
+
+const STATUSES: ReadonlySet<unknown> = new Set(['in_progress', 'completed', 'incomplete']);
+
+const keptContent = (content: Content): Content =>
+  typeof content === 'string'
+    ? content
+    : content.map((part) =>
+        part.type === 'refusal' ? { type: part.type, refusal: part.refusal as string } : { type: part.type, text: part.text as string },
+      );
+
+const keptThoughts = <Type extends string>(type: Type, parts: readonly { text: string }[] | null | undefined) =>
+  parts?.map(({ text }) => ({ type, text }));
+
+/** What is kept of an item: what has a meaning here. Everything else that a caller may have put into it would be opened again with each response that follows. */
+export const keptItem = (item: Item): Item => {
+  const { id, status } = item;
+  const common = { ...(id !== undefined && { id }), ...(STATUSES.has(status) && { status }) };
+  switch (item.type) {
+    case 'function_call':
+      return { type: item.type, ...common, call_id: item.call_id, name: item.name, arguments: item.arguments };
+    case 'function_call_output':
+      return { type: item.type, ...common, call_id: item.call_id, output: keptContent(item.output) };
+    case 'reasoning': {
+      const summary = keptThoughts('summary_text', item.summary);
+      const content = keptThoughts('reasoning_text', item.content);
+      return { type: item.type, ...common, ...(summary && { summary }), ...(content && { content }) };
+    }
+    default:
+      return { ...(item.type && { type: item.type }), ...common, role: item.role, content: keptContent(item.content) };
+  }
+};

@@ -1,0 +1,47 @@
+import type { ApiError } from '../../../shared/http/errors.ts';
+import type { ItemEvent } from '../../../shared/responses/output-item.ts';
+import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import type { ReplyFacts } from '../chat/reply.ts';
+import { createEnding, isStored, type Keeping } from './keep-response.ts';
+import { createOutput } from './output.ts';
+import type { ResponsesRequest } from './request.ts';
+import { type ResponseObject, toResponse } from './response.ts';
+
+/**
+ * A runtime's chunks as the events of OpenAI's responses, each with its name and its number: the response as it begins, every item from its
+ * first word to its last, and the whole response. There is no `[DONE]`. Each method gives whole server-sent events.
+ */
+export const createResponseStream = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
+  const output = createOutput(facts.id, request.asked.reasoning?.summary != null);
+  const ending = createEnding(request, facts, output, keeping);
+  let used: UpstreamUsage = {};
+  let number = 0;
+
+  const send = ({ type, ...event }: ItemEvent): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...event })}\n\n`;
+
+  const begin = (): string => {
+    if (number > 0) return '';
+    const response = toResponse(request, facts, { status: 'in_progress', output: [], store: isStored(request) });
+    return send({ type: 'response.created', response }) + send({ type: 'response.in_progress', response });
+  };
+
+  const sendAll = (events: readonly ItemEvent[]): string => begin() + events.map(send).join('');
+
+  const last = (response: ResponseObject): string => send({ type: `response.${response.status}`, response });
+
+  return {
+    take: (chunks: readonly UpstreamChunk[]): string => sendAll(output.take(chunks)),
+    usage: (usage: UpstreamUsage): string => {
+      used = usage;
+      return sendAll(output.end());
+    },
+    keep: ending.keep,
+    end: (): string => last(ending.whole(used)),
+    fail: (error: ApiError): string => {
+      output.abandon();
+      const told = { code: error.code ?? error.type, message: error.message };
+      return begin() + last(toResponse(request, facts, { status: 'failed', output: output.items(), store: false, error: told }));
+    },
+  };
+};

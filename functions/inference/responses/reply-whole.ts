@@ -1,0 +1,27 @@
+import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import type { ReplyFacts } from '../chat/reply.ts';
+import { createEnding, type Keeping } from './keep-response.ts';
+import { createOutput } from './output.ts';
+import type { ResponsesRequest } from './request.ts';
+
+/** A runtime's chunks gathered into one response. */
+export const createResponse = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
+  const output = createOutput(facts.id, request.asked.reasoning?.summary != null);
+  const { whole, keep } = createEnding(request, facts, output, keeping);
+  let hasEnded = false;
+  const end = (): void => {
+    if (!hasEnded) output.end();
+    hasEnded = true;
+  };
+  return {
+    take: (chunks: readonly UpstreamChunk[]): void => void output.take(chunks),
+    keep: (usage: UpstreamUsage): Promise<void> => {
+      end();
+      return keep(usage);
+    },
+    whole: (usage: UpstreamUsage): Record<string, unknown> => {
+      end();
+      return whole(usage);
+    },
+  };
+};

@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { firstFault } from '../../../shared/http/first-fault.ts';
+import { Input, type InputItem, type Item } from '../../../shared/responses/item.ts';
+import { Metadata, NO_SCHEMA } from '../chat/request.ts';
+import { Count, Switch, samplingFields } from '../chat/sampling-fields.ts';
+import { AnySchema, FunctionName } from '../chat/tool.ts';
+import { orphanOf } from './orphan.ts';
+import { isReference } from './resolve-references.ts';
+import { isFunction, ToolChoice, Tools } from './tool.ts';
+
+const Text = z.looseObject({ type: z.literal('text') });
+const JsonObject = z.looseObject({ type: z.literal('json_object') });
+const JsonSchema = z.looseObject({
+  type: z.literal('json_schema'),
+  name: FunctionName,
+  description: z.string().nullish(),
+  schema: AnySchema,
+  strict: z.boolean().nullish(),
+});
+
+const Format = z.discriminatedUnion('type', [Text, JsonObject], {
+  error: ({ input }) => ((input as { type?: unknown } | null)?.type === 'json_schema' ? NO_SCHEMA : "expected 'text' or 'json_object'"),
+});
+
+/** As OpenAI defines it, where the deployer has switched structured outputs on. */
+const StructuredFormat = z.discriminatedUnion('type', [Text, JsonObject, JsonSchema], {
+  error: "expected 'text', 'json_object' or 'json_schema'",
+});
+
+/** What would change the answer if it were passed over in silence. */
+const refused = (message: string) =>
+  z
+    .unknown()
+    .refine((value) => value == null || value === false, message)
+    .optional();
+
+/** OpenAI's properties, as far as they have an effect here or must not be passed over in silence. */
+const documented = {
+  model: z.string().min(1).max(256),
+  input: Input,
+  instructions: z.string({ error: 'expected a string' }).nullish(),
+  max_output_tokens: Count,
+  temperature: samplingFields.temperature,
+  top_p: samplingFields.top_p,
+  tools: Tools.nullish(),
+  tool_choice: ToolChoice.nullish(),
+  parallel_tool_calls: Switch,
+  text: z.looseObject({ format: StructuredFormat.nullish(), verbosity: z.unknown().optional() }).nullish(),
+  reasoning: z
+    .looseObject({
+      effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+      summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
+    })
+    .nullish(),
+  metadata: Metadata.nullish(),
+  user: z.string().max(512).nullish(),
+  store: Switch,
+  previous_response_id: z.string().min(1).max(256).nullish(),
+  stream: Switch,
+  truncation: z.enum(['auto', 'disabled']).nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  include: firstFault(z.array(z.string().max(256)).max(64)).nullish(),
+  prompt_cache_key: z.string().max(256).nullish(),
+  background: refused('responses in the background are not supported: leave it out, and use stream: true for long answers'),
+  conversation: refused('conversations are not supported: continue a response with previous_response_id'),
+  prompt: refused('stored prompts are not supported: send instructions and input'),
+};
+
+const Asked = z.looseObject(documented);
+/** The body as the caller sent it. */
+export type Asked = z.output<typeof Asked>;
+
+/** The names of the properties that are known here. */
+export const knownFields: ReadonlySet<string> = new Set(Object.keys(documented));
+
+/** A request for a response, in the words of the pipeline, and what was said before it. */
+export interface ResponsesRequest {
+  model: string;
+  stream: boolean;
+  user: string | null | undefined;
+  metadata: Record<string, unknown> | null | undefined;
+  prompt_cache_isolation_key: string | null | undefined;
+  asked: Asked;
+  /** What the caller sent, with items of earlier responses in place of what refers to them. */
+  input: readonly Item[];
+  /** The conversation that `previous_response_id` continues, and how many responses it has. */
+  before: { items: readonly Item[]; depth: number };
+}
+
+/** What is wrong with a conversation that becomes no message at all: reasoning by itself is nothing that a model is told. */
+export const silence = (items: readonly InputItem[], { instructions }: Asked): string | undefined =>
+  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item beside reasoning' : undefined;
+
+const contradiction = (asked: Asked): { path: (string | number)[]; message: string } | undefined => {
+  const { tools, tool_choice: choice, input, previous_response_id: previous } = asked;
+  const functions = (tools ?? []).filter(isFunction);
+  if (choice != null && choice !== 'auto' && choice !== 'none') {
+    if (functions.length === 0)
+      return { path: ['tool_choice'], message: 'a call can only be asked for together with function tools: add tools, or leave it out' };
+    if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
+      return { path: ['tool_choice'], message: `expected the name of one of the tools, got '${choice.name}'` };
+  }
+  const nothing = previous == null ? silence(input, asked) : undefined;
+  if (nothing) return { path: ['input'], message: nothing };
+  // With an earlier response, or an item of one, the call may be there.
+  const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly Item[], []) : undefined;
+  return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };
+};
+
+/**
+ * The schema of POST /v1/responses.
+ * @param structuredOutputs whether `text.format` may be a `json_schema`
+ */
+export const responsesRequest = (structuredOutputs: boolean): z.ZodType<ResponsesRequest> =>
+  Asked.extend({
+    text: documented.text
+      .unwrap()
+      .unwrap()
+      .extend({ format: (structuredOutputs ? StructuredFormat : Format).nullish() })
+      .nullish(),
+  })
+    .superRefine((asked, context) => {
+      const fault = contradiction(asked);
+      if (fault) context.addIssue({ code: 'custom', ...fault });
+    })
+    .transform((asked) => ({
+      model: asked.model,
+      stream: asked.stream === true,
+      user: asked.user,
+      metadata: asked.metadata,
+      prompt_cache_isolation_key: asked.prompt_cache_key,
+      asked,
+      input: asked.input as readonly Item[],
+      before: { items: [], depth: 0 },
+    }));

@@ -1,0 +1,89 @@
+import type { OutputItem } from '../../../shared/responses/output-item.ts';
+import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import type { ReplyFacts } from '../chat/reply.ts';
+import type { ResponsesRequest } from './request.ts';
+import { isFunction } from './tool.ts';
+
+/** What of a response changes while it is made. */
+export interface ResponseState {
+  status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  output: readonly OutputItem[];
+  /** Whether it is kept, or will be. */
+  store: boolean;
+  usage?: UpstreamUsage;
+  /** Seconds since the epoch. */
+  completedAt?: number;
+  incompleteReason?: string;
+  error?: { code: string; message: string };
+}
+
+/** A response on the wire (interface 2.5, and every key of OpenAI's). */
+export interface ResponseObject extends Record<string, unknown> {
+  id: string;
+  output: readonly OutputItem[];
+}
+
+const countOf = (details: Record<string, unknown> | null | undefined, name: string): number => {
+  const count = details?.[name];
+  return typeof count === 'number' ? count : 0;
+};
+
+const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
+  const input = usage.prompt_tokens ?? 0;
+  const output = usage.completion_tokens ?? 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: countOf(usage.prompt_tokens_details, 'cached_tokens') },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: countOf(usage.completion_tokens_details, 'reasoning_tokens') },
+    total_tokens: input + output,
+  };
+};
+
+/** What was asked, as a response repeats it. */
+const settingsOf = ({ asked }: ResponsesRequest): Record<string, unknown> => ({
+  instructions: asked.instructions ?? null,
+  max_output_tokens: asked.max_output_tokens ?? null,
+  max_tool_calls: null,
+  metadata: asked.metadata ?? {},
+  parallel_tool_calls: asked.parallel_tool_calls ?? true,
+  previous_response_id: asked.previous_response_id ?? null,
+  prompt: null,
+  prompt_cache_key: asked.prompt_cache_key ?? null,
+  prompt_cache_retention: null,
+  reasoning: { effort: asked.reasoning?.effort ?? null, summary: asked.reasoning?.summary ?? null },
+  safety_identifier: null,
+  service_tier: null,
+  temperature: asked.temperature ?? null,
+  text: { format: asked.text?.format ?? { type: 'text' } },
+  tool_choice: asked.tool_choice ?? 'auto',
+  tools: (asked.tools ?? []).filter(isFunction).map(({ type, name, description, parameters, strict }) => ({
+    type,
+    name,
+    description: description ?? null,
+    parameters: parameters ?? null,
+    strict: strict ?? null,
+  })),
+  top_logprobs: asked.top_logprobs ?? 0,
+  top_p: asked.top_p ?? null,
+  truncation: asked.truncation ?? 'disabled',
+  user: asked.user ?? null,
+});
+
+/** The response as it stands. */
+export const toResponse = (request: ResponsesRequest, facts: ReplyFacts, state: ResponseState): ResponseObject => ({
+  id: facts.id,
+  object: 'response',
+  created_at: facts.created,
+  completed_at: state.completedAt ?? null,
+  status: state.status,
+  background: false,
+  conversation: null,
+  error: state.error ?? null,
+  incomplete_details: state.incompleteReason ? { reason: state.incompleteReason } : null,
+  model: facts.model,
+  output: state.output,
+  ...settingsOf(request),
+  store: state.store,
+  usage: state.usage ? usageOf(state.usage) : null,
+});

@@ -1,0 +1,39 @@
+import { idLike } from '../../../shared/ids/id.ts';
+import type { ResponseStore } from '../../../shared/responses/response-store.ts';
+import { toChatPrompt } from '../chat/to-prompt.ts';
+import { toUpstreamChat } from '../chat/to-upstream.ts';
+import type { InferenceRoute } from '../pipeline/inference-route.ts';
+import { continueResponse } from './continue-response.ts';
+import { createResponseStream } from './reply-stream.ts';
+import { createResponse } from './reply-whole.ts';
+import { type ResponsesRequest, responsesRequest } from './request.ts';
+import { checkResponses, ignoredResponsesFields } from './support.ts';
+import { toChat, toChatSettings } from './to-chat.ts';
+import { windowOf } from './window.ts';
+
+/**
+ * POST /v1/responses (interface 4.4).
+ * @param facts `structuredOutputs`: whether `text.format` may be a `json_schema`
+ */
+export const responses = ({
+  structuredOutputs,
+  store,
+  now,
+}: {
+  structuredOutputs: boolean;
+  store: ResponseStore;
+  now: () => number;
+}): InferenceRoute<ResponsesRequest> => ({
+  path: '/v1/responses',
+  schema: responsesRequest(structuredOutputs),
+  resolve: (request, { organization }) => continueResponse(store, request, organization),
+  checkSupport: checkResponses,
+  ignored: ignoredResponsesFields,
+  choices: () => 1,
+  window: windowOf,
+  toPrompt: (request, model) => toChatPrompt(toChat(request), model),
+  toUpstream: (request, model, facts) => toUpstreamChat(toChatSettings(request), model, facts),
+  replyId: (requestId) => idLike('response', requestId),
+  toStream: (request, facts) => createResponseStream(request, facts, { store, now }),
+  toWhole: (request, facts) => createResponse(request, facts, { store, now }),
+});

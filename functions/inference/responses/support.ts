@@ -1,0 +1,51 @@
+import { nameOf } from '../../../shared/http/field-names.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { checkLogprobsSize } from '../chat/logprobs-size.ts';
+import { checkSupport, ignoredFields, UnsupportedByModel } from '../chat/support.ts';
+import { wantedTokens } from '../pipeline/fit-window.ts';
+import { fieldNames } from './field-names.ts';
+import { knownFields, type ResponsesRequest } from './request.ts';
+import { LOGPROBS, toChatSettings, wantsLogprobs } from './to-chat.ts';
+import { isFunction } from './tool.ts';
+
+/** The events that end a stream say every log probability four times over, in one write. */
+export const MAX_RESPONSE_LOGPROBS = 20_000;
+
+const checkLogprobs = (request: ResponsesRequest, model: Model): void => {
+  if (!wantsLogprobs(request)) return;
+  const { max_output_tokens: maxTokens, top_logprobs: top } = request.asked;
+  checkLogprobsSize({
+    tokens: wantedTokens(maxTokens ?? undefined, model),
+    top: top ?? 0,
+    formula: 'max_output_tokens × (top_logprobs + 1)',
+    holder: 'one response',
+    remedy: 'Ask for fewer.',
+    param: 'top_logprobs',
+    most: MAX_RESPONSE_LOGPROBS,
+  });
+};
+
+/** 400 when the request switches on what its model cannot do. */
+export const checkResponses = (request: ResponsesRequest, model: Model): void => {
+  checkLogprobs(request, model);
+  try {
+    checkSupport(toChatSettings(request), model);
+  } catch (error) {
+    throw error instanceof UnsupportedByModel && error.param ? new UnsupportedByModel(nameOf(error.param, fieldNames), model.name) : error;
+  }
+};
+
+/** The properties that were accepted and have no effect on this model. */
+export const ignoredResponsesFields = (request: ResponsesRequest, model: Model): string[] => {
+  const { asked } = request;
+  const { tools, text, include, truncation } = asked;
+  const foreign = (tools ?? []).flatMap((tool) => (isFunction(tool) ? [] : [`tools.${tool.foreign}`]));
+  return [
+    ...Object.entries(asked).flatMap(([name, value]) => (value == null || knownFields.has(name) ? [] : [name])),
+    ...ignoredFields(toChatSettings(request), model).map((name) => nameOf(name, fieldNames)),
+    ...new Set(foreign),
+    ...(include?.some((name) => name !== LOGPROBS) ? ['include'] : []),
+    ...(text?.verbosity == null ? [] : ['text.verbosity']),
+    ...(truncation === 'auto' && !model.tokenizer ? ['truncation'] : []),
+  ];
+};

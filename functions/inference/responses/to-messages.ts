@@ -1,0 +1,82 @@
+import type { Item, MessageItem } from '../../../shared/responses/item.ts';
+import type { Message } from '../chat/message.ts';
+
+type Content = MessageItem['content'];
+type Part = Exclude<Content, string>[number];
+
+const textOfPart = (part: Part): string =>
+  part.type === 'refusal' ? (part as { refusal: string }).refusal : (part as { text: string }).text;
+
+/** Parts are lines, as in a chat message. */
+const textOf = (content: Content): string => (typeof content === 'string' ? content : content.map(textOfPart).join('\n'));
+
+const joined = (one: string | undefined, other: string): string => (one ? `${one}\n${other}` : other);
+
+/** What the model says at one time: it thinks, writes and calls, and the results of its calls follow. */
+interface Turn {
+  reasoning?: string;
+  text?: string;
+  calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
+  results: Message[];
+}
+
+const toTurnMessages = ({ reasoning, text, calls, results }: Turn): Message[] =>
+  // Of a turn that ended while the model was thinking, nothing was said.
+  text === undefined && calls.length === 0
+    ? []
+    : [
+        { role: 'assistant', content: text ?? null, ...(reasoning && { reasoning }), ...(calls.length > 0 && { tool_calls: calls }) },
+        ...results,
+      ];
+
+/** Instructions and the system messages after them are one: many chat templates take a single one, at the beginning. */
+const mergeSystem = (messages: Message[]): Message[] => {
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  const count = first < 0 ? messages.length : first;
+  if (count < 2) return messages;
+  const content = messages.slice(0, count).map((message) => message.content as string);
+  return [{ role: 'system', content: content.join('\n\n') }, ...messages.slice(count)];
+};
+
+/**
+ * A conversation of items as chat messages. What the model did before anyone else spoke is one message: its reasoning, its text and all its
+ * calls; each result follows the message that called for it, wherever the caller has put it.
+ */
+export const toMessages = (items: readonly Item[], instructions: string | null | undefined): Message[] => {
+  const entries: (Message | Turn)[] = instructions ? [{ role: 'system', content: instructions }] : [];
+  const turnOfCall = new Map<string, Turn>();
+  let open: Turn | undefined;
+  const openTurn = (): Turn => {
+    if (open) return open;
+    open = { calls: [], results: [] };
+    entries.push(open);
+    return open;
+  };
+  /** After its text a model that has made no call begins anew. */
+  const closeSaid = (): void => {
+    if (open?.text !== undefined && open.calls.length === 0) open = undefined;
+  };
+  for (const item of items) {
+    if (item.type === 'function_call') {
+      const turn = openTurn();
+      turn.calls.push({ id: item.call_id, type: 'function', function: { name: item.name, arguments: item.arguments } });
+      turnOfCall.set(item.call_id, turn);
+    } else if (item.type === 'function_call_output') {
+      turnOfCall.get(item.call_id)?.results.push({ role: 'tool', content: textOf(item.output), tool_call_id: item.call_id });
+      open = undefined;
+    } else if (item.type === 'reasoning') {
+      closeSaid();
+      const turn = openTurn();
+      const parts = item.content?.length ? item.content : (item.summary ?? []);
+      turn.reasoning = joined(turn.reasoning, parts.map(({ text }) => text).join('\n'));
+    } else if (item.role === 'assistant') {
+      closeSaid();
+      const turn = openTurn();
+      turn.text = joined(turn.text, textOf(item.content));
+    } else {
+      open = undefined;
+      entries.push({ role: item.role === 'user' ? 'user' : 'system', content: textOf(item.content) });
+    }
+  }
+  return mergeSystem(entries.flatMap((entry) => ('role' in entry ? [entry] : toTurnMessages(entry))));
+};

@@ -1,0 +1,146 @@
+import type * as z from 'zod';
+import { type Admission, admit } from '../../../shared/admission/admit.ts';
+import { presentedKey } from '../../../shared/admission/presented-key.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import { ApiError, codeOf } from '../../../shared/http/errors.ts';
+import { jsonReply, type Reply } from '../../../shared/http/reply.ts';
+import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
+import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
+import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
+import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import { ignoredHeader } from '../pipeline/ignored-header.ts';
+import { parse } from '../pipeline/parse-request.ts';
+import type { Dependencies } from '../pipeline/pipeline.ts';
+import { settleRequest } from '../pipeline/settle-request.ts';
+import { NoTokenizer } from './errors.ts';
+import {
+  type DetokenizeReply,
+  DetokenizeRequest,
+  ignoredOfDetokenize,
+  ignoredOfTokenize,
+  type TokenizeReply,
+  TokenizeRequest,
+} from './schema.ts';
+import { estimateInput, toInput } from './to-input.ts';
+
+type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
+
+/** What is asked of a model's tokenizer, ready to be asked. */
+interface TokenizerTask {
+  /** Reserved out of the tokens-per-minute limit until it is answered. */
+  reservedTokens: number;
+  ignored: string[];
+  ask: (tokenizer: Tokenizer) => Promise<object>;
+}
+
+interface TokenizerRoute<Request extends { model: string }> {
+  path: string;
+  schema: z.ZodType<Request>;
+  toTask: (request: Request, model: Model, files: TokenizerFiles) => TokenizerTask;
+}
+
+const checkSupport = (_: object, model: Model): void => {
+  if (!model.tokenizer) throw new NoTokenizer(model.name);
+};
+
+/** The event of a request that no model was asked for: it counts as one request and costs nothing. */
+const freeEvent = (facts: {
+  event: ApiEvent;
+  admission: Admission;
+  model: Model;
+  path: string;
+  outcome: Outcome;
+  error?: unknown;
+  nowMs: number;
+}): UsageEvent => ({
+  request_id: facts.event.requestId,
+  key_id: facts.admission.keyId,
+  org_id: facts.admission.organization,
+  model: facts.model.name,
+  route: facts.path,
+  stream: false,
+  prompt_tokens: 0,
+  cached_tokens: 0,
+  completion_tokens: 0,
+  source: 'runtime',
+  outcome: facts.outcome,
+  ...(codeOf(facts.error) && { error_code: codeOf(facts.error) }),
+  finish_reason: null,
+  admitted_at: facts.admission.admittedAtMs,
+  time_to_first_token_ms: null,
+  duration_ms: facts.nowMs - facts.event.receivedAtMs,
+  cost_nanos: 0n,
+  price_version: null,
+});
+
+/** The way of a request to a tokenizer: parse, admit, ask, settle. */
+const serveTokenizer =
+  <Request extends { model: string }>(route: TokenizerRoute<Request>, deps: TokenizerDependencies) =>
+  async (event: ApiEvent): Promise<Reply> => {
+    const key = presentedKey(event, deps.host);
+    const { request, model, opened } = await parse({ schema: route.schema, checkSupport }, deps, key, event);
+    const task = route.toTask(request, model, model.tokenizer as TokenizerFiles);
+    const { requestId } = event;
+    // An empty text is a request too.
+    const tokens = Math.max(1, task.reservedTokens);
+    const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
+    const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
+    const land = (outcome: Outcome, error?: unknown): Promise<void> => {
+      const usageEvent = freeEvent({ event, admission, model, path: route.path, outcome, error, nowMs: deps.now() });
+      return settleRequest(deps, { event, admission, usageEvent, error });
+    };
+    try {
+      const reply = jsonReply(requestId, 200, await task.ask(deps.tokenizer), headers);
+      await land('completed');
+      return reply;
+    } catch (error) {
+      await land('upstream_failed', error);
+      if (error instanceof ApiError) Object.assign(error.headers, headers);
+      throw error;
+    }
+  };
+
+/** POST /tokenize: the tokens of a text, or of messages as the model's chat template renders them (interface 4.4; vLLM's shapes). */
+export const tokenize = (deps: TokenizerDependencies) =>
+  serveTokenizer<TokenizeRequest>(
+    {
+      path: '/tokenize',
+      schema: TokenizeRequest,
+      toTask: (request, model, files) => {
+        const input = toInput(request, model);
+        return {
+          reservedTokens: estimateInput(input),
+          ignored: ignoredOfTokenize(request),
+          ask: async (tokenizer): Promise<TokenizeReply> => {
+            const { tokens, token_strs } = await tokenizer.tokenize({
+              files,
+              input,
+              add_special_tokens: request.add_special_tokens ?? typeof input === 'string',
+              add_generation_prompt: request.add_generation_prompt ?? true,
+              return_token_strs: request.return_token_strs ?? false,
+            });
+            return { count: tokens.length, max_model_len: model.context_length, tokens, token_strs };
+          },
+        };
+      },
+    },
+    deps,
+  );
+
+/** POST /detokenize: the text of tokens (interface 4.4; vLLM's shapes). */
+export const detokenize = (deps: TokenizerDependencies) =>
+  serveTokenizer<DetokenizeRequest>(
+    {
+      path: '/detokenize',
+      schema: DetokenizeRequest,
+      toTask: (request, _, files) => ({
+        reservedTokens: request.tokens.length,
+        ignored: ignoredOfDetokenize(request),
+        ask: async (tokenizer): Promise<DetokenizeReply> => {
+          const { text } = await tokenizer.detokenize({ files, tokens: request.tokens });
+          return { prompt: text };
+        },
+      }),
+    },
+    deps,
+  );

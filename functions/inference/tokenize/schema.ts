@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { MAX_ANSWER_TOKENS } from '../../../shared/tokens/answers.ts';
+import { tokenIdsUpTo } from '../../../shared/tokens/token-ids.ts';
+import { pairCalls } from '../chat/call-ids.ts';
+import { Messages } from '../chat/message.ts';
+import { Switch } from '../chat/sampling-fields.ts';
+import { Tools } from '../chat/tool.ts';
+
+/** As many as one reply gives. */
+const TokenIds = tokenIdsUpTo(MAX_ANSWER_TOKENS);
+
+const ModelName = z.string().min(1).max(256);
+
+/** What text and messages have in common, and what only each of them has; a property of the other is accepted and has no effect. */
+const common = {
+  model: ModelName,
+  add_special_tokens: Switch.meta({
+    description: 'Whether the tokenizer adds what it puts around a text; by default for a prompt and not for messages.',
+  }),
+  return_token_strs: Switch.meta({ description: 'Fills `token_strs`. Default false.' }),
+};
+const ofPrompt = { prompt: z.string().nullish() };
+const ofMessages = {
+  messages: Messages.nullish(),
+  tools: Tools.nullish(),
+  add_generation_prompt: Switch.meta({ description: 'Whether the rendered messages go on to where the answer begins. Default true.' }),
+};
+
+/** The body of POST /tokenize, as vLLM has it: `prompt` or `messages`. Unknown properties are accepted. */
+export const TokenizeRequest = z.looseObject({ ...common, ...ofPrompt, ...ofMessages }).superRefine(({ prompt, messages }, context) => {
+  const isText = prompt != null;
+  const fault =
+    isText === (messages != null)
+      ? { path: ['prompt'], message: `expected exactly one of prompt and messages, got ${isText ? 'both' : 'neither'}` }
+      : pairCalls(messages ?? []).fault;
+  if (fault) context.addIssue({ code: 'custom', ...fault });
+});
+export type TokenizeRequest = z.output<typeof TokenizeRequest>;
+
+export const TokenizeReply = z.object({
+  count: z.int().meta({ description: 'How many tokens there are.' }),
+  max_model_len: z.int().meta({ description: "The model's context length." }),
+  tokens: TokenIds,
+  token_strs: z.array(z.string()).nullable().meta({ description: 'The tokens as the vocabulary has them; null unless asked for.' }),
+});
+export type TokenizeReply = z.output<typeof TokenizeReply>;
+
+/** The body of POST /detokenize, as vLLM has it. Unknown properties are accepted. */
+export const DetokenizeRequest = z.looseObject({ model: ModelName, tokens: TokenIds });
+export type DetokenizeRequest = z.output<typeof DetokenizeRequest>;
+
+export const DetokenizeReply = z.object({ prompt: z.string() });
+export type DetokenizeReply = z.output<typeof DetokenizeReply>;
+
+const namesBeside = (request: object, known: object): string[] =>
+  Object.entries(request).flatMap(([name, value]) => (value == null || Object.hasOwn(known, name) ? [] : [name]));
+
+/** The properties of a request that were accepted and have no effect. */
+export const ignoredOfTokenize = (request: TokenizeRequest): string[] =>
+  namesBeside(request, { ...common, ...(request.prompt == null ? ofMessages : ofPrompt) });
+
+/** The same of a request for text. */
+export const ignoredOfDetokenize = (request: DetokenizeRequest): string[] => namesBeside(request, DetokenizeRequest.shape);

@@ -1,0 +1,48 @@
+import type { Origin } from '../../functions/control/audit/audit.ts';
+import { type Books, commit } from '../../functions/control/audit/commit.ts';
+import { auditedFields, organizationOf } from '../../functions/control/model-registry/model-resource.ts';
+import type { Model } from '../../shared/models/model.ts';
+import { type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { editedPrices } from '../../shared/prices/price.ts';
+
+export interface PublishDependencies extends Books {
+  models: ModelStore;
+}
+
+/** Prices that were published before and are not there any more, or with other figures. */
+export class PricesEdited extends Error {
+  constructor(versions: readonly string[]) {
+    super(`Prices are never edited, because usage events name them: keep ${versions.join(', ')} as published and add a version.`);
+  }
+}
+
+/**
+ * Writes a shared model as an operator has it in a file, in place of one that is there, and without asking its targets. What the file does not
+ * say of the tokenizer and the deprecation stays. The data plane follows within 30 s.
+ * @throws PricesEdited; 412 where another change came in between
+ */
+export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {
+  const before = await deps.models.get(SERVERLESS_POOL, model.name);
+  const retired = await deps.models.retiredPrices(SERVERLESS_POOL, model.name);
+  const named = new Set(model.prices.map(({ version }) => version));
+  const edited = editedPrices([...(before?.prices ?? []), ...retired.filter(({ version }) => named.has(version))], model.prices);
+  if (edited.length > 0) throw new PricesEdited(edited);
+  const tokenizer = model.tokenizer ?? before?.tokenizer;
+  const deprecation = model.deprecation ?? before?.deprecation;
+  const after: Model = {
+    ...model,
+    ...(before && { created: before.created, version: before.version }),
+    ...(tokenizer && { tokenizer }),
+    ...(deprecation && { deprecation }),
+  };
+  const deed = {
+    action: before ? 'model.updated' : 'model.registered',
+    organization: organizationOf(SERVERLESS_POOL),
+    target: { type: 'model', id: model.name },
+    ...(before && { before: auditedFields(SERVERLESS_POOL, before) }),
+    after: auditedFields(SERVERLESS_POOL, after),
+  };
+  await commit(deps, origin, deed, [
+    before ? deps.models.toReplace(SERVERLESS_POOL, after) : deps.models.toCreate(SERVERLESS_POOL, { ...after, version: 1 }),
+  ]);
+};

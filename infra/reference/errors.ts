@@ -1,0 +1,115 @@
+import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
+import { UnsupportedByModel } from '../../functions/inference/chat/support.ts';
+import { IdempotencyInProgress, IdempotencyKeyReused, IdempotentResultNotStored } from '../../functions/inference/idempotency/errors.ts';
+import { ItemNotFound, PreviousResponseNotFound, ResponseNotFound } from '../../functions/inference/responses/errors.ts';
+import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
+import { type Refused, refusedBy } from '../../shared/admission/limit-errors.ts';
+import { OrganizationSuspended } from '../../shared/admission/organization.ts';
+import { type ApiError, InternalError, ServiceUnavailable } from '../../shared/http/errors.ts';
+import { validate } from '../../shared/http/validate.ts';
+import { ModelNotFound, ModelNotPriced } from '../../shared/models/errors.ts';
+import { UpstreamFailed } from '../../shared/upstream/errors.ts';
+import { type ErrorReply, EXAMPLE_REQUEST_ID, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
+import { type HeaderName, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
+
+const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
+const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatCompletionRequest(false), body));
+const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 };
+const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
+  refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
+
+/** The replies of a request that fails, by status. */
+export const errorReplies = {
+  400: {
+    description: 'The request is not as documented, or asks for what the model cannot do. `param` names the property.',
+    schema: 'Error',
+    headers: INFERENCE_HEADERS,
+    examples: examplesOf({
+      missing_property: chatRefusal({ messages: ask.messages }),
+      contradiction: chatRefusal({ ...ask, n: 2, temperature: 0 }),
+      unsupported_parameter: new UnsupportedByModel('tools', ask.model),
+    }),
+  },
+  401: {
+    description: 'There is no API key, or it does not open this host. Here `error` is a string.',
+    schema: 'Unauthorized',
+    headers: [],
+    examples: examplesOf({ missing: missingKey(), wrong: wrongKey(), expired: expiredKey(), other_host: wrongHost('on_demand') }),
+  },
+  403: {
+    description: 'The API key may not use this model, or its organization is suspended.',
+    schema: 'Error',
+    headers: LIMIT_HEADERS,
+    examples: examplesOf({ model_not_allowed: new ModelNotAllowed(ask.model, {}), suspended: new OrganizationSuspended() }),
+  },
+  404: {
+    description: 'What the request names does not exist.',
+    schema: 'Error',
+    headers: LIMIT_HEADERS,
+    examples: examplesOf({
+      model_not_found: new ModelNotFound('qwen3-9b'),
+      response: new ResponseNotFound('resp_8fK2'),
+      previous_response: new PreviousResponseNotFound('resp_8fK2'),
+      item: new ItemNotFound('msg_8fK2_0', 0),
+    }),
+  },
+  409: {
+    description: 'The first request with this idempotency key is still under way, or its result was not kept.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry', 'x-sluice-idempotency'],
+    examples: examplesOf({
+      in_progress: new IdempotencyInProgress({ leaseMs: 5_000 }),
+      not_stored: new IdempotentResultNotStored({ requestId: EXAMPLE_REQUEST_ID }),
+    }),
+  },
+  422: {
+    description: 'The idempotency key was used for another request.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'x-should-retry'],
+    examples: examplesOf({ key_reused: new IdempotencyKeyReused() }),
+  },
+  413: {
+    description: 'The body is larger than 4.5 MB.',
+    schema: 'Error',
+    headers: [],
+    examples: examplesOf({
+      request_too_large: requestTooLarge(),
+    }),
+  },
+  429: {
+    description:
+      'A limit of the API key, or of its organization, is reached. Official clients wait for `retry-after` and try again by themselves. `insufficient_quota`: the money is spent, and `x-should-retry` is `false`.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
+    examples: examplesOf({
+      requests: refused({ refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
+      tokens: refused({ refusal: { dimension: 'tokens', retryAfterMs: 9_200 } }),
+      concurrency: refused({ refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
+      too_large: refused({ refusal: { dimension: 'tokens', retryAfterMs: Number.POSITIVE_INFINITY } }),
+      budget_spent: refused({ refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 } }),
+      credit_spent: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: false, retryAfterMs: 3_600_000 } }),
+      credit_held: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: true, retryAfterMs: 1_000 } }),
+    }),
+  },
+  500: {
+    description: 'Our own fault. It has been logged under the request id.',
+    schema: 'Error',
+    headers: INFERENCE_HEADERS,
+    examples: examplesOf({ internal_error: new InternalError() }),
+  },
+  503: {
+    description: 'The model or the service cannot take the request now. A reply in one piece that fails costs nothing.',
+    schema: 'Error',
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'x-should-retry'],
+    examples: examplesOf({
+      no_capacity: new UpstreamFailed('no_capacity', ''),
+      model_not_ready: new UpstreamFailed('model_not_ready', ''),
+      upstream_timeout: new UpstreamFailed('upstream_timeout', ''),
+      upstream_error: new UpstreamFailed('upstream_error', ''),
+      service_unavailable: new ServiceUnavailable(),
+      not_priced: new ModelNotPriced(ask.model),
+    }),
+  },
+} as const satisfies Record<number, ErrorReply<HeaderName>>;
+
+export type ErrorStatus = keyof typeof errorReplies;

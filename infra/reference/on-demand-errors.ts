@@ -1,0 +1,44 @@
+import { expiredKey, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
+import { invalidUserId } from '../../shared/http/user-id.ts';
+import { DeploymentNotFound, DeploymentNotReady } from '../../shared/models/errors.ts';
+import { type ErrorReply, examplesOf } from './error-reply.ts';
+import { type ErrorStatus, errorReplies } from './errors.ts';
+import type { HeaderName } from './headers.ts';
+
+const { model_not_found: _, ...notFound } = errorReplies[404].examples;
+
+/** The replies of the on-demand host to requests that fail, by status: those of the serverless host, in which a model is a deployment. */
+export const onDemandErrorReplies: Readonly<Record<ErrorStatus, ErrorReply<HeaderName>>> = {
+  ...errorReplies,
+  400: {
+    ...errorReplies[400],
+    description:
+      'The request is not as documented, or asks for what the model cannot do; or the header `X-User-Id` is missing or malformed. `param` names the property, or the header.',
+    examples: { ...errorReplies[400].examples, ...examplesOf({ user_id: invalidUserId() }) },
+  },
+  401: {
+    ...errorReplies[401],
+    examples: examplesOf({
+      missing: missingKey(),
+      wrong: wrongKey(),
+      expired: expiredKey(),
+      other_host: wrongHost('serverless', 'https://sluice.example.com'),
+    }),
+  },
+  404: {
+    ...errorReplies[404],
+    description: 'What the request names does not exist, or is of another organization.',
+    examples: {
+      ...examplesOf({
+        deployment_misspelt: new DeploymentNotFound('qwen3-9b', ['qwen3-8b']),
+        deployment_not_found: new DeploymentNotFound('support-desk', ['qwen3-8b', 'qwen3-32b']),
+      }),
+      ...notFound,
+    },
+  },
+  503: {
+    ...errorReplies[503],
+    description: 'The deployment or the service cannot take the request now. A reply in one piece that fails costs nothing.',
+    examples: { ...examplesOf({ deployment_not_ready: new DeploymentNotReady('qwen3-8b') }), ...errorReplies[503].examples },
+  },
+};

@@ -1,0 +1,84 @@
+import type { Entry } from './entry.ts';
+import { type LimiterItem, moneyCountersOf } from './limiter.ts';
+import { dayOf, monthBefore, monthOf } from './money.ts';
+import { minuteOf } from './window.ts';
+
+/** Counters of minutes before this many are done for and removed when a request ends. */
+const KEPT_MINUTES = 3;
+/** Reserved tokens are corrected only while the minute of the admission still counts. */
+const CORRECTED_MINUTES = 1;
+/** Yesterday's money is still counted: a request may end after midnight. */
+const KEPT_DAYS = 1;
+
+/** What a request used in the end. */
+export interface Used {
+  tokens: number;
+  costNanos: bigint;
+}
+
+/** How a request leaves a limiter. */
+export interface Ending {
+  limiterId: string;
+  requestId: string;
+  entry: Entry;
+  /** What it used in the end; `undone`: it was not let in after all. */
+  used: Used | 'undone';
+  nowMs: number;
+  /** Any image of the item; counters in it that no longer count are removed. */
+  known?: LimiterItem | undefined;
+}
+
+/** Whether a counter's time is over. */
+const isStale = (counter: string, nowMs: number): boolean => {
+  const time = Number(counter.slice(1));
+  if (/^[rt]\d+$/.test(counter)) return time < minuteOf(nowMs) - KEPT_MINUTES;
+  if (/^d\d+$/.test(counter)) return time < dayOf(nowMs) - KEPT_DAYS;
+  return /^m\d+$/.test(counter) && time < monthBefore(monthOf(nowMs));
+};
+
+/** The corrections of the counters, from what was reserved to what was used, where they still count. */
+const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, number | bigint> => {
+  const corrections = new Map<string, number | bigint>();
+  const minute = minuteOf(entry.admittedAtMs);
+  const { tokens, costNanos } = used === 'undone' ? { tokens: 0, costNanos: 0n } : used;
+  if (entry.tokens !== undefined && minuteOf(nowMs) - minute <= CORRECTED_MINUTES) {
+    if (used === 'undone') corrections.set(`r${minute}`, -1);
+    if (tokens !== entry.tokens) corrections.set(`t${minute}`, tokens - entry.tokens);
+  }
+  const spent = costNanos - entry.holdNanos;
+  if (spent !== 0n)
+    for (const counter of Object.values(moneyCountersOf(requestId))) if (!isStale(counter, nowMs)) corrections.set(counter, spent);
+  return corrections;
+};
+
+/**
+ * RELEASE or UNDO as DynamoDB takes it: the entry goes, and the counters say what was used instead of what was reserved. The condition makes
+ * it happen once: it is met while this very admission is in flight.
+ */
+export const toEnd = (ending: Ending) => {
+  const { requestId, entry, used, nowMs, known } = ending;
+  const corrections = [...correctionsOf(ending)];
+  const stale = Object.keys(known ?? {}).filter((name) => isStale(name, nowMs));
+  const costNanos = used === 'undone' ? 0n : used.costNanos;
+  const giveBack = entry.isFromCredit && entry.holdNanos !== costNanos;
+  return {
+    UpdateExpression: [
+      `REMOVE ${['fl.#id', ...stale.map((_, i) => `#s${i}`)].join(', ')}`,
+      giveBack && 'SET avail = avail + :back',
+      corrections.length > 0 && `ADD ${corrections.map((_, i) => `#c${i} :c${i}`).join(', ')}`,
+    ]
+      .filter(Boolean)
+      .join(' '),
+    ConditionExpression: 'fl.#id[0] = :at',
+    ExpressionAttributeNames: {
+      '#id': requestId,
+      ...Object.fromEntries(stale.map((name, i) => [`#s${i}`, name])),
+      ...Object.fromEntries(corrections.map(([name], i) => [`#c${i}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ':at': entry.admittedAtMs,
+      ...(giveBack && { ':back': entry.holdNanos - costNanos }),
+      ...Object.fromEntries(corrections.map(([, value], i) => [`:c${i}`, value])),
+    },
+  };
+};

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { dollarsOf } from '../prices/dollars.ts';
+import type { KeyItem } from './key.ts';
+import { type LimiterItem, type StoredNanos, usageOf } from './limiter.ts';
+import { dayOf, monthOf } from './money.ts';
+import { wholeLimitsOf } from './rate-limits.ts';
+import { minuteOf, remaining, resetMs, type Window } from './window.ts';
+
+const RateLimit = z.object({
+  limit: z.int().meta({ description: 'The most in any minute.' }),
+  remaining: z.int().meta({ description: 'What is left of it now.' }),
+  reset_ms: z.int().meta({ description: 'Milliseconds until it is whole again, if nothing else is sent.' }),
+});
+
+const BudgetFacts = z.object({
+  limit: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
+  remaining: z.string().meta({ description: 'Dollars that are neither spent nor held for requests under way.' }),
+});
+type BudgetFacts = z.infer<typeof BudgetFacts>;
+
+/** A key as its own bearer sees it. */
+export const KeyFacts = z.object({
+  id: z.string().meta({ description: 'The public id of the key; never its secret.' }),
+  object: z.literal('api_key'),
+  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that it opens.' }),
+  models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null: every one.' }),
+  expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: never.' }),
+  last_used_at: z.int().nullable().meta({ description: 'When its last request was let in: Unix time in seconds; null: never yet.' }),
+  requests_per_minute: RateLimit,
+  tokens_per_minute: RateLimit,
+  concurrency: z.object({
+    limit: z.int().meta({ description: 'The most requests at the same time.' }),
+    in_flight: z.int().meta({ description: 'Those that are under way now.' }),
+  }),
+  budgets: z
+    .object({ day: BudgetFacts.nullable(), month: BudgetFacts.nullable(), total: BudgetFacts.nullable() })
+    .meta({ description: 'What the key may spend in a day, in a month (UTC) and in all; null: no such budget.' }),
+});
+export type KeyFacts = z.infer<typeof KeyFacts>;
+
+const secondsOf = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1_000));
+
+const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): KeyFacts['requests_per_minute'] => {
+  const current = windows.reduce((sum, window) => sum + window.current, 0);
+  const previous = windows.reduce((sum, window) => sum + window.previous, 0);
+  return { limit, remaining: remaining(limit, { current, previous }, nowMs), reset_ms: resetMs({ current, previous }, nowMs) };
+};
+
+/** A budget of the whole key: what its shards have of it, and what they have counted. */
+const budgetOf = (shards: readonly LimiterItem[], limit: 'bud_d' | 'bud_m' | 'bud_t', counter: keyof LimiterItem): BudgetFacts | null => {
+  if (shards.every((shard) => shard[limit] === undefined)) return null;
+  const sum = (name: keyof LimiterItem): bigint => shards.reduce((total, shard) => total + BigInt((shard[name] as StoredNanos) ?? 0), 0n);
+  const [whole, counted] = [sum(limit), sum(counter)];
+  return { limit: dollarsOf(whole), remaining: dollarsOf(counted < whole ? whole - counted : 0n) };
+};
+
+/** A key as its own bearer sees it at `nowMs`, from the limiter items that share its limits. */
+export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: number): KeyFacts => {
+  const [item] = items;
+  const limits = wholeLimitsOf(item);
+  const usages = items.map((shard) => usageOf(shard, minuteOf(nowMs)));
+  const uses = items.flatMap(({ last_used }) => (last_used === undefined ? [] : [last_used]));
+  return {
+    id: item.id,
+    object: 'api_key',
+    scope: item.scope,
+    models: item.models ?? null,
+    expires_at: secondsOf(item.expires_at),
+    last_used_at: secondsOf(uses.length > 0 ? Math.max(...uses) : undefined),
+    requests_per_minute: rateLimitOf(
+      limits.requestsPerMinute,
+      usages.map(({ requests }) => requests),
+      nowMs,
+    ),
+    tokens_per_minute: rateLimitOf(
+      limits.tokensPerMinute,
+      usages.map(({ tokens }) => tokens),
+      nowMs,
+    ),
+    concurrency: { limit: limits.concurrency, in_flight: usages.reduce((sum, { inFlight }) => sum + inFlight, 0) },
+    budgets: {
+      day: budgetOf(items, 'bud_d', `d${dayOf(nowMs)}`),
+      month: budgetOf(items, 'bud_m', `m${monthOf(nowMs)}`),
+      total: budgetOf(items, 'bud_t', 'spent'),
+    },
+  };
+};

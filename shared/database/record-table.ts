@@ -1,0 +1,229 @@
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PreconditionFailed } from '../http/errors.ts';
+import type { PageRequest } from '../http/page.ts';
+import type { Versioned } from '../http/precondition.ts';
+import { type Database, isConditionFailed } from './client.ts';
+import { getItems } from './get-items.ts';
+import { queryItems } from './query.ts';
+import type { Write } from './transaction.ts';
+
+/** Where a row of the table `accounts` stands. */
+export interface Place {
+  account: string;
+  record: string;
+}
+
+export type Row = Record<string, unknown>;
+
+/** Who has a place for a while, and since when. */
+interface Claim {
+  claim: string;
+  nowMs: number;
+}
+
+/** Rows of one account whose records begin alike. */
+export interface Listing {
+  account: string;
+  prefix: string;
+  newestFirst?: boolean;
+}
+
+/** Ten thousand keys with all that may be written on one. */
+const MAX_PAGES = 1_000;
+
+/**
+ * The table `accounts`: organizations, users, what is known of API keys, the ledger of credit, the audit log. The only code that knows its keys;
+ * each concept's store says which rows are its own. Reads are consistent; no scan.
+ */
+export const createAccountTable = (database: Database, table: string) => ({
+  get: async (place: Place): Promise<Row | undefined> => {
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: place, ConsistentRead: true }));
+    return Item;
+  },
+
+  /** At most 100 rows, in the order in which they are named, without those that are not there. */
+  getMany: async (places: readonly Place[]): Promise<Row[]> => {
+    const Keys = places.map(({ account, record }) => ({ account, record }));
+    const rows = await getItems(database, table, { Keys, ConsistentRead: true });
+    const found = new Map(rows.map((row) => [`${row.account}/${row.record}`, row]));
+    return places.map(({ account, record }) => found.get(`${account}/${record}`)).filter((row) => row !== undefined);
+  },
+
+  /** A page of rows; `after` is what follows the prefix in the last row of the page before. */
+  page: async (
+    { account, prefix, newestFirst = false }: Listing,
+    { limit, after }: PageRequest,
+  ): Promise<{ rows: Row[]; hasMore: boolean }> => {
+    const { Items = [], LastEvaluatedKey } = await database.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'account = :account AND begins_with(#record, :prefix)',
+        ExpressionAttributeNames: { '#record': 'record' },
+        ExpressionAttributeValues: { ':account': account, ':prefix': prefix },
+        ConsistentRead: true,
+        ScanIndexForward: !newestFirst,
+        Limit: limit + 1,
+        ...(after !== undefined && { ExclusiveStartKey: { account, record: prefix + after } }),
+      }),
+    );
+    // A page of DynamoDB's ends at a megabyte, too.
+    return { rows: Items.slice(0, limit), hasMore: Items.length > limit || LastEvaluatedKey !== undefined };
+  },
+
+  /** Every row of a listing. */
+  all: ({ account, prefix }: Listing): AsyncGenerator<Row> =>
+    queryItems(
+      database,
+      {
+        TableName: table,
+        KeyConditionExpression: 'account = :account AND begins_with(#record, :prefix)',
+        ExpressionAttributeNames: { '#record': 'record' },
+        ExpressionAttributeValues: { ':account': account, ':prefix': prefix },
+        ConsistentRead: true,
+      },
+      MAX_PAGES,
+    ),
+
+  /** Sets one attribute of a row, if it is there. */
+  set: async ({ account, record }: Place, attribute: string, value: unknown): Promise<void> => {
+    const write = database.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { account, record },
+        UpdateExpression: 'SET #attribute = :value',
+        ConditionExpression: 'attribute_exists(account)',
+        ExpressionAttributeNames: { '#attribute': attribute },
+        ExpressionAttributeValues: { ':value': value },
+      }),
+    );
+    await write.catch((error: unknown) => {
+      if (!isConditionFailed(error)) throw error;
+    });
+  },
+
+  /** Takes a place that is free, or whose last claim is older, for a while: nobody else takes it meanwhile. */
+  claim: async (
+    { account, record }: Place,
+    { claim, nowMs, olderThanMs }: Claim & { olderThanMs: number },
+    refused: () => Error,
+  ): Promise<void> => {
+    try {
+      await database.send(
+        new PutCommand({
+          TableName: table,
+          Item: { account, record, claim, claimed_at: nowMs },
+          ConditionExpression: 'attribute_not_exists(account) OR claimed_at < :older',
+          ExpressionAttributeValues: { ':older': olderThanMs },
+        }),
+      );
+    } catch (error) {
+      throw isConditionFailed(error) ? refused() : error;
+    }
+  },
+
+  /** Gives a claimed place back, if it is claimed still. @param claim undefined: whosever it is */
+  unclaim: async ({ account, record }: Place, claim: string | undefined): Promise<void> => {
+    const write = database.send(
+      new DeleteCommand({
+        TableName: table,
+        Key: { account, record },
+        ConditionExpression: claim === undefined ? 'attribute_exists(claim)' : 'claim = :claim',
+        ...(claim !== undefined && { ExpressionAttributeValues: { ':claim': claim } }),
+      }),
+    );
+    await write.catch((error: unknown) => {
+      if (!isConditionFailed(error)) throw error;
+    });
+  },
+
+  /** What a claimed place was claimed for. */
+  toKeepClaim: ({ account, record }: Place, claim: string, row: object, refused: () => Error): Write => ({
+    item: {
+      Put: {
+        TableName: table,
+        Item: { ...row, account, record },
+        ConditionExpression: 'claim = :claim',
+        ExpressionAttributeValues: { ':claim': claim },
+      },
+    },
+    refused,
+  }),
+
+  /** A claim in place of what is there. */
+  toClaim: ({ account, record }: Place, { claim, nowMs }: Claim): Write => ({
+    item: { Put: { TableName: table, Item: { account, record, claim, claimed_at: nowMs } } },
+  }),
+
+  /** A row that must not be there yet. */
+  toCreate: ({ account, record }: Place, row: object, refused: () => Error): Write => ({
+    item: { Put: { TableName: table, Item: { ...row, account, record }, ConditionExpression: 'attribute_not_exists(account)' } },
+    refused,
+  }),
+
+  /**
+   * A row in place of the one that was read: 412 where another change came first. The version is counted up.
+   * @param unchanged attributes that are written beside the version: they must be as they were read
+   */
+  toReplace: <Replaced extends Versioned>({ account, record }: Place, row: Replaced, unchanged: Row = {}): Write => {
+    const others = Object.entries(unchanged);
+    return {
+      item: {
+        Put: {
+          TableName: table,
+          Item: { ...row, version: row.version + 1, account, record },
+          ConditionExpression: ['#version = :version', ...others.map((_, i) => `#u${i} = :u${i}`)].join(' AND '),
+          ExpressionAttributeNames: { '#version': 'version', ...Object.fromEntries(others.map(([name], i) => [`#u${i}`, name])) },
+          ExpressionAttributeValues: { ':version': row.version, ...Object.fromEntries(others.map(([, value], i) => [`:u${i}`, value])) },
+        },
+      },
+      refused: () => new PreconditionFailed(),
+    };
+  },
+
+  /** Removes a row as it was read: 412 where another change came first. */
+  toDelete: ({ account, record }: Place, version?: number): Write => ({
+    item: {
+      Delete: {
+        TableName: table,
+        Key: { account, record },
+        ...(version !== undefined && {
+          ConditionExpression: '#version = :version',
+          ExpressionAttributeNames: { '#version': 'version' },
+          ExpressionAttributeValues: { ':version': version },
+        }),
+      },
+    },
+    refused: () => new PreconditionFailed(),
+  }),
+
+  /** Adds to a count that may not pass a bound. */
+  toCount: ({ account, record }: Place, by: 1 | -1, max: number, refused: () => Error): Write => ({
+    item: {
+      Update: {
+        TableName: table,
+        Key: { account, record },
+        UpdateExpression: 'ADD #count :by',
+        ...(by > 0 && { ConditionExpression: 'attribute_not_exists(#count) OR #count < :max' }),
+        ExpressionAttributeNames: { '#count': 'count' },
+        ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':max': max }) },
+      },
+    },
+    refused,
+  }),
+
+  /** Changes nothing, and makes sure that a row has this value. */
+  toCheck: ({ account, record }: Place, attribute: string, value: string, refused: (row: Row | undefined) => Error): Write => ({
+    item: {
+      ConditionCheck: {
+        TableName: table,
+        Key: { account, record },
+        ConditionExpression: '#attribute = :value',
+        ExpressionAttributeNames: { '#attribute': attribute },
+        ExpressionAttributeValues: { ':value': value },
+      },
+    },
+    refused,
+  }),
+});
+
+export type AccountTable = ReturnType<typeof createAccountTable>;

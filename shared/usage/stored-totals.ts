@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { Outcome } from './event.ts';
+import type { Totals } from './totals.ts';
+
+const Count = z.int().min(0);
+const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+const Latencies = z
+  .record(z.string().regex(/^\d+$/), Count)
+  .transform((counts) => new Map(Object.entries(counts).map(([bucket, times]) => [Number(bucket), times])));
+
+/** Totals as a row holds them: counts are maps by name. */
+export const StoredTotals = z
+  .object({
+    n: Count,
+    requests: Count,
+    prompt_tokens: Count,
+    cached_tokens: Count,
+    completion_tokens: Count,
+    cost_nanos: Nanos,
+    prepaid_nanos: Nanos,
+    capped: Count,
+    estimated: Count,
+    outcomes: z.partialRecord(Outcome, Count).transform((counts) => new Map(Object.entries(counts) as [Outcome, number][])),
+    errors: z.record(z.string(), Count).transform((counts) => new Map(Object.entries(counts))),
+    duration_ms: Latencies,
+    time_to_first_token_ms: Latencies,
+  })
+  .transform(({ n, ...totals }): Totals => ({ events: n, ...totals }));
+
+/** The attributes of a row; `n` is the number of events. */
+export const storedTotals = ({ events, ...totals }: Totals) => ({
+  ...totals,
+  n: events,
+  outcomes: Object.fromEntries(totals.outcomes),
+  errors: Object.fromEntries(totals.errors),
+  duration_ms: Object.fromEntries(totals.duration_ms),
+  time_to_first_token_ms: Object.fromEntries(totals.time_to_first_token_ms),
+});

@@ -1,0 +1,106 @@
+import { type Counts, count, mergeCounts } from './counts.ts';
+import type { Outcome, UsageEvent } from './event.ts';
+import { addLatency, type Histogram, mergeHistograms } from './histogram.ts';
+
+/** What is summed of a key's events for one model. All of it comes out the same in whatever order events and totals are put together. */
+export interface Totals {
+  /** All events that are in it: one a request, and one each time that a request was rated again. */
+  events: number;
+  requests: number;
+  prompt_tokens: number;
+  cached_tokens: number;
+  completion_tokens: number;
+  cost_nanos: bigint;
+  /** The part of the cost that was paid from prepaid credit. */
+  prepaid_nanos: bigint;
+  /** Requests that were charged less than their tokens cost, because no more was held for them. */
+  capped: number;
+  /** Requests whose tokens the runtime did not tell. */
+  estimated: number;
+  outcomes: Counts<Outcome>;
+  /** Requests by the code of the error that their caller was told: at most 50 codes and `other`. */
+  errors: Counts<string>;
+  duration_ms: Histogram;
+  time_to_first_token_ms: Histogram;
+}
+
+/** What keeps a row small. Our own codes are about 40, none of them longer than 30 characters. */
+export const MAX_ERROR_CODES = 50;
+export const MAX_CODE_CHARACTERS = 64;
+export const OTHER_ERRORS = 'other';
+
+/** The totals of nothing. */
+export const noTotals = (): Totals => ({
+  events: 0,
+  requests: 0,
+  prompt_tokens: 0,
+  cached_tokens: 0,
+  completion_tokens: 0,
+  cost_nanos: 0n,
+  prepaid_nanos: 0n,
+  capped: 0,
+  estimated: 0,
+  outcomes: new Map(),
+  errors: new Map(),
+  duration_ms: new Map(),
+  time_to_first_token_ms: new Map(),
+});
+
+/** An event of a request that has one already: `<request id>#2` has what a later rating changed. */
+const isRatedAgain = (event: UsageEvent): boolean => event.request_id.includes('#');
+
+/** Adds an event, in place: a bucket may have tens of thousands. Of one that rates a request again only tokens and money count. */
+export const addEvent = (totals: Totals, event: UsageEvent): void => {
+  totals.events++;
+  totals.prompt_tokens += event.prompt_tokens;
+  totals.cached_tokens += event.cached_tokens;
+  totals.completion_tokens += event.completion_tokens;
+  totals.cost_nanos += event.cost_nanos;
+  if (event.is_prepaid) totals.prepaid_nanos += event.cost_nanos;
+  if (isRatedAgain(event)) return;
+  totals.requests++;
+  if (event.is_capped) totals.capped++;
+  if (event.source === 'estimated') totals.estimated++;
+  count(totals.outcomes, event.outcome);
+  if (event.error_code !== undefined) {
+    count(totals.errors, event.error_code.length > MAX_CODE_CHARACTERS ? OTHER_ERRORS : event.error_code);
+    foldErrors(totals.errors);
+  }
+  addLatency(totals.duration_ms, event.duration_ms);
+  if (event.time_to_first_token_ms !== null) addLatency(totals.time_to_first_token_ms, event.time_to_first_token_ms);
+};
+
+/** The totals of all events of both. */
+export const mergeTotals = (a: Totals, b: Totals): Totals => {
+  const errors = mergeCounts(a.errors, b.errors);
+  foldErrors(errors);
+  return {
+    events: a.events + b.events,
+    requests: a.requests + b.requests,
+    prompt_tokens: a.prompt_tokens + b.prompt_tokens,
+    cached_tokens: a.cached_tokens + b.cached_tokens,
+    completion_tokens: a.completion_tokens + b.completion_tokens,
+    cost_nanos: a.cost_nanos + b.cost_nanos,
+    prepaid_nanos: a.prepaid_nanos + b.prepaid_nanos,
+    capped: a.capped + b.capped,
+    estimated: a.estimated + b.estimated,
+    outcomes: mergeCounts(a.outcomes, b.outcomes),
+    errors,
+    duration_ms: mergeHistograms(a.duration_ms, b.duration_ms),
+    time_to_first_token_ms: mergeHistograms(a.time_to_first_token_ms, b.time_to_first_token_ms),
+  };
+};
+
+/**
+ * Keeps the codes that come first by the alphabet and counts the others as `other`. Which are kept must not depend on the order
+ * in which they came, as "the first 50" or "the 50 most frequent so far" would: a code that is among the first 50 of all is
+ * among the first 50 of every part, so it never loses a count on the way.
+ */
+const foldErrors = (errors: Counts<string>): void => {
+  if (errors.size <= MAX_ERROR_CODES) return;
+  const codes = [...errors.keys()].filter((code) => code !== OTHER_ERRORS).sort();
+  for (const code of codes.slice(MAX_ERROR_CODES)) {
+    count(errors, OTHER_ERRORS, errors.get(code));
+    errors.delete(code);
+  }
+};

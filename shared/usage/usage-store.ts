@@ -1,0 +1,58 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { shardId, shardOf } from '../admission/shards.ts';
+import { type Database, isConditionFailed } from '../database/client.ts';
+import { queryItems } from '../database/query.ts';
+import { requestTimeMs } from '../ids/request-id.ts';
+import { UsageEvent } from './event.ts';
+
+/** Events lie together by ten minutes: totals are made from one consistent query of what a change has touched. */
+export const BUCKET_MS = 10 * 60_000;
+const MAX_PAGES = 1_000;
+
+/** The partition of a key's, or of a shard's, events of ten minutes: `key_…#2026-11-21T16:40Z`. */
+const bucketOf = (shard: string, atMs: number): string =>
+  `${shard}#${new Date(Math.floor(atMs / BUCKET_MS) * BUCKET_MS).toISOString().slice(0, 16)}Z`;
+
+/** An event's key follows from its request's id alone: whoever settles a request, and however often, writes the same item. */
+const keyOf = (keyId: string, requestId: string, shards: number) => ({
+  usage_bucket: bucketOf(shardId(keyId, shardOf(requestId, shards)), requestTimeMs(requestId)),
+  usage_event: requestId,
+});
+
+/** The events in the `usage` table. The only code that knows their keys. */
+export const createUsageStore = (database: Database, table: string) => {
+  const get = async (keyId: string, requestId: string, shards = 1): Promise<UsageEvent | undefined> => {
+    const { Item } = await database.send(new GetCommand({ TableName: table, Key: keyOf(keyId, requestId, shards), ConsistentRead: true }));
+    return Item && UsageEvent.parse(Item);
+  };
+  return {
+    /** The event of a request, as of now. `shards`: of its key. */
+    get,
+
+    /** Puts the event unless its request has one; returns the event that is stored. */
+    putIfAbsent: async (event: UsageEvent, shards = 1): Promise<UsageEvent> => {
+      const Key = keyOf(event.key_id, event.request_id, shards);
+      try {
+        const Item = { ...Key, ...event, ...(event.metadata && { metadata: JSON.stringify(event.metadata) }) };
+        await database.send(new PutCommand({ TableName: table, Item, ConditionExpression: 'attribute_not_exists(usage_bucket)' }));
+        return event;
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error;
+        return (await get(event.key_id, event.request_id, shards)) as UsageEvent;
+      }
+    },
+
+    /** The events of a key, or of one shard of it, that arrived in the ten minutes that hold `atMs`, oldest first. */
+    listByBucket: async function* (shard: string, atMs: number): AsyncGenerator<UsageEvent> {
+      const query = {
+        TableName: table,
+        KeyConditionExpression: 'usage_bucket = :bucket',
+        ExpressionAttributeValues: { ':bucket': bucketOf(shard, atMs) },
+        ConsistentRead: true,
+      };
+      for await (const item of queryItems(database, query, MAX_PAGES)) yield UsageEvent.parse(item);
+    },
+  };
+};
+
+export type UsageStore = ReturnType<typeof createUsageStore>;

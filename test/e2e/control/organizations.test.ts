@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+let run: TestRun;
+let control: Control;
+let admin: SignedIn;
+beforeAll(async () => {
+  run = await startTestRun();
+  control = controlOf(run);
+  admin = await control.asAdmin();
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const put = (id: string, limits: object, headers: Record<string, string> = {}) =>
+  control.call('PUT', `/v1/organizations/${id}/limits`, { token: admin.token, body: limits, headers });
+const grant = (id: string, body: object, key?: string) =>
+  control.call('POST', `/v1/organizations/${id}/credit-grants`, {
+    token: admin.token,
+    body: { reason: 'invoice 7', ...body },
+    ...(key && { headers: { 'idempotency-key': key } }),
+  });
+const balanceOf = (id: string) => control.done('GET', `/v1/organizations/${id}/balance`, { token: admin.token });
+
+describe('credit', () => {
+  test('is granted to an organization with limits, and to no other', async () => {
+    const { id } = await control.createOrganization();
+    expect((await grant(id, { amount: '5' })).body.error.code).toBe('no_credit');
+    expect((await control.call('GET', `/v1/organizations/${id}/balance`, { token: admin.token })).status).toBe(409);
+    await put(id, { prepaid: true });
+    expect((await grant(id, { amount: '100.000000001' })).body).toMatchObject({ number: 1, amount: '100.000000001', actor: admin.id });
+    expect((await grant(id, { amount: '-0.000000001', reason: 'correction' })).body).toMatchObject({ number: 2, amount: '-0.000000001' });
+    expect(await balanceOf(id)).toMatchObject({ grants: 2, granted: '100', available: '100', drift: '0' });
+    const { data } = await control.done('GET', `/v1/organizations/${id}/credit-grants`, { token: admin.token });
+    expect(data.map(({ number, reason }: { number: number; reason: string }) => [number, reason])).toEqual([
+      [2, 'correction'],
+      [1, 'invoice 7'],
+    ]);
+  });
+
+  test('under one idempotency key is granted once, however often and at whatever time it is asked', async () => {
+    const { id } = await control.createOrganization();
+    await put(id, { prepaid: true });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => grant(id, { amount: '10' }, 'order-1')));
+    answers.push(await grant(id, { amount: '10' }, 'order-1'));
+    expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(201));
+    expect(new Set(answers.map(({ body }) => body.number))).toEqual(new Set([1]));
+    expect((await grant(id, { amount: '11' }, 'order-1')).status).toBe(422);
+    expect((await grant(id, { amount: '10' }, 'order-2')).body.number).toBe(2);
+    expect(await balanceOf(id)).toMatchObject({ grants: 2, available: '20' });
+    const { data } = await control.done('GET', `/v1/audit-log?organization=${id}`, { token: admin.token });
+    expect(data.filter(({ action }: { action: string }) => action === 'credit.granted')).toHaveLength(2);
+  });
+
+  test.each(['1e3', '1.0000000001', '', '1,5', 'ten', '--1'])('of %p dollars is a 400', async (amount) => {
+    const { id } = await control.createOrganization();
+    expect((await grant(id, { amount })).body.error.param).toBe('amount');
+  });
+});
+
+describe('limits', () => {
+  test('of an organization bind its keys together, and are set all at once', async () => {
+    const { id } = await control.createOrganization();
+    const secrets = await Promise.all(
+      ['a', 'b'].map(
+        async (name) =>
+          (await control.done('POST', '/v1/api-keys', { token: admin.token, body: { name, organization: id } })).secret as string,
+      ),
+    );
+    expect((await put(id, { requests_per_minute: 3, month_budget: '5' })).body.limits).toEqual({
+      requests_per_minute: 3,
+      tokens_per_minute: null,
+      concurrency: 1_000,
+      month_budget: '5',
+      prepaid: false,
+    });
+    const answers: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const response = await fetch(`${run.base_url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secrets[i % 2]}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: run.model, max_tokens: 4, messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+      answers.push(response.status);
+    }
+    expect(answers).toEqual([200, 200, 200, 429]);
+    expect((await put(id, {})).body.limits).toMatchObject({ requests_per_minute: null, month_budget: null });
+    expect(await run.limiters.get(id)).not.toHaveProperty('lim_r');
+  });
+
+  test('set at the same time under one ETag are set once, and the other is a 412', async () => {
+    const { id } = await control.createOrganization();
+    const answers = await Promise.all([1, 2].map((requests_per_minute) => put(id, { requests_per_minute }, { 'if-match': '"1"' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const { limits } = await control.done('GET', `/v1/organizations/${id}`, { token: admin.token });
+    expect((await run.limiters.get(id))?.lim_r).toBe(limits.requests_per_minute);
+  });
+});
+
+test('suspending tells also those keys that a death left untold, when it is done again', async () => {
+  const { id } = await control.createOrganization();
+  const { id: key } = await control.done('POST', '/v1/api-keys', { token: admin.token, body: { name: 'k', organization: id } });
+  const suspend = () => control.done('POST', `/v1/organizations/${id}/suspend`, { token: admin.token, body: { reason: 'overdue' } });
+  await suspend();
+  await run.limiters.configure(key, {}, ['lim_o']);
+  await suspend();
+  expect(await run.limiters.get(key)).toMatchObject({ lim_o: true });
+  expect(await run.limiters.get(id)).toMatchObject({ status: 'suspended' });
+});
+
+test('resuming what was never suspended changes nothing', async () => {
+  const { id } = await control.createOrganization();
+  const resumed = await control.done('POST', `/v1/organizations/${id}/resume`, { token: admin.token, body: { reason: 'by mistake' } });
+  expect(resumed).toMatchObject({ status: 'active', limits: null, version: 1 });
+  expect(await run.limiters.get(id)).toBeUndefined();
+});
+
+test('organizations are listed page by page, the newest first', async () => {
+  const made: string[] = [];
+  for (const name of ['one', 'two', 'three']) made.unshift((await control.createOrganization(name)).id);
+  const first = await control.done('GET', '/v1/organizations?limit=3', { token: admin.token });
+  const second = await control.done('GET', `/v1/organizations?limit=2&after=${first.next}`, { token: admin.token });
+  const ids = [...first.data, ...second.data].map(({ id }: { id: string }) => id);
+  // An operator may have chosen another form of id.
+  expect(ids.filter((id) => id !== 'org_demo').slice(0, 3)).toEqual(made);
+});
+
+test('npm run admin -- bootstrap makes an admin who logs in with the password that it prints, and is in the audit log', async () => {
+  const { id: USER_POOL_ID = '', client_id: USER_POOL_CLIENT_ID = '' } = run.user_pools.Users ?? {};
+  const env = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: run.dynamodb_endpoint,
+    AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER: run.cognito_endpoint as string,
+    KEYS_TABLE: run.tables.Keys,
+    ACCOUNTS_TABLE: run.tables.Accounts,
+    AUDIT_TABLE: run.tables.Audit,
+    USER_POOL_ID,
+    USER_POOL_CLIENT_ID,
+    TOKEN_ISSUER: `https://cognito-idp.us-east-1.amazonaws.com/${USER_POOL_ID}`,
+  };
+  const main = path.join(import.meta.dirname, '../../../infra/admin/main.ts');
+  const args = [main, 'bootstrap', '--email', 'Root@Example.com', '--actor', 'deployer'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  const password = stdout.trim().split('\n').at(-1) as string;
+  const { body } = await control.call('POST', '/v1/auth/login', { body: { email: 'root@example.com', password } });
+  expect(body.challenge).toBe('new_password');
+  const answer = { email: 'root@example.com', session: body.session, new_password: 'A-Password-of-roots-4' };
+  expect((await control.done('POST', '/v1/auth/challenge', { body: answer })).user).toMatchObject({ role: 'admin', organization: null });
+  const { data } = await control.done('GET', '/v1/audit-log?limit=100', { token: admin.token });
+  expect(data).toContainEqual(
+    expect.objectContaining({
+      action: 'user.invited',
+      actor: { type: 'operator', id: 'deployer', email: null, organization: null },
+      request_id: null,
+    }),
+  );
+  await expect(promisify(execFile)(process.execPath, args, { env })).rejects.toMatchObject({
+    stderr: expect.stringContaining('e-mail address already'),
+  });
+});

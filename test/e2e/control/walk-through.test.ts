@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const DOCUMENT = path.join(import.meta.dirname, '../../../docs/control-plane.md');
+
+/** A step of the walk-through: what is typed, and what the document says that it prints. */
+interface Step {
+  command: string;
+  printed: string | undefined;
+}
+
+/** The shell blocks of the document, each with the block of output right behind it. */
+const stepsOf = (markdown: string): Step[] => {
+  const blocks = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }));
+  return blocks.flatMap(({ language, text }, i) => {
+    const next = blocks[i + 1];
+    return language === 'sh'
+      ? [{ command: text, printed: next?.language === 'json' ? compact(next.text) : next?.language === 'text' ? next.text : undefined }]
+      : [];
+  });
+};
+
+/** JSON in the document may be laid out for reading. */
+const compact = (text: string): string => text.replace(/([{[,:])\s+/g, '$1').replace(/\s+([}\]])/g, '$1');
+
+/** Matches what the document prints; `…` stands for any text of one line. */
+const patternOf = (printed: string): RegExp =>
+  new RegExp(
+    `^${printed
+      .trim()
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('…', '[^\\n]*?')}$`,
+  );
+
+const MARK = '=====';
+
+let run: TestRun;
+let folder: string;
+beforeAll(async () => {
+  run = await startTestRun();
+  folder = mkdtempSync(path.join(tmpdir(), 'sluice-walk-'));
+  symlinkSync(run.state, path.join(folder, '.sluice'));
+});
+afterAll(async () => {
+  await run.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a script as a person types it, in one shell; what it printed. */
+const shell = (script: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: folder,
+      env: { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
+    });
+    let output = '';
+    child.stdout.on('data', (text: Buffer) => {
+      output += text.toString();
+    });
+    child.stderr.on('data', (text: Buffer) => {
+      output += text.toString();
+    });
+    child.once('error', reject);
+    child.once('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`The walk-through ended with ${code}:\n${output}`))));
+  });
+
+test('the walk-through of docs/control-plane.md prints what the document says, with curl alone', async () => {
+  const steps = stepsOf(readFileSync(DOCUMENT, 'utf8'));
+  expect(steps.length).toBeGreaterThan(9);
+  const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
+  const printed = output.split(MARK).map((text) => text.trim());
+  for (const [i, { command, printed: told }] of steps.entries()) {
+    if (told === undefined) throw new Error(`A step says nothing of what it prints:\n${command}`);
+    expect(printed[i]).toMatch(patternOf(told));
+  }
+});

@@ -1,0 +1,266 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
+import { grantCredit } from '../../../functions/control/organizations/grant-credit.ts';
+import { sweep } from '../../../functions/metering/sweep.ts';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter.ts';
+import { keyIdOf, shardId } from '../../../shared/admission/shards.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { createKey } from '../../support/create-key.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
+import type { Note } from '../../support/fault-witness.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const KILLS = 300;
+const CALLERS = 14;
+const ENVIRONMENTS = '6';
+const MAX_MS = 240_000;
+const MINUTE_MS = 60_000;
+const SWEPT_AFTER_MS = 12 * MINUTE_MS;
+const GRANTED = 1_000_000_000n;
+/** A process that dies before it is up is started again ever later. */
+const GROWN_MS = 300;
+
+/** Of all calls; together about a tenth. The SDK's budget for retries is spent by many more. */
+const FAULTS = { throttled: 0.01, conflicted: 0.02, failed: 0.01, failedAfter: 0.02, lostRequest: 0.015, lostReply: 0.03, slow: 0.000_5 };
+
+let database: TestDatabase;
+let proxy: FaultProxy;
+let run: TestRun;
+const random = seededRandom(20_261_121);
+beforeAll(async () => {
+  database = await startTestDatabase();
+  proxy = await startFaultProxy(database.url, {
+    random,
+    keysTable: database.tables.Keys as string,
+    usageTable: database.tables.Usage as string,
+  });
+  process.env.DYNAMODB_ENDPOINT = proxy.url;
+  try {
+    run = await startTestRun('--environments', ENVIRONMENTS);
+  } finally {
+    delete process.env.DYNAMODB_ENDPOINT;
+  }
+});
+afterAll(async () => {
+  await run.close();
+  await proxy.close();
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+interface Caller {
+  secret: string;
+  keyId: string;
+  shards: number;
+  organization: string;
+}
+
+const limits = { scope: 'serverless', requests_per_minute: 24_000, tokens_per_minute: 10_000_000, concurrency: 32 } as const;
+
+/** Every kind of key: plain, of two shards, with budgets, and of an organization that pays in advance. */
+const createCallers = async (): Promise<Caller[]> => {
+  const { limiters } = database;
+  const prepaid = newId('organization');
+  const make = async (fields: Partial<Parameters<typeof createKey>[1]>, shards = 1): Promise<Caller> => {
+    const organization = fields.org ?? newId('organization');
+    const { secret, key_id } = await createKey(limiters, { ...limits, ...fields, org: organization });
+    return { secret, keyId: key_id, shards, organization };
+  };
+  const callers = [
+    await make({}),
+    await make({ concurrency: 64 }, 2),
+    await make({ day_budget_nanos: GRANTED, month_budget_nanos: GRANTED, total_budget_nanos: GRANTED }),
+    await make({ org: prepaid }),
+    await make({ org: prepaid, total_budget_nanos: GRANTED, concurrency: 64 }, 2),
+  ];
+  await limitOrganization(limiters, prepaid, { month_budget_nanos: GRANTED, prepaid: true, concurrency: 200, requests_per_minute: 24_000 });
+  const credit = createCreditStore(database.database, database.tables.Accounts as string);
+  await grantCredit(
+    { limiters, credit },
+    { organization: prepaid, amount_nanos: GRANTED, actor: 'a', reason: 'r', granted_at: Date.now() },
+  );
+  return callers;
+};
+
+const ending = async (caller: Caller, number: number): Promise<number | 'cut'> => {
+  const headers = {
+    authorization: `Bearer ${caller.secret}`,
+    'content-type': 'application/json',
+    ...(number % 5 === 0 && { 'idempotency-key': `${number}` }),
+  };
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const body = JSON.stringify({ model: run.model, messages, stream: number % 2 === 0, max_tokens: 6, temperature: 1, seed: number });
+  try {
+    const response = await fetch(`${run.base_url}/v1/chat/completions`, { method: 'POST', headers, body });
+    const text = await response.text();
+    return response.status === 200 && number % 2 === 0 && !text.includes('[DONE]') ? 'cut' : response.status;
+  } catch {
+    return 'cut';
+  }
+};
+
+const kill = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+};
+
+/** Load from many callers at once, while function processes are killed at random; how each reply ended. */
+const storm = async (callers: readonly Caller[]): Promise<{ endings: (number | 'cut')[]; kills: number }> => {
+  const endings: (number | 'cut')[] = [];
+  const until = performance.now() + MAX_MS;
+  let kills = 0;
+  let number = 0;
+  const isOver = (): boolean => kills >= KILLS || performance.now() > until;
+  const call = async (): Promise<void> => {
+    while (!isOver()) {
+      const end = await ending(callers[Math.floor(random() * callers.length)] as Caller, number++);
+      endings.push(end);
+      // No process was up: asking again at once would only keep the next one from coming up.
+      if (end === 503) await delay(50);
+    }
+  };
+  const killer = async (): Promise<void> => {
+    const seenAt = new Map<number, number>();
+    while (!isOver()) {
+      await delay(random() * 400);
+      const pids = (await run.facts()).pids.functions.inference ?? [];
+      for (const pid of pids) if (!seenAt.has(pid)) seenAt.set(pid, performance.now());
+      const grown = pids.filter((pid) => performance.now() - (seenAt.get(pid) ?? 0) > GROWN_MS);
+      const pid = grown[Math.floor(random() * grown.length)];
+      if (pid !== undefined && kill(pid)) kills++;
+    }
+  };
+  await Promise.all([killer(), ...Array.from({ length: CALLERS }, call)]);
+  return { endings, kills };
+};
+
+/** What must have become of each request, by what the database was seen to do and by what is in flight before the sweep. */
+const expectedEvents = (
+  notes: readonly Note[],
+  keyLimiters: ReadonlyMap<string, Caller>,
+  items: readonly LimiterItem[],
+): Map<string, string> => {
+  const expected = new Map<string, string>();
+  const done = new Set<string>();
+  const undone = new Set<string>();
+  for (const note of notes) {
+    if (note.kind === 'event') done.add(String(note.item.request_id?.S));
+    else if (note.kind === 'undone') undone.add(note.requestId);
+    else if (keyLimiters.has(note.limiterId)) {
+      if (note.kind === 'took') expected.set(note.requestId, keyIdOf(note.limiterId));
+      // The event comes before its release.
+      else expect(done.has(note.requestId)).toBe(true);
+    }
+  }
+  for (const id of undone) {
+    expect(done.has(id)).toBe(false);
+    expected.delete(id);
+  }
+  const flying = (item: LimiterItem): string[] => Object.keys(item.fl);
+  const organizations = new Set(items.filter(({ id }) => id.startsWith('org_')).flatMap(flying));
+  // Let in by its key alone, and its function died: it never was a request.
+  for (const item of items.filter(({ id }) => keyLimiters.has(id)))
+    for (const [id, entry] of Object.entries(item.fl)) if (entry[4] === 1 && !organizations.has(id) && !done.has(id)) expected.delete(id);
+  return expected;
+};
+
+const eventsOf = async (limiterIds: Iterable<string>): Promise<UsageEvent[]> => {
+  const events: UsageEvent[] = [];
+  for (const id of limiterIds)
+    for (const at of [Date.now() - 20 * MINUTE_MS, Date.now() - 10 * MINUTE_MS, Date.now()])
+      for await (const event of database.usage.listByBucket(id, at)) events.push(event);
+  return events;
+};
+
+test(
+  `${KILLS} function processes killed at random under load, over a failing database, leave after the sweep one event for each admitted request and nothing in flight, and every balance is the sum of its events`,
+  async () => {
+    const callers = await createCallers();
+    const keyLimiters = new Map(
+      callers.flatMap((caller) => Array.from({ length: caller.shards }, (_, i) => [shardId(caller.keyId, i), caller] as const)),
+    );
+    await run.control('container', { token_delay_ms: 2 });
+    proxy.faults = FAULTS;
+    const { endings, kills } = await storm(callers);
+    proxy.faults = {};
+    expect(kills).toBeGreaterThanOrEqual(KILLS);
+    expect(proxy.seen).toMatchObject({ unknown: 0 });
+    for (const fault of ['throttled', 'conflicted', 'failed', 'failedAfter', 'lostRequest', 'lostReply'] as const)
+      expect(proxy.seen[fault]).toBeGreaterThan(0);
+
+    // A caller got its whole answer, was told, or saw the connection break.
+    expect(endings.filter((end) => ![200, 409, 429, 503, 'cut'].includes(end))).toEqual([]);
+    expect(endings.filter((end) => end === 200).length).toBeGreaterThan(200);
+    expect(endings.filter((end) => end === 'cut').length).toBeGreaterThan(20);
+
+    // What is still at work in the background, such as a settlement that is tried again, comes to its end.
+    const stored = async (): Promise<LimiterItem[]> => {
+      const ids = [...keyLimiters.keys(), ...new Set(callers.map(({ organization }) => organization))];
+      return (await Promise.all(ids.map((id) => database.limiters.get(id)))).filter((item) => item !== undefined);
+    };
+    for (let quiet = 0, before = -1; quiet < 3; ) {
+      await delay(500);
+      const now = proxy.notes().length;
+      quiet = now === before ? quiet + 1 : 0;
+      before = now;
+    }
+    const expected = expectedEvents(proxy.notes(), keyLimiters, await stored());
+    const sweepAt = (nowMs: number) =>
+      sweep({
+        limiters: database.limiters,
+        usage: database.usage,
+        now: () => nowMs,
+        maxFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
+        hasTime: () => true,
+        onOrphan: () => undefined,
+      });
+    expect(await sweepAt(Date.now() + SWEPT_AFTER_MS)).toMatchObject({ complete: true });
+    expect(await sweepAt(Date.now() + SWEPT_AFTER_MS + 5 * MINUTE_MS)).toMatchObject({ released: 0, orphaned: 0, undone: 0 });
+
+    const events = await eventsOf(keyLimiters.keys());
+    expect(new Map(events.map(({ request_id, key_id }) => [request_id, key_id]))).toEqual(expected);
+    expect(events).toHaveLength(expected.size);
+    expect(events.filter(({ outcome }) => outcome === 'orphaned').length).toBeGreaterThan(10);
+    expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(
+      endings.filter((end) => end === 200).length,
+    );
+
+    const items = await stored();
+    for (const item of items) expect({ id: item.id, inFlight: item.fl }).toEqual({ id: item.id, inFlight: {} });
+    const costOf = (of: (event: UsageEvent) => boolean): bigint => events.filter(of).reduce((sum, event) => sum + event.cost_nanos, 0n);
+    const counted = (of: (item: LimiterItem) => boolean, counter: (item: LimiterItem) => unknown): bigint =>
+      items.filter(of).reduce((sum, item) => sum + BigInt((counter(item) as bigint) ?? 0), 0n);
+    const month = Object.keys(items[0] ?? {}).find((name) => /^m\d+$/.test(name)) as `m${number}`;
+    for (const { keyId, organization } of callers) {
+      const cost = costOf(({ key_id }) => key_id === keyId);
+      expect(
+        counted(
+          ({ id }) => keyIdOf(id) === keyId,
+          ({ spent }) => spent,
+        ),
+      ).toBe(cost);
+      expect(
+        counted(
+          ({ id }) => keyIdOf(id) === keyId,
+          (item) => item[month],
+        ),
+      ).toBe(cost);
+      const own = items.find(({ id }) => id === organization);
+      if (!own) continue;
+      const all = costOf(({ org_id }) => org_id === organization);
+      expect(BigInt(own.spent ?? 0)).toBe(all);
+      expect(BigInt(own.avail ?? 0)).toBe(GRANTED - all);
+    }
+  },
+  MAX_MS + 60_000,
+);

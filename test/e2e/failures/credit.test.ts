@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
+import { grantCredit } from '../../../functions/control/organizations/grant-credit.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const CALLERS = 1_000;
+const DOLLAR = 1_000_000_000n;
+const MODEL = 'dear';
+/** A place in the queue for eight environments may take longer than the gateway lets a request wait. */
+const MAX_ATTEMPTS = 5;
+
+let run: TestRun;
+beforeAll(async () => {
+  run = await startTestRun('--environments', '8');
+});
+afterAll(async () => {
+  await run.close();
+});
+
+test(`${CALLERS} parallel callers over eight environments spend a prepaid credit of $1.00 and not a nano-dollar more, and the ledger balances`, async () => {
+  const demo = (await run.models.list(SERVERLESS_POOL)).get(run.model);
+  if (!demo) throw new Error('The demo model is not published.');
+  // About a sixth of a cent a request: some six hundred of them.
+  const prices = [{ version: 'dear-1', effective_at: 0, prompt_nanos: 60_000_000_000, completion_nanos: 400_000_000_000 }];
+  await run.models.put(SERVERLESS_POOL, { ...demo, name: MODEL, prices });
+  const organization = newId('organization');
+  const { secret, key_id } = await run.createKey({ org: organization });
+  await limitOrganization(run.limiters, organization, { prepaid: true, concurrency: 100 });
+  const credit = createCreditStore(run.database, run.tables.Accounts as string);
+  await grantCredit(
+    { limiters: run.limiters, credit },
+    { organization, amount_nanos: DOLLAR, actor: 'finance@example.com', reason: 'prepayment', granted_at: Date.now() },
+  );
+
+  const ask = async (_: unknown, number: number): Promise<{ status: number; code: string | undefined }> => {
+    for (let attempt = 1; ; attempt++) {
+      const response = await fetch(`${run.base_url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: `Hello ${number}` }], max_tokens: 2, temperature: 0 }),
+      });
+      const { error } = (await response.json()) as { error?: { code?: string } };
+      const isHeld = response.status === 429 && error?.code === 'rate_limit_exceeded';
+      if (attempt === MAX_ATTEMPTS || (response.status !== 503 && !isHeld)) return { status: response.status, code: error?.code };
+    }
+  };
+  let lowest = DOLLAR;
+  let isOver = false;
+  const watch = async (): Promise<void> => {
+    while (!isOver) {
+      const available = BigInt((await run.limiters.get(organization))?.avail ?? 0);
+      if (available < lowest) lowest = available;
+    }
+  };
+  const watching = watch();
+  const replies = await Promise.all(Array.from({ length: CALLERS }, ask));
+  isOver = true;
+  await watching;
+
+  const served = replies.filter(({ status }) => status === 200);
+  const spentOut = replies.filter(({ code }) => code === 'insufficient_quota');
+  expect(served.length).toBeGreaterThan(100);
+  expect(spentOut.length).toBeGreaterThan(0);
+  expect(lowest).toBeGreaterThanOrEqual(0n);
+
+  const events = await run.eventsOf(key_id);
+  expect(events.filter(({ outcome }) => outcome === 'completed')).toHaveLength(served.length);
+  expect(events.every(({ is_prepaid }) => is_prepaid === true)).toBe(true);
+  const spent = events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+  expect(spent).toBeLessThanOrEqual(DOLLAR);
+  const item = await run.limiters.get(organization);
+  expect(item?.fl).toEqual({});
+  expect(BigInt(item?.avail ?? 0)).toBe(DOLLAR - spent);
+  expect(BigInt(item?.spent ?? 0)).toBe(spent);
+}, 120_000);

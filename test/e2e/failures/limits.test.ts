@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sweep } from '../../../functions/metering/sweep.ts';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
+
+describe.each(HOSTS)('the %s host', (name) => {
+  let run: HostRun;
+  beforeAll(async () => {
+    run = await startHostRun(name, '--environments', '8');
+  });
+  afterAll(async () => {
+    await run.close();
+  });
+
+  const MINUTE_MS = 60_000;
+  const SWEPT_AFTER_MS = 12 * MINUTE_MS;
+
+  const post = (secret: string, body: Record<string, unknown> = {}): Promise<Response> =>
+    fetch(`${run.base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...run.host.headers },
+      body: JSON.stringify({ model: run.model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 2, temperature: 0, ...body }),
+    });
+
+  /** The status of a reply that was read to its end; `cut` when it broke off, as it does when its function dies. */
+  const ending = async (reply: Promise<Response>): Promise<number | 'cut'> => {
+    try {
+      const response = await reply;
+      await response.text();
+      return response.status;
+    } catch {
+      return 'cut';
+    }
+  };
+
+  const sweepLater = async (): Promise<void> => {
+    const report = await sweep({
+      limiters: run.limiters,
+      usage: run.usage,
+      now: () => Date.now() + SWEPT_AFTER_MS,
+      maxFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
+      hasTime: () => true,
+      onOrphan: () => undefined,
+    });
+    expect(report.complete).toBe(true);
+  };
+
+  describe('with eight environments that freeze between invocations', () => {
+    test('200 parallel requests on a key limited to 50 a minute admit exactly 50', async () => {
+      // The window slides with the clock: a storm over the border of a minute is repeated with another key.
+      for (let storm = 0; storm < 3; storm++) {
+        const { secret, key_id } = await run.createKey({ requests_per_minute: 50 });
+        const minute = Math.floor(Date.now() / MINUTE_MS);
+        const statuses = await Promise.all(Array.from({ length: 200 }, () => ending(post(secret))));
+        if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
+        expect(statuses.filter((status) => status === 200)).toHaveLength(50);
+        expect(statuses.filter((status) => status === 429)).toHaveLength(150);
+        expect(await run.eventsOf(key_id)).toHaveLength(50);
+        expect((await run.limiters.get(key_id))?.fl).toEqual({});
+        return;
+      }
+      throw new Error('Every storm crossed the border of a minute.');
+    });
+
+    test('a limit of 3 concurrent requests lets 3 through and tells the others to come again in a second', async () => {
+      const { secret } = await run.createKey({ concurrency: 3 });
+      await run.control('container', { token_delay_ms: 20 });
+      try {
+        const replies = await Promise.all(Array.from({ length: 8 }, () => post(secret, { max_tokens: 30, temperature: 1, seed: 1 })));
+        const refused = replies.filter(({ status }) => status === 429);
+        expect(refused.length).toBeGreaterThanOrEqual(5);
+        for (const reply of refused) expect(reply.headers.get('retry-after')).toBe('1');
+        await Promise.all(replies.map((reply) => reply.text()));
+      } finally {
+        await run.control('container');
+      }
+    });
+
+    test('function processes killed at random under load leave, after the sweep, one event for each admitted request and nothing in flight', async () => {
+      const { secret, key_id } = await run.createKey();
+      const random = seededRandom(42);
+      await run.control('container', { token_delay_ms: 3 });
+      const endings: (number | 'cut')[] = [];
+      try {
+        for (let round = 0; round < 8; round++) {
+          const replies = Array.from({ length: 12 }, (_, i) =>
+            ending(post(secret, { stream: i % 2 === 0, max_tokens: 12, temperature: 1, seed: i })),
+          );
+          // Some replies are over, some on their way, some not begun.
+          await Promise.race([replies[Math.floor(random() * replies.length)]]);
+          const pids = (await run.facts()).pids.functions[run.host.inference] ?? [];
+          for (const pid of pids) if (random() < 0.6) killIfAlive(pid);
+          endings.push(...(await Promise.all(replies)));
+        }
+      } finally {
+        await run.control('container');
+      }
+      const item = await run.limiters.get(key_id);
+      const admitted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + Number(count) : sum), 0);
+      await sweepLater();
+      const events = await run.eventsOf(key_id);
+      expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(events.length);
+      expect(events).toHaveLength(admitted);
+      expect((await run.limiters.get(key_id))?.fl).toEqual({});
+      // A caller either got its whole answer, or was told, or saw the connection break: never a quiet half.
+      expect(endings.filter((end) => end !== 200 && end !== 503 && end !== 'cut')).toEqual([]);
+      expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(
+        endings.filter((end) => end === 200).length,
+      );
+      expect(events.filter(({ outcome }) => outcome === 'orphaned').length).toBeGreaterThan(0);
+      expect(await ending(post(secret))).toBe(200);
+    });
+  });
+
+  const killIfAlive = (pid: number): void => {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  };
+});

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const root = path.join(import.meta.dirname, '../../..');
+const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+
+/** The words of a shell command: quotes, line continuations, and variables where the shell replaces them. */
+const wordsOf = (command: string, variables: Record<string, string>): string[] => {
+  const filled = (text: string): string => text.replace(/\$(\w+)/g, (_, name: string) => variables[name] ?? '');
+  return [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, single, double, bare]) =>
+    single !== undefined ? single : filled((double ?? bare ?? '').replaceAll('\\"', '"')),
+  );
+};
+
+/** The curl commands of the page, in their order. */
+const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
+  block
+    .split(/\n(?=curl )/)
+    .map((part) => part.slice(Math.max(0, part.indexOf('curl '))))
+    .filter((part) => part.startsWith('curl '))
+    .map((part) => part.trim()),
+);
+
+/** The programs of the page. */
+const programs = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program = '']) => program);
+
+const send = (command: string, variables: Record<string, string>): Promise<Response> => {
+  const words = wordsOf(command, variables).slice(1);
+  const after = (flag: string): string[] => words.flatMap((word, i) => (word === flag ? [words[i + 1] ?? ''] : []));
+  const [body] = after('-d');
+  const [method = body === undefined ? 'GET' : 'POST'] = after('-X');
+  const headers = Object.fromEntries(after('-H').map((header) => header.split(/:\s*/, 2) as [string, string]));
+  const url = words.find((word) => word.startsWith('http')) ?? '';
+  return fetch(url, { method, headers, ...(body !== undefined && { body }) });
+};
+
+let run: TestRun;
+let variables: Record<string, string>;
+beforeAll(async () => {
+  run = await startTestRun();
+  variables = {
+    BASE_URL: run.base_url,
+    API_KEY: run.api_key,
+    ONDEMAND_URL: run.ondemand_url ?? '',
+    ONDEMAND_API_KEY: run.ondemand_api_key,
+    ONDEMAND_MODEL: run.ondemand_model,
+    USER_ID: randomUUID(),
+  };
+});
+afterAll(async () => {
+  await run.close();
+});
+
+test('every example of the API page works as it is pasted, one after the other', async () => {
+  expect(commands.length).toBeGreaterThan(12);
+  expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(5);
+  const known = { ...variables };
+  for (const command of commands) {
+    const response = await send(command, known);
+    const text = await response.text();
+    expect({ command, status: response.status, text: response.ok ? '' : text }).toEqual({ command, status: 200, text: '' });
+    const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
+    if (id && !known.ID) known.ID = id;
+  }
+});
+
+test('every program of the API page runs as it is saved', async () => {
+  expect(programs).toHaveLength(1);
+  for (const program of programs) {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root, env: variables });
+    expect(stdout.trim().split('\n').length).toBeGreaterThanOrEqual(2);
+  }
+});
+
+test('the variables of the on-demand host are set to what is in local.json', () => {
+  const facts = [...page.matchAll(/^export (\w+)=\$\(node -p "require\('\.\/\.sluice\/local\.json'\)\.(\w+)"\)/gm)];
+  const local = run as unknown as Record<string, string>;
+  expect(Object.fromEntries(facts.map(([, name, fact = '']) => [name, local[fact]]))).toEqual({
+    ONDEMAND_URL: variables.ONDEMAND_URL,
+    ONDEMAND_API_KEY: variables.ONDEMAND_API_KEY,
+    ONDEMAND_MODEL: variables.ONDEMAND_MODEL,
+  });
+});
+
+test('the page has every route of the host', () => {
+  for (const route of ['POST /v1/chat/completions', 'POST /v1/completions', 'POST /v1/responses', 'POST /tokenize', 'POST /detokenize'])
+    expect(page).toContain(route);
+  for (const route of ['/v1/models', '/v1/models/{model}', '/v1/key', '/health', '/version', '/openapi.json', '/docs'])
+    expect(page).toContain(`GET ${route}`);
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const NAME = 'acme/llama 3:8b%';
+
+let run: TestRun;
+let client: OpenAI;
+beforeAll(async () => {
+  run = await startTestRun();
+  client = new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
+  const priced = { version: 'p', prompt_nanos: 50_000_000, completion_nanos: 123_456_789 };
+  const model = { created: 1_790_000_000, context_length: 4_096, max_output_tokens: 1_024, default_output_tokens: 256 };
+  const targets: [{ endpoint: string }] = [{ endpoint: 'sluice-tiny' }];
+  const put = (name: string, effective_at: number, status: 'published' | 'unpublished' = 'published') =>
+    run.models.put(SERVERLESS_POOL, { ...model, name, status, targets, prices: [{ ...priced, effective_at }] });
+  await Promise.all([put(NAME, 0), put('soon', Date.now() + 3_600_000), put('hidden', 0, 'unpublished')]);
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(run.base_url + path, init);
+const withKey = (secret: string): RequestInit => ({ headers: { authorization: `Bearer ${secret}` } });
+
+describe('models', () => {
+  test('the OpenAI client lists them and retrieves each by its name, whatever is in it', async () => {
+    const names: string[] = [];
+    for await (const { id } of client.models.list()) names.push(id);
+    expect(names).toEqual(expect.arrayContaining([NAME, 'sluice-tiny', 'soon']));
+    expect(names).not.toContain('hidden');
+    for (const name of names) expect(await client.models.retrieve(name)).toMatchObject({ id: name, object: 'model' });
+  });
+
+  test('a name with slashes may be sent as it is', async () => {
+    const response = await get('/v1/models/acme/llama%203:8b%25');
+    expect(await response.json()).toMatchObject({ id: NAME, pricing: { prompt: '0.00000005', completion: '0.000000123456789' } });
+  });
+
+  test('what is not published does not exist', async () => {
+    await expect(client.models.retrieve('hidden')).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+  });
+
+  test('are a 304 to who has them', async () => {
+    for (const path of ['/v1/models', '/v1/models/sluice-tiny', '/openapi.json', '/docs']) {
+      const first = await get(path);
+      const again = await get(path, { headers: { 'if-none-match': first.headers.get('etag') as string } });
+      expect([path, again.status, await again.text(), again.headers.get('etag')]).toEqual([path, 304, '', first.headers.get('etag')]);
+    }
+  });
+});
+
+test('health tells which models can be called', async () => {
+  expect(await (await get('/health')).json()).toEqual({
+    status: 'ok',
+    models: { [NAME]: 'available', 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available', soon: 'unavailable' },
+  });
+});
+
+describe('a key', () => {
+  test('tells its bearer what is left after a request, and is not itself used by asking', async () => {
+    const { secret, key_id } = await run.createKey({
+      requests_per_minute: 10,
+      tokens_per_minute: 100_000,
+      concurrency: 4,
+      models: ['sluice-tiny'],
+    });
+    const answer = await new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` }).chat.completions.create({
+      model: 'sluice-tiny',
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 5,
+    });
+    for (let asked = 0; asked < 12; asked++) {
+      const response = await get('/v1/key', withKey(secret));
+      expect([response.status, response.headers.get('cache-control'), response.headers.get('etag')]).toEqual([200, 'no-store', null]);
+      expect(await response.json()).toMatchObject({
+        id: key_id,
+        scope: 'serverless',
+        models: ['sluice-tiny'],
+        requests_per_minute: { limit: 10, remaining: 9 },
+        tokens_per_minute: { limit: 100_000, remaining: 100_000 - (answer.usage?.total_tokens ?? 0) },
+        concurrency: { limit: 4, in_flight: 0 },
+      });
+    }
+  });
+
+  test('that does not open is a 401 in the words of every route', async () => {
+    const response = await get('/v1/key', withKey('sk-nonsense'));
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({
+      error: expect.stringContaining('not valid'),
+      code: 'invalid_api_key',
+      request_id: response.headers.get('x-request-id'),
+    });
+  });
+});
+
+describe('the reference', () => {
+  test('is a page whose files are all here, compressed, and kept for ever', async () => {
+    const page = await (await get('/docs')).text();
+    const links = [...page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, link]) => `/${link}`);
+    expect(links).toHaveLength(2);
+    for (const link of links) {
+      const response = await get(link);
+      expect(response.headers.get('content-encoding')).toBe('gzip');
+      expect(response.headers.get('cache-control')).toContain('immutable');
+      expect((await response.text()).length).toBeGreaterThan(100_000);
+      const plain = await get(link, { headers: { 'accept-encoding': 'identity' } });
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      expect(await plain.text()).toContain('Swagger UI');
+    }
+  });
+
+  test('sends one who comes with a slash at the end to where its links lead', async () => {
+    const response = await get('/docs/');
+    expect([response.status, response.url]).toEqual([200, `${run.base_url}/docs`]);
+  });
+});
+
+describe('methods', () => {
+  test.each([
+    ['/v1/models', 'GET, HEAD, OPTIONS'],
+    ['/v1/models/a/b', 'GET, HEAD, OPTIONS'],
+    ['/v1/key', 'GET, HEAD, OPTIONS'],
+    ['/health', 'GET, HEAD, OPTIONS'],
+    ['/version', 'GET, HEAD, OPTIONS'],
+    ['/openapi.json', 'GET, HEAD, OPTIONS'],
+    ['/docs', 'GET, HEAD, OPTIONS'],
+    ['/docs/x.js', 'GET, HEAD, OPTIONS'],
+    ['/v1/chat/completions', 'POST, OPTIONS'],
+    ['/v1/completions', 'POST, OPTIONS'],
+    ['/v1/responses', 'POST, OPTIONS'],
+    ['/tokenize', 'POST, OPTIONS'],
+    ['/detokenize', 'POST, OPTIONS'],
+  ])('%s takes %s, and says so to what it does not take', async (path, allow) => {
+    for (const method of ['PUT', 'PATCH', ...(allow.startsWith('GET') ? ['POST'] : ['GET', 'HEAD'])]) {
+      const response = await get(path, { method });
+      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, allow]);
+    }
+    const preflight = await get(path, { method: 'OPTIONS' });
+    expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([204, allow]);
+  });
+
+  test('HEAD has the headers of GET and no body', async () => {
+    for (const path of ['/v1/models', '/v1/models/sluice-tiny', '/openapi.json', '/docs', '/health', '/version']) {
+      const [head, whole] = [await get(path, { method: 'HEAD' }), await get(path)];
+      expect([path, head.status, await head.text(), head.headers.get('etag')]).toEqual([path, 200, '', whole.headers.get('etag')]);
+    }
+  });
+});

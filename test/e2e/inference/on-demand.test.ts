@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import type { KeyItem } from '../../../shared/admission/key.ts';
+import type { NewModel } from '../../../shared/models/model.ts';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { type HostRun, startHostRun } from '../../support/hosts.ts';
+
+let run: HostRun;
+let model: NewModel;
+beforeAll(async () => {
+  run = await startHostRun('on-demand');
+  model = (await run.models.list(SERVERLESS_POOL)).get('sluice-tiny') as NewModel;
+  await run.models.put('org_two', { ...model, name: 'secret-of-two' });
+  for (const org of ['org_one', 'org_two']) await run.models.put(org, { ...model, name: 'assistant' });
+  await run.models.put('org_one', { ...model, name: 'resting', status: 'unpublished' });
+  await run.models.put('org_one', { ...model, name: 'creating', targets: [{ endpoint: 'no-such-endpoint' }] });
+  await run.models.put('org_one', { ...model, name: 'second' });
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const ask = { model: 'assistant', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4 };
+const keyOf = (org: string, fields: object = {}) => run.createKey({ org, ...fields });
+const post = (secret: string | undefined, body: object = ask, headers: Record<string, string> = { 'X-User-Id': randomUUID() }) =>
+  fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...(secret && { authorization: `Bearer ${secret}` }), 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+const errorOf = async (response: Response) =>
+  ((await response.json()) as { error: { message: string; code: string; param: string } }).error;
+
+describe('the header X-User-Id', () => {
+  test.each([
+    ['missing', {}],
+    ['empty', { 'x-user-id': '' }],
+    ['no UUID', { 'x-user-id': 'user-1' }],
+    ['two in one', { 'x-user-id': `${randomUUID()}, ${randomUUID()}` }],
+  ])('that is %s is a 400 that names it', async (_, headers) => {
+    const { secret } = await keyOf('org_one');
+    const response = await post(secret, ask, headers as Record<string, string>);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ param: 'X-User-Id', message: expect.stringContaining('UUID') });
+    const list = await fetch(`${run.base_url}/v1/models`, {
+      headers: { authorization: `Bearer ${secret}`, ...(headers as Record<string, string>) },
+    });
+    expect(list.status).toBe(400);
+  });
+
+  test('is not what is told first: without a key that opens, the answer is a 401', async () => {
+    expect((await post(undefined, ask, {})).status).toBe(401);
+    expect((await post('sk-nonsense', ask, {})).status).toBe(401);
+  });
+
+  test('in any case is on the usage event, in small letters', async () => {
+    const { secret, key_id } = await keyOf('org_one');
+    const user = randomUUID();
+    expect((await post(secret, ask, { 'x-user-id': user.toUpperCase() })).status).toBe(200);
+    expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ user_id: user, org_id: 'org_one', model: 'assistant' })]);
+  });
+
+  test('sent twice is a 400: whose request it is must not depend on which one counts', async () => {
+    const { secret } = await keyOf('org_one');
+    const status = await new Promise((resolve, reject) => {
+      const call = request(
+        `${run.base_url}/v1/chat/completions`,
+        { method: 'POST', headers: { authorization: `Bearer ${secret}`, 'x-user-id': [randomUUID(), randomUUID()] } },
+        (response) => resolve(response.resume().statusCode),
+      );
+      call.once('error', reject).end(JSON.stringify(ask));
+    });
+    expect(status).toBe(400);
+  });
+
+  test('is asked for, and counts, where an answer is given again', async () => {
+    const { secret } = await keyOf('org_one');
+    const user = randomUUID();
+    const again = (headers: Record<string, string>) => post(secret, ask, { 'idempotency-key': 'once', ...headers });
+    expect((await again({ 'x-user-id': user })).status).toBe(200);
+    expect((await again({ 'x-user-id': user })).headers.get('idempotent-replayed')).toBe('true');
+    expect((await again({})).status).toBe(400);
+    expect((await again({ 'x-user-id': 'nope' })).status).toBe(400);
+    expect((await again({ 'x-user-id': randomUUID() })).status).toBe(422);
+  });
+
+  test('is never asked for on the serverless host', async () => {
+    const response = await fetch(`${(await run.facts()).base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${run.api_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...ask, model: 'sluice-tiny' }),
+    });
+    expect(response.status).toBe(200);
+  });
+});
+
+test('a key of the other host is a 401 that names the right URL, on both hosts', async () => {
+  const { base_url, ondemand_url, api_key } = await run.facts();
+  const refused = await post(api_key);
+  expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([401, expect.stringContaining(base_url)]);
+  const { secret } = await keyOf('org_one');
+  const other = await fetch(`${base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(ask),
+  });
+  expect([other.status, ((await other.json()) as { error: string }).error]).toEqual([401, expect.stringContaining(ondemand_url as string)]);
+});
+
+describe('a deployment', () => {
+  test('that there is not is a 404 that says what was meant, of what the key may use alone', async () => {
+    const { secret } = await keyOf('org_one');
+    const near = await errorOf(await post(secret, { ...ask, model: 'asistant' }));
+    expect(near).toMatchObject({ code: 'model_not_found', param: 'model', message: expect.stringContaining("Did you mean 'assistant'?") });
+    const far = await errorOf(await post(secret, { ...ask, model: 'something-else' }));
+    expect(far.message).toContain('may use: assistant, creating, second');
+    const { secret: narrow } = await keyOf('org_one', { models: ['else'] });
+    const hidden = await errorOf(await post(narrow, { ...ask, model: 'else' }));
+    expect(hidden.message).not.toContain('assistant');
+  });
+
+  test('is told of to no key that opens nothing any more, or may not use it any more', async () => {
+    const { secret, key_id } = await keyOf('org_one', { models: ['assistant', 'second', 'gone'] });
+    const miss = async () => (await post(secret, { ...ask, model: 'gone' })).json() as Promise<{ error: { message: string } }>;
+    expect((await post(secret)).status).toBe(200);
+    expect((await miss()).error.message).toContain('may use: assistant, second');
+    await run.limiters.configure<KeyItem>(key_id, { models: ['assistant', 'gone'] });
+    expect((await miss()).error.message).not.toContain('second');
+    await run.limiters.configure(key_id, { status: 'revoked' });
+    expect((await post(secret, { ...ask, model: 'gone' })).status).toBe(401);
+  });
+
+  test('whose endpoint is still made, or whose component has no copies, is not in service either', async () => {
+    const { secret } = await keyOf('org_one');
+    const creating = await post(secret, { ...ask, model: 'creating' });
+    expect([creating.headers.get('retry-after'), (await errorOf(creating)).code]).toEqual(['30', 'deployment_not_ready']);
+    await run.control('sagemaker', { fault: { kind: 'no_capacity', times: 1 } });
+    const empty = await post(secret);
+    await run.control('sagemaker');
+    expect((await errorOf(empty)).code).toBe('deployment_not_ready');
+  });
+
+  test('that is not in service is a 503 that says when to try again', async () => {
+    const { secret } = await keyOf('org_one');
+    const response = await post(secret, { ...ask, model: 'resting' });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
+    expect((await errorOf(response)).code).toBe('deployment_not_ready');
+  });
+
+  test('of the same name in two organizations is two: each has its own events, and sees its own alone', async () => {
+    const [one, two] = [await keyOf('org_one'), await keyOf('org_two')];
+    for (const { secret } of [one, two]) expect((await post(secret)).status).toBe(200);
+    expect(await run.eventsOf(one.key_id)).toEqual([expect.objectContaining({ org_id: 'org_one' })]);
+    expect(await run.eventsOf(two.key_id)).toEqual([expect.objectContaining({ org_id: 'org_two' })]);
+    expect((await post(one.secret, { ...ask, model: 'secret-of-two' })).status).toBe(404);
+    const client = (secret: string) =>
+      new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1`, maxRetries: 0, defaultHeaders: { 'X-User-Id': randomUUID() } });
+    const names = async (secret: string) => (await client(secret).models.list()).data.map(({ id }) => id);
+    expect(await names(one.secret)).toEqual(['assistant', 'creating', 'second']);
+    await expect(client(one.secret).models.retrieve('secret-of-two')).rejects.toMatchObject({ status: 404 });
+    expect((await client(one.secret).models.retrieve('assistant')).id).toBe('assistant');
+    // Nothing is told without a key, and shared models are not there.
+    expect((await fetch(`${run.base_url}/v1/models`)).status).toBe(401);
+    expect((await post(one.secret, { ...ask, model: 'sluice-tiny' })).status).toBe(404);
+  });
+
+  test('answers in the words of the Responses API too, stored for the organization', async () => {
+    const { secret } = await keyOf('org_one');
+    const client = new OpenAI({
+      apiKey: secret,
+      baseURL: `${run.base_url}/v1`,
+      maxRetries: 0,
+      defaultHeaders: { 'X-User-Id': randomUUID() },
+    });
+    const response = await client.responses.create({ model: 'assistant', input: 'Hello', max_output_tokens: 16 });
+    expect(response).toMatchObject({ object: 'response', model: 'assistant', output: [{ type: 'message' }] });
+    expect((await client.responses.retrieve(response.id)).id).toBe(response.id);
+    const { secret: stranger } = await keyOf('org_two');
+    const other = new OpenAI({
+      apiKey: stranger,
+      baseURL: `${run.base_url}/v1`,
+      maxRetries: 0,
+      defaultHeaders: { 'X-User-Id': randomUUID() },
+    });
+    await expect(other.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+test('what only the serverless host does is not there', async () => {
+  const { secret } = await keyOf('org_one');
+  for (const path of ['/v1/completions', '/tokenize', '/detokenize']) {
+    const response = await fetch(run.base_url + path, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: '{}' });
+    expect(response.status).toBe(404);
+  }
+});

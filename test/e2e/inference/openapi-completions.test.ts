@@ -1,0 +1,120 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Json } from '../../infra/reference/schemas.ts';
+import { type ToldReplies, toldReplies } from '../../infra/reference/told-replies.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+let run: TestRun;
+let asTold: ToldReplies['asTold'];
+let operationOf: ToldReplies['operationOf'];
+beforeAll(async () => {
+  run = await startTestRun();
+  ({ asTold, operationOf } = await toldReplies(run));
+});
+afterEach(async () => {
+  await run.control('container');
+  await run.control('sagemaker');
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const ask = { model: 'sluice-tiny', prompt: 'The river runs', max_tokens: 6 };
+const COMPLETIONS = '/v1/completions';
+
+/** An example for the model of the local run: its name, and token ids of its small vocabulary. */
+const forOurModel = (example: object): Json =>
+  JSON.parse(JSON.stringify({ ...example, model: 'sluice-tiny' }), (key, value) =>
+    /^\d+$/.test(key) && typeof value === 'number' ? value % 2_000 : value,
+  );
+
+describe('completions are as the document tells', () => {
+  test.each([
+    ['in one piece', {}],
+    ['several', { prompt: ['The river', 'The harbour'], n: 2, temperature: 1 }],
+    ['with log probabilities of an echo', { echo: true, logprobs: 1 }],
+    ['of an echo alone', { echo: true, max_tokens: 0, logprobs: 0 }],
+    ['with token ids and measurements', { return_token_ids: true, perf_metrics_in_response: true }],
+    ['ended by a stop string', { stop: [' '], max_tokens: 20 }],
+    ['with properties without effect', { best_of: 2, my_property: 1 }],
+  ])('%s', async (_, change) => {
+    expect(await asTold(COMPLETIONS, 'post', { body: { ...ask, ...change } })).toMatchObject({ status: 200 });
+    const streamed = await asTold(COMPLETIONS, 'post', {
+      body: { ...ask, ...change, stream: true, stream_options: { include_usage: true } },
+    });
+    expect(streamed).toMatchObject({ status: 200, isDone: true, value: { choices: [] } });
+  });
+
+  test('in every example of a request', async () => {
+    const { examples } = operationOf(COMPLETIONS, 'post').requestBody.content['application/json'];
+    for (const { value } of Object.values(examples))
+      expect(await asTold(COMPLETIONS, 'post', { body: forOurModel(value) })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    [400, { temperature: 3 }, undefined],
+    [401, {}, 'sk-nonsense'],
+    [404, { model: 'nope' }, undefined],
+  ])('in an error %i', async (status, change, key) => {
+    expect(await asTold(COMPLETIONS, 'post', { body: { ...ask, ...change }, ...(key && { key }) })).toMatchObject({ status });
+  });
+
+  test('in a refusal of the suffix, of the model, by a limit, and without capacity', async () => {
+    const { secret: elsewhere } = await run.createKey({ models: ['other'] });
+    const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
+    const refused = (change: Json, key = run.api_key) => asTold(COMPLETIONS, 'post', { body: { ...ask, ...change }, key });
+    expect(await refused({ suffix: 'the end' })).toMatchObject({ status: 400, value: { error: { param: 'suffix' } } });
+    expect(await refused({}, elsewhere)).toMatchObject({ status: 403 });
+    expect(await refused({}, poor)).toMatchObject({ status: 429 });
+    await run.control('sagemaker', { fault: { kind: 'throttling' } });
+    expect(await refused({})).toMatchObject({ status: 503 });
+  });
+
+  test('in a failure in the middle of a stream', async () => {
+    await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
+    const { value, isDone } = await asTold(COMPLETIONS, 'post', { body: { ...ask, max_tokens: 40, stream: true } });
+    expect({ value, isDone }).toMatchObject({ value: { error: { code: 'upstream_error' } }, isDone: false });
+  });
+});
+
+describe('tokens are as the document tells', () => {
+  test('there and back, and as a prompt', async () => {
+    const asked = { model: 'sluice-tiny', prompt: 'The river runs' };
+    const { value } = await asTold('/tokenize', 'post', { body: { ...asked, return_token_strs: true, my_property: 1 } });
+    const { tokens } = value as { tokens: number[] };
+    expect(value).toMatchObject({ count: tokens.length, token_strs: tokens.map(() => expect.any(String)) });
+    expect((await asTold('/detokenize', 'post', { body: { model: 'sluice-tiny', tokens } })).value).toEqual({ prompt: asked.prompt });
+    for (const prompt of [tokens, [tokens, tokens]])
+      expect(await asTold(COMPLETIONS, 'post', { body: { ...ask, prompt } })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['/tokenize', { prompt: 'a' }],
+    ['/detokenize', { tokens: [1] }],
+  ])('in a refusal by %s of the key, of the model, and by a limit', async (path, body) => {
+    const { secret: elsewhere } = await run.createKey({ models: ['other'] });
+    const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
+    const refused = async (key = run.api_key, model = 'sluice-tiny') =>
+      (await asTold(path, 'post', { body: { model, ...body }, key })).status;
+    expect(await refused('sk-nonsense')).toBe(401);
+    expect(await refused(elsewhere)).toBe(403);
+    expect(await refused(run.api_key, 'nope')).toBe(404);
+    expect(await refused(poor)).toBe(429);
+  });
+
+  test('in every example of a request, and back', async () => {
+    for (const path of ['/tokenize', '/detokenize']) {
+      const { examples } = operationOf(path, 'post').requestBody.content['application/json'];
+      for (const { value } of Object.values(examples))
+        expect(await asTold(path, 'post', { body: forOurModel(value) })).toMatchObject({ status: 200 });
+    }
+  });
+
+  test.each([
+    ['/tokenize', { prompt: 'a', messages: [] }],
+    ['/tokenize', {}],
+    ['/detokenize', { tokens: [999_999] }],
+    ['/detokenize', { tokens: 'a' }],
+  ])('in a refusal by %s of %j', async (path, body) => {
+    expect(await asTold(path, 'post', { body: { model: 'sluice-tiny', ...body } })).toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
+import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
+import { addEvent, mergeTotals, noTotals, type Totals } from '../../../shared/usage/totals.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startDurableRun, startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const REQUESTS = 12;
+
+let run: TestRun;
+beforeAll(async () => {
+  run = await startTestRun('--batch-window-ms', '200');
+});
+afterAll(async () => {
+  await run.close();
+});
+
+/** Chats with two models, two of which fail. */
+const chat = async (secret: string): Promise<void> => {
+  const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
+  await run.control('container', { fault: { kind: 'error', status: 500, times: 2 } });
+  const requests = Array.from({ length: REQUESTS }, (_, i) =>
+    client.chat.completions.create({
+      model: i % 3 === 0 ? 'sluice-tiny-reasoning' : run.model,
+      messages: [{ role: 'user', content: 'Tell me about rivers.' }],
+      max_tokens: i + 1,
+    }),
+  );
+  const failed = (await Promise.allSettled(requests)).filter(({ status }) => status === 'rejected');
+  expect(failed).toHaveLength(2);
+};
+
+test('the totals of a day are the sum of its events soon after they were stored, also when the function is killed meanwhile, and a rebuild finds nothing to do', async () => {
+  const { secret, key_id } = await run.createKey();
+  const from = dayOf(Date.now());
+  const rollups = createRollupStore(run.database, run.tables.Usage as string);
+  const kill = async (): Promise<void> => {
+    for (const pid of (await run.facts()).pids.functions.rollup ?? []) process.kill(pid, 'SIGKILL');
+  };
+  await chat(secret);
+  await kill();
+  await chat(secret);
+
+  const totals = async (): Promise<Map<string, Totals>> => {
+    const byModel = new Map<string, Totals>();
+    for await (const { model, totals: ofDay } of rollups.listDays(key_id, from, dayOf(Date.now())))
+      byModel.set(model, mergeTotals(byModel.get(model) ?? noTotals(), ofDay));
+    return byModel;
+  };
+  const counted = async (): Promise<number> => [...(await totals()).values()].reduce((sum, { events }) => sum + events, 0);
+  await eventually(async () => (await counted()) === 2 * REQUESTS, 'all requests are in the totals');
+
+  const sums = new Map<string, Totals>();
+  const events = await run.eventsOf(key_id);
+  for (const event of events) {
+    const sum = sums.get(event.model as string) ?? noTotals();
+    sums.set(event.model as string, sum);
+    addEvent(sum, event);
+  }
+  expect(await totals()).toEqual(sums);
+  expect([...sums.keys()].sort()).toEqual(['sluice-tiny', 'sluice-tiny-reasoning']);
+  expect(events.filter(({ outcome }) => outcome === 'upstream_failed')).toHaveLength(4);
+
+  const usage = { usage: run.usage, rollups };
+  const report = await rebuild(usage, dayOf(Date.now()), [{ id: key_id, shards: 1 }], Date.now);
+  expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 } });
+});
+
+test('what was not in the totals when the run ended is in them after a restart', async () => {
+  await using first = await startDurableRun();
+  const { secret, key_id } = await first.createKey();
+  const { created } = await new OpenAI({ apiKey: secret, baseURL: `${first.base_url}/v1` }).chat.completions.create({
+    model: first.model,
+    messages: [{ role: 'user', content: 'Hello' }],
+    max_tokens: 1,
+  });
+  await first.stop();
+  await using second = await startDurableRun(first.state, '--batch-window-ms', '200');
+  const { listDays } = createRollupStore(second.database, second.tables.Usage as string);
+  const days = () => Array.fromAsync(listDays(key_id, dayOf((created - 60) * 1_000), dayOf(Date.now())));
+  await eventually(async () => (await days()).length > 0, 'the day has totals');
+  expect(await days()).toEqual([expect.objectContaining({ model: first.model, totals: expect.objectContaining({ requests: 1 }) })]);
+});

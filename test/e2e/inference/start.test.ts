@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import { eventually } from '../../support/eventually.ts';
+import { startDurableRun, startTestRun } from '../../support/local-run.ts';
+
+const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
+
+test('the demo key, its limits and its usage survive a restart; SIGTERM ends everything with 0', async () => {
+  await using first = await startDurableRun();
+  expect(first.output).toContain(first.base_url);
+  expect(first.output).toContain(first.api_key);
+  await new OpenAI({ apiKey: first.api_key, baseURL: `${first.base_url}/v1` }).chat.completions.create(ask);
+  expect(await first.stop()).toBe(0);
+
+  await using second = await startDurableRun(first.state);
+  expect(second.api_key).toBe(first.api_key);
+  await new OpenAI({ apiKey: second.api_key, baseURL: `${second.base_url}/v1` }).chat.completions.create(ask);
+  expect(await second.eventsOf(`key_${second.api_key.slice(4, 22)}`)).toHaveLength(2);
+  expect(await second.close()).toBe(0);
+});
+
+test('the curl line that is printed streams as pasted', async () => {
+  await using run = await startTestRun();
+  const body = /-d '(.*)'/.exec(run.output)?.[1] as string;
+  const url = /curl -N (\S+)/.exec(run.output)?.[1] as string;
+  const authorization = /'authorization: ([^']+)'/.exec(run.output)?.[1] as string;
+  const response = await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } });
+  const events = (await response.text()).trim().split('\n\n');
+  expect(events.length).toBeGreaterThan(4);
+  expect(events.at(-1)).toBe('data: [DONE]');
+});
+
+test('with --stop-on-disconnect a caller that leaves stops the model and is billed for what was delivered', async () => {
+  await using run = await startTestRun('--stop-on-disconnect');
+  await run.control('container', { token_delay_ms: 5 });
+  const { secret, key_id } = await run.createKey();
+  const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` });
+  const stream = await client.chat.completions.create({
+    ...ask,
+    messages: [{ role: 'user', content: 'Tell me about rivers.' }],
+    max_tokens: 4_000,
+    temperature: 1,
+    seed: 3,
+    stream: true,
+  });
+  for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
+  await eventually(async () => (await run.eventsOf(key_id)).length > 0, 'the request is settled');
+  expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated' })]);
+  expect((await run.limiters.get(key_id))?.fl).toEqual({});
+
+  // Before the first word, too.
+  const container = run.pids.container as number;
+  process.kill(container, 'SIGSTOP');
+  const leaving = new AbortController();
+  const call = client.chat.completions.create({ ...ask, stream: true }, { signal: leaving.signal });
+  await eventually(async () => Object.keys((await run.limiters.get(key_id))?.fl ?? {}).length === 1, 'the request is in flight');
+  leaving.abort();
+  await expect(call).rejects.toThrow();
+  process.kill(container, 'SIGCONT');
+  await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'the second request is settled');
+  // The event comes first, then the release.
+  await eventually(async () => Object.keys((await run.limiters.get(key_id))?.fl ?? {}).length === 0, 'nothing is in flight');
+});
+
+test('with --container another OpenAI-compatible server answers, under the published name', async () => {
+  await using foreign = await startTestRun();
+  await using run = await startTestRun('--container', foreign.container_url);
+  const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
+  expect(model).toBe('sluice-tiny');
+  expect(choices[0]?.message.content).not.toBe('');
+});
+
+test('with --container and no server there, it says so in one line', async () => {
+  await expect(startTestRun('--container', 'http://127.0.0.1:1')).rejects.toThrow('does not list a model');
+});

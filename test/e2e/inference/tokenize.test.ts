@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const MODEL = 'sluice-tiny';
+let run: TestRun;
+let secret: string;
+let keyId: string;
+beforeAll(async () => {
+  run = await startTestRun();
+  ({ secret, key_id: keyId } = await run.createKey());
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const post = (path: string, body: object, host = run.base_url, key = secret): Promise<Response> =>
+  fetch(`${host}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ model: MODEL, ...body }),
+  });
+
+const read = async <Body>(answer: Promise<Response>): Promise<Body> => {
+  const response = await answer;
+  expect(response.status).toBe(200);
+  return (await response.json()) as Body;
+};
+
+interface Tokens {
+  count: number;
+  max_model_len: number;
+  tokens: number[];
+  token_strs: string[] | null;
+}
+
+const tools = [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } } }];
+const messages = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'What is a sluice? <|im_end|> 漢字 🙂' },
+  { role: 'assistant', content: 'A gate.' },
+  { role: 'user', content: 'And a weir?' },
+];
+
+describe('the tokens are those of the model itself', () => {
+  test.each([
+    ['a text', { prompt: 'Tell me about rivers.\n\n  漢字 … 🙂' }],
+    ['no text', { prompt: '' }],
+    ['special tokens that are written out', { prompt: '<|im_start|>user\nHi<|im_end|>' }],
+    ['their strings', { prompt: 'A river é<|endoftext|>', return_token_strs: true }],
+    ['messages', { messages }],
+    ['messages to which nothing is answered yet', { messages, add_generation_prompt: false }],
+    ['messages with tools', { messages, tools }],
+  ])('%s', async (_, body) => {
+    const own = await read<Tokens>(post('/tokenize', body, run.container_url, ''));
+    expect(await read<Tokens>(post('/tokenize', body))).toEqual(own);
+  });
+
+  test('messages have as many as a chat is billed for', async () => {
+    const { count, tokens, max_model_len } = await read<Tokens>(post('/tokenize', { messages, tools }));
+    const chat = post('/v1/chat/completions', { messages, tools, max_tokens: 1 });
+    expect((await read<{ usage: { prompt_tokens: number } }>(chat)).usage.prompt_tokens).toBe(count);
+    expect(tokens).toHaveLength(count);
+    expect(max_model_len).toBe(8_192);
+  });
+});
+
+test('tokens become the text that they were made of, 100 kB of it too', async () => {
+  const lines = 'Tell me about rivers, 漢字 and 🙂 <|im_end|>\n\ttwice.  ';
+  for (const text of ['', '\uFEFFx', lines, lines.repeat(1_700)]) {
+    const { tokens } = await read<Tokens>(post('/tokenize', { prompt: text }));
+    expect(await read(post('/detokenize', { tokens }))).toEqual({ prompt: text });
+  }
+});
+
+test('each of them is one event without cost and leaves nothing reserved', async () => {
+  const { secret: own, key_id } = await run.createKey({ tokens_per_minute: 20, concurrency: 1 });
+  for (let i = 0; i < 5; i++) {
+    expect((await post('/tokenize', { prompt: 'a'.repeat(60) }, run.base_url, own)).status).toBe(200);
+    expect((await post('/detokenize', { tokens: [1, 2, 3] }, run.base_url, own)).status).toBe(200);
+  }
+  const events = await run.eventsOf(key_id);
+  expect(events.map(({ route }) => route).sort()).toEqual([...Array(5).fill('/detokenize'), ...Array(5).fill('/tokenize')]);
+  for (const event of events) expect(event).toMatchObject({ cost_nanos: 0n, prompt_tokens: 0, completion_tokens: 0, outcome: 'completed' });
+  expect((await run.limiters.get(key_id))?.fl).toEqual({});
+});
+
+describe('what is wrong is told as on every route', () => {
+  test.each(['/tokenize', '/detokenize'])('%s without a key is a 401 whose error is a string', async (path) => {
+    const response = await post(path, { prompt: 'a', tokens: [1] }, run.base_url, '');
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: expect.any(String), request_id: response.headers.get('x-request-id') });
+  });
+
+  test.each([
+    ['/tokenize', { prompt: 'a', messages }, 'prompt'],
+    ['/tokenize', {}, 'prompt'],
+    ['/detokenize', { tokens: [1, 1_000_000] }, 'tokens[1]'],
+    ['/detokenize', { tokens: [1, -1] }, 'tokens[1]'],
+  ])('%s %j is a 400 that names the property', async (path, body, param) => {
+    const response = await post(path, body);
+    expect(response.status).toBe(400);
+    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('24000');
+    expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
+  });
+
+  test('unknown properties are named in a header', async () => {
+    const response = await post('/tokenize', { prompt: 'a', wombat: 1 });
+    expect(response.headers.get('x-sluice-ignored')).toBe('wombat');
+    expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
+  });
+});
+
+test('a refused request leaves no event', async () => {
+  const before = (await run.eventsOf(keyId)).length;
+  await post('/tokenize', {});
+  expect((await run.eventsOf(keyId)).length).toBe(before);
+});

@@ -1,0 +1,353 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createUserPool, createUserPoolClient, type SignIn, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
+import { createTokenVerifier, jwksUriOf } from '../../../../functions/control/identity/verify-token.ts';
+import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { pool, startTestCognito, type TestCognito, totpOf, wrongTotpOf } from '../../../infra/local/cognito/fixtures.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const TEMPORARY = 'Temporary-Password-1';
+const PASSWORD = 'Correct-Horse-7';
+const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serverPath: '/v1/sessions', userAgent: 'test' };
+
+const openPool = (endpoint: string): UserPool => {
+  const client = createUserPoolClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+  return createUserPool(client, { poolId: pool.id, clientId: pool.client.id });
+};
+
+let cognito: TestCognito;
+let users: UserPool;
+let people = 0;
+
+beforeAll(async () => {
+  cognito = await startTestCognito();
+  users = openPool(cognito.url);
+});
+afterAll(() => cognito.close());
+
+const newAddress = (): string => {
+  people += 1;
+  return `person${people}@example.com`;
+};
+const tokensOf = (result: SignIn | undefined) => {
+  if (!result || !('tokens' in result)) throw new Error(`No tokens: ${JSON.stringify(result)}`);
+  return result.tokens;
+};
+const sessionOf = (result: SignIn | undefined, challenge: 'new_password' | 'totp'): string => {
+  if (!result || !('challenge' in result) || result.challenge !== challenge) throw new Error(`No ${challenge}: ${JSON.stringify(result)}`);
+  return result.session;
+};
+const signIn = (email: string, password = PASSWORD) => users.signIn({ email, password, caller });
+const answer = (email: string, session: string, challenge: 'new_password' | 'totp', text: string) =>
+  users.answerChallenge({ email, session, challenge, answer: text, caller });
+
+/** A user with a password of their own, signed in. */
+const person = async () => {
+  const email = newAddress();
+  const { subject } = await users.createUser({ email, temporaryPassword: TEMPORARY });
+  const session = sessionOf(await signIn(email, TEMPORARY), 'new_password');
+  const tokens = tokensOf(await answer(email, session, 'new_password', PASSWORD));
+  expect(tokens.subject).toBe(subject);
+  return { email, ...tokens };
+};
+/** The same with an authenticator app. */
+const personWithApp = async () => {
+  const made = await person();
+  const { secret } = await users.startTotp(made.accessToken);
+  expect(await users.finishTotp({ accessToken: made.accessToken, code: totpOf(secret) })).toBe(true);
+  return { ...made, secret };
+};
+
+describe('a new user', () => {
+  test('is invited by e-mail, chooses a password and is signed in', async () => {
+    const email = newAddress();
+    const { subject, isNew } = await users.createUser({ email });
+    expect([subject, isNew]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), true]);
+    const session = sessionOf(await signIn(email, await cognito.lastMailTo(email)), 'new_password');
+    const tokens = tokensOf(await answer(email, session, 'new_password', PASSWORD));
+    expect(tokens).toEqual({
+      subject: expect.any(String),
+      accessToken: expect.any(String),
+      refreshToken: expect.any(String),
+      expiresInSeconds: 3_600,
+    });
+    expect(await signIn(email, await cognito.lastMailTo(email))).toBeUndefined();
+    tokensOf(await signIn(email));
+  });
+
+  test('with a temporary password gets no e-mail', async () => {
+    const email = newAddress();
+    await users.createUser({ email, temporaryPassword: TEMPORARY });
+    expect(await cognito.lastMailTo(email)).toBeUndefined();
+    sessionOf(await signIn(email, TEMPORARY), 'new_password');
+  });
+
+  test('is made once, and keeps the password', async () => {
+    const { email, subject } = await person();
+    expect(await users.createUser({ email: email.toUpperCase(), temporaryPassword: TEMPORARY })).toEqual({ subject, isNew: false });
+    tokensOf(await signIn(email));
+  });
+
+  test('has a week to come, and can be invited again until a password is chosen', async () => {
+    const email = newAddress();
+    await users.createUser({ email });
+    const first = (await cognito.lastMailTo(email)) as string;
+    cognito.passMs(7 * DAY_MS);
+    expect(await signIn(email, first)).toBeUndefined();
+    cognito.passMs(-7 * DAY_MS);
+    expect(await users.resendInvitation(email)).toBe(true);
+    expect(await signIn(email, first)).toBeUndefined();
+    const session = sessionOf(await signIn(email, await cognito.lastMailTo(email)), 'new_password');
+    tokensOf(await answer(email, session, 'new_password', PASSWORD));
+    expect(await users.resendInvitation(email)).toBe(false);
+    expect(await users.resendInvitation('nobody@example.com')).toBe(false);
+  });
+
+  test.each(['Short-1', 'no-capitals-here-1', 'NO-SMALL-LETTERS-1', 'No-Digits-Here-', 'NoSymbolsHere123'])(
+    'may not choose %s, and may choose again',
+    async (weak) => {
+      const email = newAddress();
+      await users.createUser({ email, temporaryPassword: TEMPORARY });
+      const session = sessionOf(await signIn(email, TEMPORARY), 'new_password');
+      await expect(answer(email, session, 'new_password', weak)).rejects.toMatchObject({
+        status: 400,
+        type: 'invalid_request_error',
+        code: 'weak_password',
+        param: 'new_password',
+        message: expect.not.stringContaining(weak),
+      });
+      tokensOf(await answer(email, session, 'new_password', PASSWORD));
+      await expect(users.createUser({ email: newAddress(), temporaryPassword: weak })).rejects.toMatchObject({
+        code: 'weak_password',
+        param: 'temporary_password',
+      });
+    },
+  );
+});
+
+describe('signing in', () => {
+  test('gives an access token that verifies', async () => {
+    const { subject, accessToken } = await person();
+    const issuer = `https://cognito-idp.us-east-1.amazonaws.com/${pool.id}`;
+    const verifier = createTokenVerifier({ issuer, clientId: pool.client.id, jwksUri: jwksUriOf(issuer, cognito.url) });
+    expect(await verifier.verify(accessToken)).toEqual({ subject, issuer, issuedAtMs: expect.any(Number) });
+  });
+
+  test('takes the address in any case, and refuses a wrong password as it refuses a stranger', async () => {
+    const { email } = await person();
+    tokensOf(await signIn(email.toUpperCase()));
+    expect(await signIn(email, 'Wrong-Password-1')).toBeUndefined();
+    expect(await signIn('nobody@example.com')).toBeUndefined();
+  });
+
+  test('is refused to a disabled user, with password, challenge and refresh token, until they are enabled', async () => {
+    const { email, subject, refreshToken } = await person();
+    const invited = newAddress();
+    const { subject: other } = await users.createUser({ email: invited, temporaryPassword: TEMPORARY });
+    const session = sessionOf(await signIn(invited, TEMPORARY), 'new_password');
+    await users.setEnabled(subject, false);
+    await users.setEnabled(other, false);
+    expect(await signIn(email)).toBeUndefined();
+    expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
+    expect(await answer(invited, session, 'new_password', PASSWORD)).toBeUndefined();
+    await users.setEnabled(subject, true);
+    tokensOf(await signIn(email));
+    expect(await users.refresh({ refreshToken, caller })).toBeDefined();
+  });
+
+  test('has sessions of one user and one question, that end after three minutes and work once', async () => {
+    const [email, stranger] = [newAddress(), newAddress()];
+    for (const address of [email, stranger]) await users.createUser({ email: address, temporaryPassword: TEMPORARY });
+    const session = sessionOf(await signIn(email, TEMPORARY), 'new_password');
+    expect(await answer(stranger, session, 'new_password', PASSWORD)).toBeUndefined();
+    expect(await answer(email, session, 'totp', '123456')).toBeUndefined();
+    expect(await answer(email, 'made-up-session-of-nobody', 'new_password', PASSWORD)).toBeUndefined();
+    cognito.passMs(3 * MINUTE_MS);
+    expect(await answer(email, session, 'new_password', PASSWORD)).toBeUndefined();
+    cognito.passMs(-3 * MINUTE_MS);
+    const fresh = sessionOf(await signIn(email, TEMPORARY), 'new_password');
+    const answers = await Promise.all([1, 2].map((n) => answer(email, fresh, 'new_password', `${PASSWORD}${n}`)));
+    expect(answers.filter((result) => result !== undefined)).toHaveLength(1);
+  });
+});
+
+describe('a refresh token', () => {
+  test('gives access tokens until it is revoked, which may be done twice', async () => {
+    const { refreshToken } = await person();
+    expect(await users.refresh({ refreshToken, caller })).toEqual({ accessToken: expect.any(String), expiresInSeconds: 3_600 });
+    await users.revoke(refreshToken);
+    expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
+    await users.revoke(refreshToken);
+    await users.revoke('of-nobody');
+    expect(await users.refresh({ refreshToken: 'of-nobody', caller })).toBeUndefined();
+  });
+
+  test('ends after 30 days', async () => {
+    const { refreshToken } = await person();
+    cognito.passMs(30 * DAY_MS);
+    expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
+    cognito.passMs(-30 * DAY_MS);
+  });
+
+  test('ends with all others of its user, and of no one else, when they are signed out everywhere', async () => {
+    const [one, other] = [await person(), await person()];
+    const second = tokensOf(await signIn(one.email));
+    await users.signOutEverywhere(one.subject);
+    for (const { refreshToken } of [one, second]) expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
+    expect(await users.refresh({ refreshToken: other.refreshToken, caller })).toBeDefined();
+    tokensOf(await signIn(one.email));
+  });
+});
+
+describe('a password', () => {
+  test('is changed by who knows the current one', async () => {
+    const { email, accessToken } = await person();
+    const next = 'Another-Horse-8';
+    expect(await users.changePassword({ accessToken, current: 'Wrong-Password-1', next })).toBe(false);
+    await expect(users.changePassword({ accessToken, current: PASSWORD, next: 'weak' })).rejects.toMatchObject({ code: 'weak_password' });
+    tokensOf(await signIn(email));
+    expect(await users.changePassword({ accessToken, current: PASSWORD, next })).toBe(true);
+    expect(await signIn(email)).toBeUndefined();
+    tokensOf(await signIn(email, next));
+    await expect(users.changePassword({ accessToken: 'no.access.token', current: next, next: PASSWORD })).rejects.toMatchObject({
+      status: 401,
+      code: 'invalid_token',
+    });
+  });
+
+  test('is set again with a code from an e-mail, once', async () => {
+    const { email } = await person();
+    const password = 'Another-Horse-8';
+    await users.startReset(email.toUpperCase());
+    const code = (await cognito.lastMailTo(email)) as string;
+    const wrong = code.replace(/.$/, (digit) => String((Number(digit) + 1) % 10));
+    expect(await users.finishReset({ email, code: wrong, password })).toBe(false);
+    await expect(users.finishReset({ email, code, password: 'weak' })).rejects.toMatchObject({ code: 'weak_password' });
+    tokensOf(await signIn(email));
+    expect(await users.finishReset({ email, code, password })).toBe(true);
+    tokensOf(await signIn(email, password));
+    expect(await users.finishReset({ email, code, password: PASSWORD })).toBe(false);
+  });
+
+  test('is not set with a code of an hour ago, or after five wrong ones: that is 429', async () => {
+    const { email } = await person();
+    await users.startReset(email);
+    const code = (await cognito.lastMailTo(email)) as string;
+    cognito.passMs(60 * MINUTE_MS);
+    expect(await users.finishReset({ email, code, password: PASSWORD })).toBe(false);
+    cognito.passMs(-60 * MINUTE_MS);
+    await users.startReset(email);
+    for (let n = 0; n < 5; n++) expect(await users.finishReset({ email, code: `wrong${n}`, password: PASSWORD })).toBe(false);
+    await expect(users.finishReset({ email, code: 'wrong', password: PASSWORD })).rejects.toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+    });
+  });
+
+  test('that is to be reset does not tell who has an account', async () => {
+    const invited = newAddress();
+    await users.createUser({ email: invited, temporaryPassword: TEMPORARY });
+    for (const email of ['nobody@example.com', invited]) {
+      expect(await users.startReset(email)).toBeUndefined();
+      expect(await users.finishReset({ email, code: '123456', password: PASSWORD })).toBe(false);
+    }
+  });
+});
+
+describe('an authenticator app', () => {
+  test('is asked for a code at sign-in once it was set up with a right one', async () => {
+    const { email, accessToken } = await person();
+    const { secret } = await users.startTotp(accessToken);
+    expect(await users.finishTotp({ accessToken, code: wrongTotpOf(secret) })).toBe(false);
+    tokensOf(await signIn(email));
+    expect(await users.finishTotp({ accessToken, code: totpOf(secret) })).toBe(true);
+    const session = sessionOf(await signIn(email), 'totp');
+    expect(await answer(email, session, 'totp', wrongTotpOf(secret))).toBeUndefined();
+    const { refreshToken } = tokensOf(await answer(email, session, 'totp', totpOf(secret)));
+    expect(await users.refresh({ refreshToken, caller })).toBeDefined();
+    expect(await answer(email, session, 'totp', totpOf(secret))).toBeUndefined();
+  });
+
+  test('may be wrong five times before the password is asked for again', async () => {
+    const { email, secret } = await personWithApp();
+    const session = sessionOf(await signIn(email), 'totp');
+    for (let n = 0; n < 5; n++) expect(await answer(email, session, 'totp', wrongTotpOf(secret))).toBeUndefined();
+    expect(await answer(email, session, 'totp', totpOf(secret))).toBeUndefined();
+  });
+
+  test('that is replaced by one never finished locks nobody out', async () => {
+    const { email, accessToken } = await personWithApp();
+    await users.startTotp(accessToken);
+    tokensOf(await signIn(email));
+  });
+
+  test('is asked no more when it was stopped', async () => {
+    const { email, subject } = await personWithApp();
+    await users.stopTotp(subject);
+    tokensOf(await signIn(email));
+  });
+
+  test('is of no use with a token that is none', async () => {
+    await expect(users.startTotp('no.access.token')).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
+  });
+});
+
+describe('a user who is deleted', () => {
+  test('is gone, which may be asked for again', async () => {
+    const { email, subject, refreshToken } = await person();
+    await users.deleteUser(subject);
+    expect(await signIn(email)).toBeUndefined();
+    expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
+    await users.deleteUser(subject);
+    await users.signOutEverywhere(subject);
+    await users.setEnabled(subject, false);
+  });
+});
+
+describe('a user pool', () => {
+  test('is told where a request came from', async () => {
+    const bodies: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      bodies.push(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+      response.writeHead(400).end('{"__type":"NotAuthorizedException"}');
+    });
+    const strict = openPool(await listen(server, 0));
+    await strict.signIn({ email: 'a@example.com', password: PASSWORD, caller });
+    const { userAgent: _userAgent, ...silent } = caller;
+    await strict.refresh({ refreshToken: 'token', caller: silent });
+    await closeServer(server);
+    const ContextData = { IpAddress: '192.0.2.1', ServerName: 'control.test', ServerPath: '/v1/sessions' };
+    expect(bodies).toEqual([
+      expect.objectContaining({ ContextData: { ...ContextData, HttpHeaders: [{ headerName: 'User-Agent', headerValue: 'test' }] } }),
+      expect.objectContaining({ ContextData: { ...ContextData, HttpHeaders: [] } }),
+    ]);
+  });
+
+  test('that cannot be reached, or fails, is a 503 to be retried, without what it was given', async () => {
+    const server = createServer((_request, response) => response.writeHead(500).end('{}'));
+    const url = await listen(server, 0);
+    const failing = openPool(url);
+    const attempt = () => failing.signIn({ email: 'a@example.com', password: PASSWORD, caller });
+    await expect(attempt()).rejects.toMatchObject({ status: 503, code: 'service_unavailable', cause: expect.anything() });
+    await closeServer(server);
+    const error = await attempt().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(PASSWORD);
+  });
+
+  test.each(['TooManyRequestsException', 'LimitExceededException', 'TooManyFailedAttemptsException'])(
+    'that says %s is a 429',
+    async (type) => {
+      const server = createServer((_request, response) =>
+        response.writeHead(400, { 'x-amzn-errortype': type }).end(`{"__type":"${type}"}`),
+      );
+      const busy = openPool(await listen(server, 0));
+      await expect(busy.createUser({ email: 'a@example.com' })).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+      // That a user has asked for too many codes would tell that there is one.
+      if (type === 'LimitExceededException') await busy.startReset('a@example.com');
+      await closeServer(server);
+    },
+  );
+});

@@ -1,0 +1,275 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { deleteModel, updateModel } from '../../../../functions/control/model-registry/change-model.ts';
+import { listModels, retrieveModel } from '../../../../functions/control/model-registry/find-model.ts';
+import { ModelResource, RegisteredModel } from '../../../../functions/control/model-registry/model-resource.ts';
+import { checkAgain, registerModel } from '../../../../functions/control/model-registry/register-model.ts';
+import { ModelUpdate } from '../../../../functions/control/model-registry/registration.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import { createInventory } from '../../../../shared/models/inventory.ts';
+import type { Model } from '../../../../shared/models/model.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { actorOf, admin, type Managed, manage, NOW_SECONDS, reportOf } from '../../../support/managed-models.ts';
+
+let database: TestDatabase;
+let managed: Managed;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  managed = manage(database);
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  managed.setPassing(true);
+  managed.asked.length = 0;
+});
+
+const addressOf = (name: string, organization?: string, expected?: number[]) => ({ name, organization, expected });
+/** An admin, each time a second later, so that the log has an order. */
+let seconds = NOW_SECONDS;
+const nextAdmin = () => actorOf('admin', null, ++seconds * 1_000);
+const update = (name: string, fields: object, organization?: string, expected?: number[], deps = managed.deps) =>
+  updateModel(deps, nextAdmin(), addressOf(name, organization, expected), ModelUpdate.parse(fields));
+const destroy = (name: string, organization?: string) => deleteModel(managed.deps, nextAdmin(), addressOf(name, organization));
+const retrieve = (name: string, actor = admin, organization?: string) => retrieveModel(managed.deps, actor, name, organization);
+
+describe('a model', () => {
+  test('is registered unpublished with the report of its checks, published, deprecated, unpublished and deleted, all of it on record', async () => {
+    const { name: successor } = await managed.register();
+    const registered = await managed.register({
+      targets: [
+        { endpoint: 'e', weight: 3 },
+        { endpoint: 'f', component: 'c' },
+      ],
+    });
+    expect(RegisteredModel.parse(registered)).toEqual(registered);
+    expect(registered).toMatchObject({ status: 'unpublished', organization: null, version: 1, report: reportOf(true), deprecation: null });
+    expect(registered).toMatchObject({ created: NOW_SECONDS, targets: [{ weight: 3 }, { component: 'c', weight: 1, region: null }] });
+    const { name } = registered;
+
+    expect(await update(name, { status: 'published' })).toMatchObject({ status: 'published', version: 2 });
+    await expect(destroy(name)).rejects.toMatchObject({ status: 409, code: 'model_published' });
+    const deprecation = { deprecated_at: NOW_SECONDS, successor };
+    expect(await update(name, { deprecation })).toMatchObject({ deprecation: { ...deprecation, sunset_at: null }, version: 3 });
+    expect(await update(name, { deprecation: null, status: 'unpublished' })).toMatchObject({ deprecation: null, version: 4 });
+    expect(await retrieve(name)).toMatchObject({ status: 'unpublished', version: 4 });
+    await destroy(name);
+    await expect(retrieve(name)).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+
+    const log = await managed.log(null, name);
+    expect(log.map(({ action }) => action)).toEqual([
+      'model.deleted',
+      'model.updated',
+      'model.updated',
+      'model.updated',
+      'model.registered',
+    ]);
+    expect(log[3]).toMatchObject({ changes: { status: { from: 'unpublished', to: 'published' } }, actor: { id: 'user_admin' } });
+    expect(JSON.stringify(log)).not.toContain('arn:');
+  });
+
+  test('keeps what a change does not name', async () => {
+    const { name } = await managed.register({ capabilities: { tools: false }, tokenizer: { tokenizer: 'k' } });
+    await update(name, { capabilities: { logprobs: false }, max_output_tokens: 60 });
+    expect(await retrieve(name)).toMatchObject({
+      capabilities: { tools: false, logprobs: false, json_object: true },
+      tokenizer: { tokenizer: 'k' },
+      max_output_tokens: 60,
+      default_output_tokens: 50,
+    });
+    expect(await update(name, { tokenizer: null })).toMatchObject({ tokenizer: null });
+  });
+
+  test('is refused where its name is taken, also to the slower of two, but for organizations each on their own', async () => {
+    const { name } = await managed.register();
+    await expect(managed.register({ name })).rejects.toMatchObject({ status: 409, code: 'model_exists' });
+    const { id } = await managed.newOrganization();
+    expect(await managed.register({ name, organization: id })).toMatchObject({ organization: id });
+    const racing = await Promise.allSettled([managed.register({ name: 'raced' }), managed.register({ name: 'raced' })]);
+    expect(racing.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(racing.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 409, code: 'model_exists' } });
+  });
+
+  test('is one of at most 1,000 beside each other', async () => {
+    const known = await database.models.get(SERVERLESS_POOL, (await managed.register()).name);
+    const full = new Map(Array.from({ length: 1_000 }, (_, i) => [`m${i}`, known as Model]));
+    const deps = { ...managed.deps, models: { ...managed.deps.models, list: async () => full } };
+    await expect(registerModel(deps, admin, managed.bodyOf())).rejects.toMatchObject({ status: 409, code: 'too_many_models' });
+  });
+
+  test.each([
+    [{ prices: [{ effective_at: NOW_SECONDS + 60, per_million: { prompt: '1', completion: '1' } }] }, 'prices'],
+    [{ max_output_tokens: 1_001 }, 'max_output_tokens'],
+    [{ default_output_tokens: 101 }, 'default_output_tokens'],
+  ])('is refused with %j', async (fields, param) => {
+    await expect(managed.register(fields)).rejects.toMatchObject({ status: 400, param });
+  });
+
+  test.each(['', 'a b', '/a', 'a/', 'a//b', 'ä', 'a\n', '?'])('may not be named %j', (name) => {
+    expect(() => managed.bodyOf({ name })).toThrow();
+  });
+});
+
+describe('checks', () => {
+  test('that fail keep a model from being registered, unless that was accepted', async () => {
+    managed.setPassing(false);
+    const name = 'unchecked/model';
+    await expect(managed.register({ name })).rejects.toMatchObject({
+      status: 409,
+      code: 'checks_failed',
+      message: expect.stringContaining("The check 'exists' of targets[0], 'e', has failed: There is none."),
+    });
+    await expect(retrieve(name)).rejects.toMatchObject({ status: 404 });
+    expect(await managed.register({ name, accept_failed_checks: true })).toMatchObject({ name, report: { passed: false } });
+    expect(await checkAgain(managed.deps, { model: name })).toEqual(reportOf(false));
+    await expect(checkAgain(managed.deps, { model: 'none' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('are made anew of another target, dialect or tokenizer, and of nothing else', async () => {
+    const { name } = await managed.register();
+    managed.setPassing(false);
+    managed.asked.length = 0;
+    for (const fields of [{ targets: [{ endpoint: 'g' }] }, { dialect: 'sluice' }, { tokenizer: { tokenizer: 'k' } }])
+      await expect(update(name, fields)).rejects.toMatchObject({ status: 409, code: 'checks_failed' });
+    expect(managed.asked).toEqual([name, name, name]);
+    await update(name, { status: 'published', dialect: 'vllm', targets: [{ endpoint: 'e' }] });
+    expect(await update(name, { targets: [{ endpoint: 'g' }], accept_failed_checks: true })).toMatchObject({
+      targets: [{ endpoint: 'g' }],
+    });
+    expect(managed.asked).toHaveLength(3);
+  });
+});
+
+describe('two changes of one model', () => {
+  test('at the same time: one is made, the other is told to read it again, and one of them is on record', async () => {
+    const { name } = await managed.register();
+    const deps = managed.meeting();
+    const results = await Promise.allSettled(
+      [2_000, 3_000].map((context_length) => update(name, { context_length }, undefined, undefined, deps)),
+    );
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 412, code: 'version_conflict' } });
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await retrieve(name)).toMatchObject({ version: 2 });
+    expect((await managed.log(null, name)).map(({ action }) => action)).toEqual(['model.updated', 'model.registered']);
+  });
+
+  test('one after the other: the second names the version that it has read', async () => {
+    const { name } = await managed.register();
+    await update(name, { context_length: 2_000 }, undefined, [1]);
+    await expect(update(name, { context_length: 3_000 }, undefined, [1])).rejects.toMatchObject({ status: 412 });
+    await expect(deleteModel(managed.deps, admin, addressOf(name, undefined, [1]))).rejects.toMatchObject({ status: 412 });
+  });
+
+  test('of a row from before versions were counted begin with the first', async () => {
+    const { name } = await managed.register();
+    const place = { TableName: database.tables.Models as string, Key: { pool: SERVERLESS_POOL, name } };
+    await database.database.send(
+      new UpdateCommand({ ...place, UpdateExpression: 'REMOVE #version', ExpressionAttributeNames: { '#version': 'version' } }),
+    );
+    expect(await retrieve(name)).toMatchObject({ version: 1 });
+    expect(await update(name, { status: 'published' }, undefined, [1])).toMatchObject({ version: 2 });
+  });
+});
+
+describe('a deprecation', () => {
+  test.each(['none', 'itself'])('is refused with a successor that is %s', async (successor) => {
+    const { name } = await managed.register();
+    const deprecation = { deprecated_at: NOW_SECONDS, successor: successor === 'itself' ? name : successor };
+    await expect(update(name, { deprecation })).rejects.toMatchObject({ status: 400, param: 'deprecation.successor' });
+  });
+
+  test('does not end before it begins', () => {
+    expect(() => ModelUpdate.parse({ deprecation: { deprecated_at: 2, sunset_at: 1 } })).toThrow('not before deprecated_at');
+  });
+});
+
+describe("an organization's own deployment", () => {
+  test('needs the organization, and that it is active', async () => {
+    await expect(managed.register({ organization: 'org_none' })).rejects.toMatchObject({ status: 404, code: 'organization_not_found' });
+    const organization = await managed.newOrganization();
+    const { organizations, database: tables } = managed.deps;
+    await transact(tables, [organizations.toReplace({ ...organization, status: 'suspended' })]);
+    await expect(managed.register({ organization: organization.id })).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('is seen by its members without targets, on the record of the organization, and not there for anyone else', async () => {
+    const { id } = await managed.newOrganization();
+    const other = await managed.newOrganization();
+    const { name } = await managed.register({ organization: id });
+    const seen = await retrieve(name, actorOf('member', id));
+    expect(ModelResource.parse(seen)).toEqual(seen);
+    expect(seen).toMatchObject({ name, organization: id, status: 'unpublished', pricing: { prompt: '0.00000005' } });
+    expect(seen).not.toHaveProperty('targets');
+    expect(seen).not.toHaveProperty('prices');
+    for (const stranger of [actorOf('owner', other.id), actorOf('member', other.id)]) {
+      await expect(retrieve(name, stranger)).rejects.toMatchObject({ status: 404 });
+      await expect(retrieve(name, stranger, id)).rejects.toMatchObject({ status: 404 });
+      await expect(listModels(managed.deps, stranger, { limit: 9, organization: id })).rejects.toMatchObject({ status: 404 });
+    }
+    await expect(retrieve(name)).rejects.toMatchObject({ status: 404 });
+    expect(await retrieve(name, admin, id)).toMatchObject({ targets: [{ endpoint: 'e' }], prices: [{}] });
+    expect(await update(name, { status: 'published' }, id)).toMatchObject({ organization: id, status: 'published' });
+    expect((await managed.log(id, name)).map(({ action }) => action)).toEqual(['model.updated', 'model.registered']);
+    expect(await managed.log(null, name)).toEqual([]);
+  });
+
+  test('comes before a shared model of the same name', async () => {
+    const { id } = await managed.newOrganization();
+    const { name } = await managed.register({ status: 'published' });
+    await managed.register({ name, organization: id, context_length: 77, max_output_tokens: 7, default_output_tokens: 7 });
+    expect(await retrieve(name, actorOf('member', id))).toMatchObject({ context_length: 77, organization: id });
+    expect(await retrieve(name, actorOf('member', id), id)).toMatchObject({ context_length: 77 });
+  });
+});
+
+describe('the list', () => {
+  test('has for a member the published shared models and the own deployments, by name, page by page', async () => {
+    const { id } = await managed.newOrganization();
+    await managed.register({ name: 'list-b', status: 'published' });
+    await managed.register({ name: 'list-hidden' });
+    for (const name of ['list-a', 'list-b', 'list-c']) await managed.register({ name, organization: id });
+    const seen: string[] = [];
+    for (let after: string | undefined, pages = 0; pages < 100; pages++) {
+      const page = await listModels(managed.deps, actorOf('member', id), { limit: 1, after });
+      for (const { name, organization } of page.data) seen.push(`${name} of ${organization ?? 'all'}`);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(seen.filter((name) => name.startsWith('list-'))).toEqual([
+      `list-a of ${id}`,
+      `list-b of ${id}`,
+      'list-b of all',
+      `list-c of ${id}`,
+    ]);
+    await expect(listModels(managed.deps, actorOf('member', id), { limit: 1, after: 'x' })).rejects.toMatchObject({
+      status: 400,
+      param: 'after',
+    });
+  });
+
+  test('has for an admin every model of a pool, with its targets', async () => {
+    const { id } = await managed.newOrganization();
+    await managed.register({ name: 'all-hidden' });
+    await managed.register({ name: 'own', organization: id });
+    const shared = await listModels(managed.deps, admin, { limit: 100 });
+    expect(shared.data.find(({ name }) => name === 'all-hidden')).toMatchObject({ targets: [{ endpoint: 'e' }] });
+    expect(shared.data.every(({ organization }) => organization === null)).toBe(true);
+    const own = await listModels(managed.deps, admin, { limit: 100, organization: id });
+    expect(own).toMatchObject({ data: [{ name: 'own', organization: id }], has_more: false, next: null });
+  });
+});
+
+test('the data plane sees a change within 30 s', async () => {
+  const { name } = await managed.register();
+  let now = NOW_SECONDS * 1_000;
+  const inventory = createInventory(database.models, SERVERLESS_POOL, () => now);
+  await expect(inventory.find(name)).rejects.toMatchObject({ status: 404 });
+  await update(name, { status: 'published' });
+  now += 30_000;
+  expect(await inventory.find(name)).toMatchObject({ name, version: 2 });
+  await update(name, { status: 'unpublished' });
+  now += 30_000;
+  await expect(inventory.find(name)).rejects.toMatchObject({ status: 404 });
+});

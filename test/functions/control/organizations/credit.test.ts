@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
+import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
+import { applyGrants, grantCredit } from '../../../../functions/control/organizations/grant-credit.ts';
+import { sweep } from '../../../../functions/metering/sweep.ts';
+import { rebuild } from '../../../../infra/admin/rebuild-totals.ts';
+import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
+import type { Admission, Keys } from '../../../../shared/admission/admit.ts';
+import type { PresentedKey } from '../../../../shared/admission/secret.ts';
+import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
+import { newId } from '../../../../shared/ids/id.ts';
+import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
+import { settle } from '../../../../shared/usage/settle.ts';
+import { eventOf } from '../../../shared/usage/fixtures.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { limitOrganization } from '../../../support/limit-organization.ts';
+
+const DOLLAR = 1_000_000_000n;
+const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+let deps: {
+  limiters: TestDatabase['limiters'];
+  credit: ReturnType<typeof createCreditStore>;
+  rollups: ReturnType<typeof createRollupStore>;
+};
+beforeAll(async () => {
+  database = await startTestDatabase();
+  deps = {
+    limiters: database.limiters,
+    credit: createCreditStore(database.database, database.tables.Accounts as string),
+    rollups: createRollupStore(database.database, database.tables.Usage as string),
+  };
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+const grantOf = (organization: string, amount_nanos: bigint) => ({
+  organization,
+  amount_nanos,
+  actor: 'finance@example.com',
+  reason: 'invoice 7',
+  granted_at: NOON,
+});
+
+/** An organization that pays in advance, and a key of it. */
+const setUp = async (nanos: bigint, limits: { concurrency?: number } = {}) => {
+  const organization = newId('organization');
+  const key = await makeKey(database.limiters, { org: organization });
+  await limitOrganization(database.limiters, organization, { concurrency: 1_000, prepaid: true, ...limits });
+  if (nanos > 0n) await grantCredit(deps, grantOf(organization, nanos));
+  return { organization, key };
+};
+
+const sweepAt = async (nowMs: number): Promise<void> => {
+  const options = { limiters: database.limiters, usage: database.usage, maxFlightMs: 11 * MINUTE_MS };
+  await sweep({ ...options, now: () => nowMs, hasTime: () => true, onOrphan: () => undefined });
+};
+
+const availableTo = async (organization: string): Promise<bigint> => BigInt((await database.limiters.get(organization))?.avail ?? 0);
+
+test('1,000 callers, 128 of them at any time, over eight environments never hold and spend more than a credit of $1.00, and the ledger balances to the nano-dollar', async () => {
+  const { organization, key } = await setUp(DOLLAR);
+  const random = seededRandom(7);
+  const environments: Keys[] = Array.from({ length: 8 }, () => makeCaller(database.limiters, () => NOON));
+  let most = 0n;
+  let refused = 0;
+  const one = async (_: unknown, i: number): Promise<void> => {
+    const keys = environments[i % environments.length] as Keys;
+    const holdNanos = BigInt(1_000_000 + Math.floor(random() * 9_000_000));
+    const admission = await attempt(keys, key, 10, undefined, holdNanos);
+    if (!isAdmitted(admission)) {
+      // Or the database is out of breath.
+      expect(admission).toMatchObject((admission as { status?: number }).status === 503 ? {} : { status: 429, type: 'insufficient_quota' });
+      refused++;
+      return;
+    }
+    // What is not available is held or spent.
+    const heldAndSpent = DOLLAR - BigInt(admission.taken.at(-1)?.item.avail ?? 0);
+    if (heldAndSpent > most) most = heldAndSpent;
+    const costNanos = (holdNanos * BigInt(Math.floor(random() * 1_001))) / 1_000n;
+    // What cannot be settled is left to the sweep, as ever.
+    const settling = settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 10, costNanos }));
+    await settling.catch((error: unknown) => expect(error).toBeInstanceOf(DatabaseUnavailable));
+  };
+  // All at once, as test/e2e/credit.test.ts has them, would be too much for the one process that makes them here.
+  const waiting = Array.from({ length: 1_000 }, (_, i) => i);
+  const caller = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await one(undefined, next);
+  };
+  await Promise.all(Array.from({ length: 128 }, caller));
+  await sweepAt(NOON + 12 * MINUTE_MS);
+  const events = await Array.fromAsync(database.usage.listByBucket(key.keyId, NOON));
+  const spent = events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+  expect(most).toBeLessThanOrEqual(DOLLAR);
+  expect(refused).toBeGreaterThan(0);
+  expect(spent).toBeGreaterThan(DOLLAR / 4n);
+  expect(await availableTo(organization)).toBe(DOLLAR - spent);
+  await rebuild({ usage: database.usage, rollups: deps.rollups }, '2026-11-21', [{ id: key.keyId, shards: 1 }], () => NOON);
+  expect(await balanceOf(deps, organization)).toEqual({
+    organization,
+    grants: 1,
+    granted: DOLLAR,
+    spent,
+    held: 0n,
+    available: DOLLAR - spent,
+    drift: 0n,
+  });
+}, 120_000);
+
+describe('prepaid credit', () => {
+  const keysAt = (nowMs: number): Keys => makeCaller(database.limiters, () => nowMs);
+
+  test('that is held for others is worth a retry; that is spent is not', async () => {
+    const { key } = await setUp(1_000n);
+    const keys = keysAt(NOON);
+    const first = await attempt(keys, key, 1, undefined, 800n);
+    expect(isAdmitted(first)).toBe(true);
+    const held = await attempt(keys, key, 1, undefined, 300n);
+    expect(held).toMatchObject({ status: 429, type: 'insufficient_quota', code: 'rate_limit_exceeded', headers: { 'retry-after': '1' } });
+    expect(held).not.toMatchObject({ headers: { 'x-should-retry': 'false' } });
+    await settle({ usage: database.usage, keys }, first as Admission, eventOf(first as Admission, { tokens: 1, costNanos: 800n }));
+    expect(await attempt(keys, key, 1, undefined, 300n)).toMatchObject({
+      status: 429,
+      code: 'insufficient_quota',
+      headers: { 'x-should-retry': 'false' },
+    });
+    // What is left can be spent to the last nano-dollar.
+    expect(isAdmitted(await attempt(keysAt(NOON), key, 1, undefined, 200n))).toBe(true);
+  });
+
+  test('that is used up lets through what costs nothing', async () => {
+    const { key } = await setUp(0n);
+    expect(await attempt(keysAt(NOON), key, 1, undefined, 1n)).toMatchObject({ code: 'insufficient_quota' });
+    expect(isAdmitted(await attempt(keysAt(NOON), key, 1, undefined, 0n))).toBe(true);
+  });
+
+  test('that is used up costs no write for a flood of requests', async () => {
+    const { key } = await setUp(0n);
+    let writes = 0;
+    const store: typeof database.limiters = {
+      ...database.limiters,
+      admit: (plan) => {
+        writes++;
+        return database.limiters.admit(plan);
+      },
+    };
+    const keys = makeCaller(store, () => NOON);
+    for (let i = 0; i < 20; i++) expect(await attempt(keys, key, 1, undefined, 5n)).toMatchObject({ status: 429 });
+    // The key's, before the organization's credit was known to be used up.
+    expect(writes).toBe(1);
+  });
+
+  test('beyond what a double can count is exact', async () => {
+    const { organization, key } = await setUp(9_007_199_254_740_993n);
+    const keys = keysAt(NOON);
+    const admission = (await attempt(keys, key, 1, undefined, 3n)) as Admission;
+    expect(await availableTo(organization)).toBe(9_007_199_254_740_990n);
+    await settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 1, costNanos: 2n }));
+    expect(await availableTo(organization)).toBe(9_007_199_254_740_991n);
+  });
+});
+
+describe('grants', () => {
+  test('at the same time are all in the ledger and each once in the balance', async () => {
+    const { organization } = await setUp(0n);
+    const grants = await Promise.all(Array.from({ length: 8 }, () => grantCredit(deps, grantOf(organization, DOLLAR))));
+    expect(grants.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    await applyGrants(deps, organization);
+    expect(await availableTo(organization)).toBe(8n * DOLLAR);
+  });
+
+  test('whose maker died before the balance had it are made good by the next', async () => {
+    const { organization } = await setUp(DOLLAR);
+    await deps.credit.put({ ...grantOf(organization, DOLLAR), number: 2 });
+    await grantCredit(deps, grantOf(organization, -DOLLAR / 2n));
+    expect(await availableTo(organization)).toBe((3n * DOLLAR) / 2n);
+  });
+
+  test('to an organization without limits are refused', async () => {
+    await expect(grantCredit(deps, grantOf(newId('organization'), DOLLAR))).rejects.toThrow('has no limits yet');
+  });
+});
+
+describe('an organization', () => {
+  test('without limits costs its keys nothing: one write lets a request in', async () => {
+    const key = await makeKey(database.limiters, { org: newId('organization') });
+    const keys = makeCaller(database.limiters, () => NOON);
+    await attempt(keys, key);
+    expect(((await attempt(keys, key)) as Admission).roundTrips).toBe(1);
+  });
+
+  test('with limits binds all its keys together, also one that was made at the same time as the limits', async () => {
+    const organization = newId('organization');
+    const [first, , second] = await Promise.all([
+      makeKey(database.limiters, { org: organization }),
+      limitOrganization(database.limiters, organization, { concurrency: 10, requests_per_minute: 3, prepaid: false }),
+      makeKey(database.limiters, { org: organization }),
+    ]);
+    const keys = makeCaller(database.limiters, () => NOON);
+    const admitted = (await Promise.all([first, second, first, second, first].map((key) => attempt(keys, key)))).filter(isAdmitted);
+    expect(admitted).toHaveLength(3);
+    const refused = await attempt(keys, second as PresentedKey);
+    expect(refused).toMatchObject({ status: 429, type: 'requests' });
+    expect((refused as Error).message).toContain("The organization's limit of 3 requests per minute");
+    // What was refused by the organization counts for no key.
+    const counted = await Promise.all([first, second].map(({ keyId }) => database.limiters.get(keyId)));
+    const inFlight = counted.flatMap((item) => Object.keys(item?.fl ?? {}));
+    expect(inFlight).toHaveLength(3);
+    expect(counted.reduce((sum, item) => sum + Number(item?.[`r${Math.floor(NOON / MINUTE_MS)}`] ?? 0), 0)).toBe(3);
+  });
+
+  test.each([
+    ['one limiter', {}],
+    ['eight shards', { concurrency: 256, tokens_per_minute: 1_000_000 }],
+  ])('that is given limits binds every environment that knew its key of %s, at the next request', async (_, limits) => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, ...limits });
+    const environments = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => NOON));
+    for (const keys of environments) for (let i = 0; i < 4; i++) expect(isAdmitted(await attempt(keys, key))).toBe(true);
+    await limitOrganization(database.limiters, organization, { concurrency: 1_000, prepaid: true, requests_per_minute: 0 });
+    for (const keys of environments) for (let i = 0; i < 4; i++) expect(await attempt(keys, key)).toMatchObject({ status: 429 });
+  });
+
+  test('that may send requests again is believed by an environment that had seen it suspended', async () => {
+    const { organization, key } = await setUp(DOLLAR);
+    let now = NOON;
+    const keys = makeCaller(database.limiters, () => now);
+    await database.limiters.configure(organization, { status: 'suspended' });
+    expect(await attempt(keys, key)).toMatchObject({ status: 403 });
+    await database.limiters.configure(organization, { status: 'active' });
+    now += 5_000;
+    expect(isAdmitted(await attempt(keys, key))).toBe(true);
+  });
+
+  test('that has money alone to be limited shows its keys’ own limits in the headers', async () => {
+    const { key } = await setUp(0n);
+    const keys = makeCaller(database.limiters, () => NOON);
+    for (let i = 0; i < 2; i++)
+      expect(await attempt(keys, key, 1, undefined, 5n)).toMatchObject({
+        code: 'insufficient_quota',
+        headers: { 'x-ratelimit-limit-requests': '100000', 'x-ratelimit-limit-tokens': '130000' },
+      });
+  });
+
+  test('that is suspended is told so, and nothing of it is in flight', async () => {
+    const { organization, key } = await setUp(DOLLAR);
+    await database.limiters.configure(organization, { status: 'suspended' });
+    const keys = makeCaller(database.limiters, () => NOON);
+    expect(await attempt(keys, key, 1, undefined, 5n)).toMatchObject({ status: 403, code: 'organization_suspended' });
+    expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
+  });
+
+  test('that is suspended costs no write for a flood of requests, and is asked again after five seconds', async () => {
+    const { organization, key } = await setUp(DOLLAR);
+    await database.limiters.configure(organization, { status: 'suspended' });
+    let writes = 0;
+    const store: typeof database.limiters = {
+      ...database.limiters,
+      admit: (plan) => {
+        writes++;
+        return database.limiters.admit(plan);
+      },
+    };
+    let now = NOON;
+    const keys = makeCaller(store, () => now);
+    for (let i = 0; i < 20; i++) expect(await attempt(keys, key, 1, undefined, 5n)).toMatchObject({ status: 403 });
+    expect(writes).toBe(1);
+    await database.limiters.configure(organization, { status: 'active' });
+    now += 5_000;
+    expect(isAdmitted(await attempt(keys, key, 1, undefined, 5n))).toBe(true);
+  });
+
+  test('whose limits a key does not know of is told to it by the sweep', async () => {
+    const { organization, key } = await setUp(DOLLAR);
+    await database.limiters.configure(key.keyId, {}, ['lim_o']);
+    await attempt(
+      makeCaller(database.limiters, () => NOON),
+      key,
+    );
+    await sweepAt(NOON);
+    const again = (await attempt(
+      makeCaller(database.limiters, () => NOON),
+      key,
+    )) as Admission;
+    expect(again.taken.map(({ limiterId }) => limiterId)).toEqual([key.keyId, organization]);
+  });
+});

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { addPrice, listPrices, type PriceDependencies } from '../../../../functions/control/prices/add-price.ts';
+import { NewPrice, PriceList, PriceResource } from '../../../../functions/control/prices/price-resource.ts';
+import { PriceSheet, priceSheet } from '../../../../functions/control/prices/price-sheet.ts';
+import type { Model } from '../../../../shared/models/model.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { priceAt } from '../../../../shared/prices/price.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { actorOf, type Managed, manage, NOW_SECONDS } from '../../../support/managed-models.ts';
+
+let database: TestDatabase;
+let managed: Managed;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  managed = manage(database);
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const NOW_MS = NOW_SECONDS * 1_000;
+const LATER_MS = NOW_MS + 1_000;
+const later = actorOf('admin', null, LATER_MS);
+const perMillion = { prompt: '0.1', completion: '0.4' };
+const add = (model: string, fields: object = {}, deps: PriceDependencies = managed.deps) =>
+  addPrice(deps, later, NewPrice.parse({ model, per_million: perMillion, ...fields }));
+const stored = async (name: string): Promise<Model> => (await database.models.get(SERVERLESS_POOL, name)) as Model;
+
+describe('a price version', () => {
+  test('is exact to the nano-dollar, at rest and as it goes out', async () => {
+    const { name } = await managed.register();
+    const per_million = { prompt: '0.000000003', cached_prompt: '0.000000001', completion: '1000000' };
+    const price = await add(name, { per_million });
+    expect(PriceResource.parse(price)).toEqual(price);
+    expect(price).toMatchObject({
+      id: expect.stringMatching(/^price_/),
+      model: name,
+      organization: null,
+      prompt: '0.000000000000003',
+      cached_prompt: '0.000000000000001',
+      completion: '1',
+      per_million,
+      effective_at: NOW_SECONDS + 1,
+    });
+    expect((await stored(name)).prices[1]).toEqual({
+      version: price.id,
+      effective_at: LATER_MS,
+      prompt_nanos: 3,
+      cached_prompt_nanos: 1,
+      completion_nanos: 1e15,
+    });
+  });
+
+  test.each([
+    [{ prompt: '0.0000000001', completion: '1' }],
+    [{ prompt: '1000000.000000001', completion: '1' }],
+    [{ prompt: '-1', completion: '1' }],
+    [{ prompt: '1e3', completion: '1' }],
+    [{ prompt: 1, completion: '1' }],
+    [{ prompt: '1', cached_prompt: '1.1', completion: '1' }],
+    [{ prompt: '1' }],
+  ])('is refused where it is not dollars: %j', (per_million) => {
+    expect(() => NewPrice.parse({ model: 'm', per_million })).toThrow();
+  });
+
+  test('is in force from its time on, and those before it stay as they were', async () => {
+    const { name } = await managed.register();
+    const { prices: before } = await stored(name);
+    const price = await add(name, { effective_at: NOW_SECONDS + 3_600 });
+    const { prices } = await stored(name);
+    expect(prices.slice(0, 1)).toEqual(before);
+    expect(priceAt(prices, NOW_MS + 3_599_999)).toEqual(before[0]);
+    expect(priceAt(prices, NOW_MS + 3_600_000)?.version).toBe(price.id);
+    expect(await managed.log(null, price.id)).toMatchObject([{ action: 'price.added', changes: { model: { to: name } } }]);
+  });
+
+  test('does not reach back: what has just passed is now, and what was before is refused', async () => {
+    const { name } = await managed.register();
+    expect(await add(name, { effective_at: NOW_SECONDS - 59 })).toMatchObject({ effective_at: NOW_SECONDS + 1 });
+    await expect(add(name, { effective_at: NOW_SECONDS - 61 })).rejects.toMatchObject({ status: 400, param: 'effective_at' });
+    await expect(add(name, { effective_at: NOW_SECONDS + 1 })).rejects.toMatchObject({ status: 409, code: 'price_exists' });
+  });
+
+  test('is one of at most 100 of a model', async () => {
+    const prices = Array.from({ length: 100 }, (_, i) => ({ effective_at: i, per_million: perMillion }));
+    const { name } = await managed.register({ prices });
+    await expect(add(name)).rejects.toMatchObject({ status: 409, code: 'too_many_prices' });
+  });
+
+  test('is not lost to another one that is added at the same time', async () => {
+    const { name } = await managed.register();
+    const deps = managed.meeting();
+    const results = await Promise.allSettled([1, 2].map((hours) => add(name, { effective_at: NOW_SECONDS + hours * 3_600 }, deps)));
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 412 } });
+    expect((await stored(name)).prices).toHaveLength(2);
+  });
+
+  test("may be of an organization's own deployment; they are listed by model, the newest first", async () => {
+    const { id: organization } = await managed.newOrganization();
+    const { name } = await managed.register({ organization });
+    const { id } = await add(name, { organization });
+    const list = await listPrices(managed.deps, { model: name, organization });
+    expect(PriceList.parse(list)).toEqual(list);
+    expect(list.data).toMatchObject([{ id, organization, per_million: { prompt: '0.1' } }, { per_million: { prompt: '0.05' } }]);
+    await expect(listPrices(managed.deps, { model: name })).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+test('the price sheet has the published shared models by name, each with the price in force and the next one', async () => {
+  const { id: organization } = await managed.newOrganization();
+  await managed.register({ name: 'sheet-b', status: 'published' });
+  await managed.register({ name: 'sheet-a', status: 'published' });
+  await managed.register({ name: 'sheet-hidden' });
+  await managed.register({ name: 'sheet-own', status: 'published', organization });
+  const far = await add('sheet-a', { effective_at: NOW_SECONDS + 9_000 });
+  const near = await add('sheet-a', { effective_at: NOW_SECONDS + 5_000 });
+
+  const sheet = await priceSheet(managed.deps, LATER_MS);
+  expect(PriceSheet.parse(sheet)).toEqual(sheet);
+  expect(sheet.pricing.map(({ model }) => model)).toEqual(['sheet-a', 'sheet-b']);
+  expect(sheet.pricing[0]).toMatchObject({
+    prompt: '0.00000005',
+    cached_prompt: '0.00000005',
+    completion: '0.0000002',
+    per_million: { prompt: '0.05', cached_prompt: '0.05', completion: '0.2' },
+    effective_at: NOW_SECONDS,
+    next: { version: near.id, effective_at: NOW_SECONDS + 5_000 },
+  });
+  expect(sheet.pricing[1]?.next).toBeNull();
+  const [follower] = (await priceSheet(managed.deps, NOW_MS + 5_000_000)).pricing;
+  expect(follower).toMatchObject({ version: near.id, prompt: '0.0000001', next: { version: far.id } });
+});

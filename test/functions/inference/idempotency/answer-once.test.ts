@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
+import { sweep } from '../../../../functions/metering/sweep.ts';
+import type { LimiterItem } from '../../../../shared/admission/limiter.ts';
+import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
+import { ModelNotFound } from '../../../../shared/models/errors.ts';
+import { createInventory } from '../../../../shared/models/inventory.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
+import { makeCaller } from '../../../support/callers.ts';
+import { Crash } from '../../../support/faulty-database.ts';
+import { mortalStores } from '../../../support/mortal-store.ts';
+import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+
+let pipeline: TestPipeline;
+beforeAll(async () => {
+  pipeline = await startTestPipeline();
+});
+afterAll(async () => {
+  await pipeline.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+});
+
+const KEY = { 'idempotency-key': 'order-1' };
+const MINUTE_MS = 60_000;
+
+/** An upstream that counts how often it is asked. */
+const counting = (invoke: Invoke) => {
+  let asked = 0;
+  const counted: Invoke = (invocation: Invocation) => {
+    asked++;
+    return invoke(invocation);
+  };
+  return { counted, asked: () => asked };
+};
+
+/** The text that a stream's chunks put together. */
+const textOf = (stream: string): string =>
+  stream
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)).choices[0]?.delta.content ?? '')
+    .join('');
+
+describe('a request that is repeated with its idempotency key', () => {
+  test('is answered with the first result, and is billed once', async () => {
+    const { counted, asked } = counting(answers);
+    const { call, events, inFlight } = await pipeline.setUp(counted);
+    const first = await call({}, 600_000, KEY);
+    const again = await call({}, 600_000, KEY);
+    expect(again).toMatchObject({ statusCode: 200, body: first.body });
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'content-type': 'application/json' });
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+    expect(again.headers['x-sluice-original-request-id']).toBe(first.headers['x-request-id']);
+    expect(asked()).toBe(1);
+    expect(await events()).toHaveLength(1);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('is a stream again where it was one', async () => {
+    const many: Invoke = async function* () {
+      for (const word of ['Hel', 'lo ', 'you']) yield text(word);
+      yield END;
+    };
+    const { counted, asked } = counting(many);
+    const { call, events } = await pipeline.setUp(counted);
+    const body = { stream: true, stream_options: { include_usage: true }, typical_p: 0.5 };
+    const first = await call(body, 600_000, KEY);
+    const said = await read(first);
+    const again = await call(body, 600_000, KEY);
+    const repeated = String(again.body);
+    expect(again.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-sluice-ignored': first.headers['x-sluice-ignored'],
+    });
+    expect(textOf(repeated)).toBe('Hello you');
+    expect(repeated.endsWith('data: [DONE]\n\n')).toBe(true);
+    const last = (stream: string) => JSON.parse((stream.split('\n\n').at(-3) ?? '').slice(6));
+    expect(last(repeated)).toEqual(last(said));
+    expect(repeated.length).toBeLessThan(said.length);
+    expect(asked()).toBe(1);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('is answered though the reply to its claim was lost', async () => {
+    const { database } = pipeline;
+    const store = createIdempotencyStore(database.database, database.tables.Responses as string, Date.now);
+    let isLost = true;
+    const idempotency: typeof store = {
+      ...store,
+      claim: async (request) => {
+        const claimed = await store.claim(request);
+        if (!isLost) return claimed;
+        isLost = false;
+        throw new DatabaseUnavailable(new Error('timeout'));
+      },
+    };
+    const { call, events } = await pipeline.setUp(answers, { idempotency });
+    await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 503 });
+    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('costs no claim in a flood of refusals', async () => {
+    const { database } = pipeline;
+    const store = createIdempotencyStore(database.database, database.tables.Responses as string, Date.now);
+    let claims = 0;
+    const claim: typeof store.claim = (request) => {
+      claims++;
+      return store.claim(request);
+    };
+    const { call } = await pipeline.setUp(answers, { idempotency: { ...store, claim } }, { tokens_per_minute: 70 });
+    for (let i = 0; i < 10; i++)
+      await call({}, 600_000, { 'idempotency-key': `flood-${i}` }).catch((error) => expect(error).toMatchObject({ status: 429 }));
+    // Two were let in, and the third was the first to be refused.
+    expect(claims).toBe(3);
+  });
+
+  test('without a key of its own is another request', async () => {
+    const { counted, asked } = counting(answers);
+    const { call, events } = await pipeline.setUp(counted);
+    await call({}, 600_000, KEY);
+    await call({});
+    await call({}, 600_000, { 'Idempotency-Key': 'order-2' });
+    expect(asked()).toBe(3);
+    expect(await events()).toHaveLength(3);
+  });
+
+  test('with another body is a 422, and asks no model', async () => {
+    const { counted, asked } = counting(answers);
+    const { call } = await pipeline.setUp(counted);
+    await call({}, 600_000, KEY);
+    await expect(call({ temperature: 0 }, 600_000, KEY)).rejects.toMatchObject({ status: 422, code: 'idempotency_key_reused' });
+    expect(asked()).toBe(1);
+  });
+
+  test('is answered with the first result though its model is gone', async () => {
+    let isGone = false;
+    const inventory = createInventory(pipeline.database.models, SERVERLESS_POOL, Date.now);
+    const find: typeof inventory.find = async (name) => {
+      if (isGone) throw new ModelNotFound(name);
+      return inventory.find(name);
+    };
+    const { call } = await pipeline.setUp(answers, { modelsOf: () => ({ ...inventory, find }) });
+    const first = await call({}, 600_000, KEY);
+    isGone = true;
+    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200, body: first.body });
+    await expect(call({}, 600_000, { 'idempotency-key': 'order-2' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('while the first is under way is a 409 that says when to come again', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const slow: Invoke = async function* () {
+      await held;
+      yield text('Hello');
+      yield END;
+    };
+    const { counted, asked } = counting(slow);
+    const { call, events } = await pipeline.setUp(counted);
+    let refused = 0;
+    const all = Array.from({ length: 12 }, async () => {
+      try {
+        return (await call({}, 600_000, KEY)).statusCode;
+      } catch (error) {
+        expect(error).toMatchObject({ status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '10' } });
+        refused++;
+        // All the others have been refused while the first was still under way.
+        if (refused === 11) release();
+        return 'refused';
+      }
+    });
+    const results = await Promise.all(all);
+    expect(results.filter((result) => result === 200)).toHaveLength(1);
+    expect(asked()).toBe(1);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('is answered anew where the first failed, and both have their event', async () => {
+    const failing: Invoke = async function* () {
+      yield* [];
+      throw new Error('The model is away.');
+    };
+    let isFirst = true;
+    const once: Invoke = (invocation) => {
+      const invoke = isFirst ? failing : answers;
+      isFirst = false;
+      return invoke(invocation);
+    };
+    const { call, events } = await pipeline.setUp(once);
+    await expect(call({}, 600_000, KEY)).rejects.toThrow();
+    expect(await call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+    expect((await events()).map(({ outcome }) => outcome).sort()).toEqual(['completed', 'upstream_failed']);
+  });
+
+  test('is admitted anew where the first was refused by a limit', async () => {
+    const { call, events } = await pipeline.setUp(answers, {}, { requests_per_minute: 0 });
+    await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 429 });
+    await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 429 });
+    expect(await events()).toEqual([]);
+  });
+
+  test('is told that the result was not kept where it was too large, and is not charged again', async () => {
+    const noise = Array.from({ length: 120_000 }, (_, i) => ((i * 2_654_435_761) % 2 ** 32).toString(36)).join('');
+    const large: Invoke = async function* () {
+      yield text(noise);
+      yield END;
+    };
+    const { counted, asked } = counting(large);
+    const { call, events } = await pipeline.setUp(counted);
+    expect((await call({}, 600_000, KEY)).headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });
+    await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 409, code: 'idempotent_result_not_stored' });
+    expect(asked()).toBe(1);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('of an organization that lets no content be kept is told so, and is not charged again', async () => {
+    const { counted, asked } = counting(answers);
+    const { call, keyId } = await pipeline.setUp(counted);
+    await pipeline.database.limiters.configure<LimiterItem & { no_content: true }>(keyId, { no_content: true });
+    const reply = await call({ stream: true }, 600_000, KEY);
+    expect(reply.headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });
+    expect(await read(reply)).toContain('Hello');
+    await expect(call({ stream: true }, 600_000, KEY)).rejects.toMatchObject({ code: 'idempotent_result_not_stored' });
+    expect(asked()).toBe(1);
+  });
+});
+
+describe('a function that dies with an idempotent request', () => {
+  const LEASE_OVER_MS = 661_000;
+
+  /** A first attempt whose function dies at a write, and what the same request gets `afterMs` later. */
+  const dieAndRepeat = async (write: 'event' | 'end key', when: 'before' | 'after', afterMs: number, sweepFirst = false) => {
+    const { database } = pipeline;
+    let clock = Date.now();
+    const now = (): number => clock;
+    const mortal = mortalStores(database.limiters, database.usage, { write, when });
+    let stores: { store: typeof database.limiters; usage: UsageStore } = mortal;
+    const changing = {
+      now,
+      idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, now),
+      usage: { ...database.usage, putIfAbsent: (...of: Parameters<UsageStore['putIfAbsent']>) => stores.usage.putIfAbsent(...of) },
+      keys: makeCaller({ ...database.limiters, end: (ending) => stores.store.end(ending), admit: (plan) => stores.store.admit(plan) }, now),
+    };
+    const { counted, asked } = counting(answers);
+    const set = await pipeline.setUp(counted, changing, { day_budget_nanos: 10n ** 12n });
+    // A dead function does not answer: what the caller would be told does not count.
+    await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
+    // It dies before it can complete its key, too.
+    await reopen(set.keyId);
+    stores = { store: database.limiters, usage: database.usage };
+    clock += afterMs;
+    if (sweepFirst) {
+      const options = { limiters: database.limiters, usage: database.usage, maxFlightMs: 11 * MINUTE_MS };
+      await sweep({ ...options, now, hasTime: () => true, onOrphan: () => undefined });
+    }
+    const reply = await set.call({}, 600_000, KEY).catch((error: Error) => error);
+    const item = await database.limiters.get(set.keyId);
+    return { reply, asked: asked(), events: await set.events(), inFlight: await set.inFlight(), spent: BigInt(item?.spent ?? 0) };
+  };
+
+  /** Puts an idempotency record back as it was before its request completed. */
+  const reopen = async (keyId: string): Promise<void> => {
+    const { UpdateCommand, ScanCommand } = await import('@aws-sdk/lib-dynamodb');
+    const { database, tables } = pipeline.database;
+    const TableName = tables.Responses as string;
+    const { Items = [] } = await database.send(new ScanCommand({ TableName }));
+    const record = Items.find(({ id, holder }) => holder !== undefined && String(id).startsWith(`idempotency#${keyId}#`));
+    if (!record) throw new Error('The key was given back.');
+    await database.send(new UpdateCommand({ TableName, Key: { id: record.id }, UpdateExpression: 'REMOVE completed_at, content_type' }));
+  };
+
+  test('holds its key until its lease is over', async () => {
+    expect(await dieAndRepeat('event', 'before', 60_000)).toMatchObject({ reply: { status: 409 }, asked: 1, inFlight: 1 });
+  });
+
+  test('before its event leaves the request to who repeats it then: one event, one charge', async () => {
+    const { reply, asked, events, inFlight, spent } = await dieAndRepeat('event', 'before', LEASE_OVER_MS);
+    expect(reply).toMatchObject({ statusCode: 200 });
+    expect(asked).toBe(2);
+    expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
+    expect(spent).toBeGreaterThan(0n);
+    expect(inFlight).toBe(0);
+  });
+
+  test.each([
+    ['event', 'after'],
+    ['end key', 'before'],
+    ['end key', 'after'],
+  ] as const)('at %s, %s it was done, has charged it: who repeats it is answered and not charged again', async (write, when) => {
+    const { reply, asked, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
+    expect(reply).toMatchObject({ statusCode: 200 });
+    expect(asked).toBe(2);
+    expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
+    expect(spent).toBeGreaterThan(0n);
+    expect(inFlight).toBe(0);
+  });
+
+  test('after it was charged, and whose heir fails, is charged once all the same', async () => {
+    const { database } = pipeline;
+    let clock = Date.now();
+    const now = (): number => clock;
+    let answer: Invoke = answers;
+    const mortal = mortalStores(database.limiters, database.usage, { write: 'event', when: 'after' });
+    let isDead = false;
+    const keys = makeCaller({ ...database.limiters, end: (ending) => (isDead ? database.limiters : mortal.store).end(ending) }, now);
+    const usage: UsageStore = { ...database.usage, putIfAbsent: (...of) => (isDead ? database.usage : mortal.usage).putIfAbsent(...of) };
+    const idempotency = createIdempotencyStore(database.database, database.tables.Responses as string, now);
+    const set = await pipeline.setUp((invocation) => answer(invocation), { now, keys, usage, idempotency }, { concurrency: 1 });
+    await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
+    await reopen(set.keyId);
+    isDead = true;
+    clock += LEASE_OVER_MS;
+    answer = async function* () {
+      yield* [];
+      throw new Error('The model is away.');
+    };
+    await expect(set.call({}, 600_000, KEY)).rejects.toThrow();
+    answer = answers;
+    expect(await set.call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
+    expect(await set.events()).toEqual([expect.objectContaining({ outcome: 'completed' })]);
+    expect(await set.inFlight()).toBe(0);
+  });
+
+  test('and was swept as an orphan is another request: that one is charged', async () => {
+    const { reply, events, inFlight, spent } = await dieAndRepeat('event', 'before', 12 * MINUTE_MS, true);
+    expect(reply).toMatchObject({ statusCode: 200 });
+    expect(events.map(({ outcome }) => outcome).sort()).toEqual(['completed', 'orphaned']);
+    expect(events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n)).toBe(spent);
+    expect(inFlight).toBe(0);
+  });
+});

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createRecording } from '../../../../functions/inference/idempotency/recording.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import { createStreamReader } from '../../../../shared/upstream/read-stream.ts';
+import { accumulate } from './accumulate.ts';
+import { randomAnswer } from './random-answers.ts';
+import { type Route, routes } from './routes.ts';
+
+const RUNS = 300;
+
+const merge = (chunks: readonly UpstreamChunk[], batch = chunks.length + 1): UpstreamChunk[] => {
+  const recording = createRecording();
+  for (let from = 0; from < chunks.length; from += batch) recording.take(chunks.slice(from, from + batch));
+  return recording.chunks() as UpstreamChunk[];
+};
+
+/** The same object to the letter, and a stream that a client puts together to the same. */
+const expectSame = (route: Route, merged: UpstreamChunk[], chunks: UpstreamChunk[]): void => {
+  expect(route.whole(merged)).toBe(route.whole(chunks));
+  expect(accumulate(route.stream(merged))).toEqual(accumulate(route.stream(chunks)));
+};
+
+/** Answers of our own container (seed 7), as they came over the wire. */
+const recorded = readdirSync(path.join(import.meta.dirname, 'recorded')).map((name): [string, UpstreamChunk[]] => {
+  const reader = createStreamReader();
+  const wire = readFileSync(path.join(import.meta.dirname, 'recorded', name));
+  return [name, [...reader.push(wire), ...reader.end()]];
+});
+
+describe.each(recorded)('the recorded answer %s', (name, chunks) => {
+  test.each(routes)('is the same on the route of %s', (_, route) => {
+    expectSame(route, merge(chunks), chunks);
+    expectSame(route, merge(chunks, 1), chunks);
+  });
+
+  test('has the same usage', () => {
+    const usageOf = (answer: UpstreamChunk[]) => answer.map(({ usage }) => usage).filter(Boolean);
+    expect(usageOf(merge(chunks))).toEqual(usageOf(chunks));
+  });
+
+  test('takes a handful of chunks', () => {
+    const choices = name.includes('choices') ? 4 : 1;
+    expect(merge(chunks).length).toBeLessThanOrEqual(5 * choices);
+    expect(merge(chunks).length).toBeLessThan(chunks.length / 2);
+  });
+});
+
+describe('however an answer is made and cut, what is merged', () => {
+  test.each(routes)('is the same on the route of %s', (_, route) => {
+    fc.assert(
+      fc.property(randomAnswer, fc.integer({ min: 1, max: 9 }), (chunks, batch) => expectSame(route, merge(chunks, batch), chunks)),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('leaves the chunks as they were', () => {
+    fc.assert(
+      fc.property(randomAnswer, (chunks) => {
+        const before = structuredClone(chunks);
+        merge(chunks);
+        expect(chunks).toEqual(before);
+      }),
+    );
+  });
+
+  test('is JSON', () => {
+    fc.assert(fc.property(randomAnswer, (chunks) => expect(JSON.parse(JSON.stringify(merge(chunks)))).toEqual(merge(chunks))));
+  });
+});
+
+const said = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
+
+describe('a merged answer', () => {
+  test('has one chunk for each thing that is said, in order, with its role, end, usage and measurements', () => {
+    const chunks = [
+      { prompt_token_ids: [1, 2], ...said({ role: 'assistant', content: '' }) },
+      said({ reasoning: 'H' }, { token_ids: [3] }),
+      said({ reasoning_content: 'm' }, { token_ids: [4] }),
+      said({ content: 'Ye' }),
+      said({ content: 's' }),
+      said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }),
+      said({ tool_calls: [{ index: 0, function: { arguments: '{"x":' } }] }),
+      said({ tool_calls: [{ index: 0, function: { arguments: '1}' } }] }),
+      said({}, { finish_reason: 'tool_calls', stop_reason: 5 }),
+      { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 }, metrics: { queue: 1 } },
+    ];
+    expect(merge(chunks)).toEqual([
+      { prompt_token_ids: [1, 2], ...said({ role: 'assistant', reasoning: 'Hm' }, { token_ids: [3, 4] }) },
+      said({ content: 'Yes' }),
+      said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":1}' } }] }),
+      said({}, { finish_reason: 'tool_calls', stop_reason: 5 }),
+      { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 }, metrics: { queue: 1 } },
+    ]);
+  });
+
+  test('has nothing of what came after the end, and is empty where nothing came', () => {
+    const ended = said({ content: 'a' }, { finish_reason: 'stop' });
+    expect(merge([ended, said({ content: 'late' })])).toEqual(merge([ended]));
+    expect(merge([])).toEqual([]);
+  });
+
+  test('has the ids of a prompt once, however often a runtime repeats them', () => {
+    const ids = Array.from({ length: 500 }, (_, id) => id);
+    const chunks = Array.from({ length: 3_000 }, () => ({
+      prompt_token_ids: [...ids],
+      ...said({ content: 'a' }, { prompt_token_ids: [...ids] }),
+    }));
+    expect(merge(chunks)).toEqual([{ prompt_token_ids: ids, ...said({ content: 'a'.repeat(3_000) }, { prompt_token_ids: ids }) }]);
+  });
+
+  test('is made of chunks that a client can read and a mapper can hold, however long it is', () => {
+    const chunks = Array.from({ length: 150_000 }, (_, id) => said({ content: 'word ' }, { token_ids: [id] }));
+    const merged = merge(chunks, 100);
+    expect(Math.max(...merged.map((chunk) => JSON.stringify(chunk).length))).toBeLessThan(100_000);
+    expect(merged.length).toBeLessThan(100);
+    // Those are the routes that pass lists on.
+    for (const [name, route] of routes)
+      if (name.endsWith('with everything')) expect(route.whole(merged) === route.whole(chunks)).toBe(true);
+  });
+
+  test('of more than 8,000,000 characters is none', () => {
+    const recording = createRecording();
+    const chunks = [said({ content: 'x'.repeat(999_000) })];
+    for (let time = 0; time < 8; time++) recording.take(chunks);
+    expect(recording.chunks()?.length).toBe(8);
+    recording.take(chunks);
+    expect(recording.chunks()).toBeUndefined();
+    recording.take(chunks);
+    expect(recording.chunks()).toBeUndefined();
+  });
+
+  test.each([
+    ['log probabilities', said({ content: '' }, { logprobs: { content: [{ token: 'x'.repeat(1_000) }] } })],
+    ['token ids', said({}, { token_ids: Array(1_000).fill(100_000) })],
+    ['arguments', said({ tool_calls: [{ index: 0, function: { name: 'f', arguments: 'x'.repeat(1_000) } }] })],
+  ])('counts %s too', (_, chunk) => {
+    const recording = createRecording();
+    for (let time = 0; time < 8_000; time++) recording.take([chunk]);
+    expect(recording.chunks()).toBeUndefined();
+  });
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { ClaimingRequest, IdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
+import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
+import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
+import type { Database } from '../../../../shared/database/client.ts';
+import { newId } from '../../../../shared/ids/id.ts';
+import { overBadLine } from '../../../support/faulty-database.ts';
+
+export const LEASE_MS = 60_000;
+export const DAY_MS = 24 * 3_600_000;
+
+/** Attempts at one request under a key that no other test has. */
+export const attempts = () => {
+  const keyId = newId('key');
+  const idempotencyKey = randomUUID();
+  return (change: Partial<ClaimingRequest> = {}): ClaimingRequest => ({
+    keyId,
+    idempotencyKey,
+    fingerprint: 'one',
+    requestId: `req_${randomUUID()}`,
+    leaseMs: LEASE_MS,
+    ...change,
+  });
+};
+
+/** The claim of an attempt that must get one. */
+export const claimedBy = async (store: IdempotencyStore, request: ClaimingRequest): Promise<Claim> => {
+  const outcome = await store.claim(request);
+  if ('replay' in outcome) throw new Error('The key was spent already.');
+  return outcome.claimed;
+};
+
+export const resultFor = ({ requestId }: Claim, body = '{"choices":[]}'): StoredResult => ({
+  requestId,
+  contentType: 'application/json',
+  body,
+});
+
+/** The database over a line that loses the first reply to every call, so that each is sent twice. */
+export const sendingTwice = (database: Database): Database => {
+  let question = 0;
+  return overBadLine(database, {
+    lostRequests: 0,
+    lostReplies: 0.5,
+    // The line asks first for the request and then for its reply.
+    random: () => (question++ === 1 ? 0 : 0.9),
+    crash: () => {
+      question = 0;
+      return false;
+    },
+  });
+};
+
+/** The database, where something else happens just before each update. */
+export const interrupted = (database: Database, work: () => Promise<unknown>): Database => {
+  const send = async (command: Parameters<Database['send']>[0]): Promise<unknown> => {
+    if (command.constructor.name === 'UpdateCommand') await work();
+    return database.send(command);
+  };
+  return new Proxy(database, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) });
+};

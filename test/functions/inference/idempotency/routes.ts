@@ -1,0 +1,73 @@
+import type { ReplyFacts, ReplyForm } from '../../../../functions/inference/chat/reply.ts';
+import { createChatStream } from '../../../../functions/inference/chat/reply-stream.ts';
+import { createChatCompletion } from '../../../../functions/inference/chat/reply-whole.ts';
+import { type CompletionForm, createCompletion, createCompletionStream } from '../../../../functions/inference/completions/reply.ts';
+import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
+import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import { keepingIn } from '../responses/events.ts';
+import { read } from '../responses/requests.ts';
+
+/** A route's two mappers over an answer: the object, and the events, as texts. */
+export interface Route {
+  whole: (chunks: readonly UpstreamChunk[]) => string;
+  stream: (chunks: readonly UpstreamChunk[]) => string;
+}
+
+const usage = { prompt_tokens: 5, completion_tokens: 2 };
+const factsOf = (id: string, isMeasured: boolean): ReplyFacts => ({
+  id,
+  created: 1_700_000_000,
+  model: 'm',
+  requestId: 'req_0123456789abcdefgh',
+  organization: 'org_1',
+  ...(isMeasured && { perf: () => ({ gateway_time_ms: 3 }) }),
+});
+
+interface Mappers {
+  toWhole: () => { take: (chunks: readonly UpstreamChunk[]) => void; whole: (used: typeof usage) => unknown };
+  toStream: () => { take: (chunks: readonly UpstreamChunk[]) => string; usage: (used: typeof usage) => string; end: () => string };
+}
+
+const route = ({ toWhole, toStream }: Mappers): Route => ({
+  whole: (chunks) => {
+    const reply = toWhole();
+    reply.take(chunks);
+    return JSON.stringify(reply.whole(usage));
+  },
+  stream: (chunks) => {
+    const reply = toStream();
+    return reply.take(chunks) + reply.usage(usage) + reply.end();
+  },
+});
+
+const chat = (form: ReplyForm, isMeasured: boolean): Route => {
+  const facts = factsOf('chatcmpl-0123456789abcdefgh', isMeasured);
+  return route({ toWhole: () => createChatCompletion(facts, form), toStream: () => createChatStream(facts, form) });
+};
+
+const completions = (form: CompletionForm, isMeasured: boolean): Route => {
+  const facts = factsOf('cmpl-0123456789abcdefgh', isMeasured);
+  return route({ toWhole: () => createCompletion(facts, form), toStream: () => createCompletionStream(facts, form) });
+};
+
+const responses = (body: Record<string, unknown>): Route => {
+  const facts = factsOf('resp_0123456789abcdefgh', false);
+  const request = read(body);
+  const { keeping } = keepingIn();
+  return route({
+    toWhole: () => createResponse(request, facts, keeping),
+    toStream: () => createResponseStream(request, facts, keeping),
+  });
+};
+
+/** Every route, in every form that it has. */
+export const routes: [string, Route][] = [
+  ['chat with everything', chat({ includeUsage: true, tokenIds: true, isLegacy: false }, true)],
+  ['chat with nothing', chat({ includeUsage: false, tokenIds: false, isLegacy: false }, false)],
+  ['chat in the deprecated form', chat({ includeUsage: false, tokenIds: true, isLegacy: true }, false)],
+  ['completions with everything', completions({ includeUsage: true, tokenIds: true }, true)],
+  ['completions with nothing', completions({ includeUsage: false, tokenIds: false }, false)],
+  ['responses', responses({})],
+  ['responses with a summary', responses({ reasoning: { summary: 'auto' } })],
+];

@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+import { createTally } from '../../../../functions/inference/pipeline/count-tokens.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+
+const facts = { promptBytes: 40, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };
+
+const count = (...chunks: unknown[]) => {
+  const tally = createTally({ ...facts, keepsText: false });
+  for (const chunk of chunks) tally.take(chunk as UpstreamChunk);
+  return tally.count();
+};
+const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] });
+
+describe('what will be billed', () => {
+  test("is the runtime's own count", () => {
+    expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: 2 } })).toEqual({
+      promptTokens: 7,
+      cachedTokens: 0,
+      completionTokens: 2,
+      source: 'runtime',
+    });
+    expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 0, completion_tokens: 0 } })).toEqual({
+      promptTokens: 0,
+      cachedTokens: 0,
+      completionTokens: 0,
+      source: 'runtime',
+    });
+  });
+
+  test.each([[7.5], [-7], ['7'], [null], [2 ** 60]])('is an estimate when the runtime counts %p', (tokens) => {
+    expect(count(delta({ content: 'Hello you' }), { usage: { prompt_tokens: tokens, completion_tokens: 2 } })).toEqual({
+      promptTokens: 10,
+      cachedTokens: 0,
+      completionTokens: 3,
+      source: 'estimated',
+    });
+  });
+
+  test('counts reasoning and the arguments of calls as output', () => {
+    for (const fields of [
+      { reasoning: 'Hmm, well' },
+      { reasoning_content: 'Hmm, well' },
+      { tool_calls: [{ function: { arguments: '{"a":"b"}' } }] },
+    ])
+      expect(count(delta(fields))).toEqual({ promptTokens: 10, cachedTokens: 0, completionTokens: 3, source: 'estimated' });
+  });
+
+  test('does not take a count for the whole that was given before the text', () => {
+    const early = { choices: [], usage: { prompt_tokens: 9, completion_tokens: 0 } };
+    expect(count(early, delta({ content: 'x'.repeat(400) }))).toEqual({
+      promptTokens: 9,
+      cachedTokens: 0,
+      completionTokens: 100,
+      source: 'estimated',
+    });
+    expect(count(early, delta({ content: 'Hello' }), { usage: { prompt_tokens: 9, completion_tokens: 2 } })).toMatchObject({
+      completionTokens: 2,
+    });
+    expect(count({ ...delta({ content: 'Hello' }), usage: { prompt_tokens: 9, completion_tokens: 1 } })).toMatchObject({
+      source: 'runtime',
+    });
+    expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: null } })).toMatchObject({ promptTokens: 7 });
+  });
+
+  test('is what a tokenizer counts of the texts that were kept, where the runtime does not say', () => {
+    const tally = createTally(facts);
+    for (const [index, content] of [
+      [0, 'Hello '],
+      [1, 'Good'],
+      [0, 'you'],
+    ] as const)
+      tally.take({ choices: [{ index, delta: { content } }] });
+    tally.take({ choices: [{ index: 1, delta: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] });
+    expect(tally.uncounted()).toEqual(['Hello you', 'Goodf{}']);
+    tally.counted({ promptTokens: 11, completionTokens: 5 });
+    expect(tally.count()).toEqual({ promptTokens: 11, cachedTokens: 0, completionTokens: 5, source: 'estimated' });
+    tally.take({ usage: { prompt_tokens: 12, completion_tokens: 6 } });
+    expect(tally.uncounted()).toEqual([]);
+    expect(tally.count()).toEqual({ promptTokens: 12, cachedTokens: 0, completionTokens: 6, source: 'runtime' });
+  });
+
+  test('is an estimate where more was written than is kept', () => {
+    const tally = createTally(facts);
+    for (let i = 0; i < 3; i++) tally.take({ choices: [{ index: 0, delta: { content: 'x'.repeat(400_000) } }] });
+    expect(tally.uncounted()).toEqual([]);
+    expect(tally.count()).toMatchObject({ completionTokens: 300_000, source: 'estimated' });
+  });
+
+  test('is nothing when nothing was written', () => {
+    expect(count(delta({ role: 'assistant', content: '' }))).toEqual({
+      promptTokens: 0,
+      cachedTokens: 0,
+      completionTokens: 0,
+      source: 'estimated',
+    });
+  });
+
+  test('has the cached tokens that the runtime counted, never more than the prompt has', () => {
+    const usage = (cached_tokens: unknown) => ({
+      usage: { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens } },
+    });
+    expect(count(delta({ content: 'a' }), usage(8))).toMatchObject({ promptTokens: 9, cachedTokens: 8, source: 'runtime' });
+    expect(count(delta({ content: 'a' }), usage(10))).toMatchObject({ cachedTokens: 9 });
+    for (const wrong of ['8', -1, 0.5, null]) expect(count(delta({ content: 'a' }), usage(wrong))).toMatchObject({ cachedTokens: 0 });
+  });
+
+  test('leaves out the prompt that each choice of an answer begins with, wherever its chunks are cut', () => {
+    const tally = createTally({ ...facts, echoedCharacters: (choice) => (choice === 0 ? 'A sluice'.length : 'A weir'.length) });
+    const said = (index: number, content: string): UpstreamChunk => ({ choices: [{ index, delta: { content } }] });
+    for (const chunk of [said(0, 'A slu'), said(1, 'A weir is low'), said(0, 'ice is '), said(0, 'a gate')]) tally.take(chunk);
+    expect(tally.uncounted()).toEqual([' is low', ' is a gate']);
+    expect(tally.count().completionTokens).toBe(Math.ceil(' is low is a gate'.length / 4));
+  });
+});

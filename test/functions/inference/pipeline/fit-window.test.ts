@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import { completions } from '../../../../functions/inference/completions/route.ts';
+import { fitWindow, type WindowRequest } from '../../../../functions/inference/pipeline/fit-window.ts';
+import { measurePrompt } from '../../../../functions/inference/pipeline/prompt-size.ts';
+import { windowOf } from '../../../../functions/inference/responses/window.ts';
+import { Model } from '../../../../shared/models/model.ts';
+import { PromptRefused } from '../../../../shared/tokens/errors.ts';
+import type { ChatPrompt, Prompt } from '../../../../shared/tokens/prompt.ts';
+import { read } from '../responses/requests.ts';
+
+const model = (change: object = {}): Model =>
+  Model.parse({
+    name: 'm',
+    status: 'published',
+    created: 0,
+    context_length: 2_000,
+    max_output_tokens: 800,
+    default_output_tokens: 100,
+    tokenizer: { tokenizer: 'k' },
+    targets: [{ endpoint: 'e' }],
+    prices: [{ version: '1', effective_at: 0, prompt_nanos: 1, completion_nanos: 1 }],
+    ...change,
+  });
+const short: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
+const long: ChatPrompt = {
+  messages: [
+    { role: 'user', content: 'a'.repeat(3_000) },
+    { role: 'assistant', content: 'b' },
+    { role: 'user', content: 'c' },
+  ],
+};
+
+/** Fits with a tokenizer that counts so much; tells what it was asked. */
+const fitInto = async (
+  prompt: ChatPrompt,
+  request: Partial<WindowRequest>,
+  counted: number | null = 1_500,
+  kept: number[] | null = null,
+  of = model(),
+) => {
+  const asked: (number | null)[] = [];
+  const tokenizer = {
+    fit: async ({ max_prompt_tokens }: { max_prompt_tokens: number | null }) => {
+      asked.push(max_prompt_tokens);
+      return { prompt_tokens: counted, kept };
+    },
+    count: async () => Promise.reject(new Error('No text was expected to be counted.')),
+  };
+  const whole: WindowRequest = { maxTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
+  return { asked, ...(await fitWindow(tokenizer, of, prompt, measurePrompt(prompt).longestTokens, whole)) };
+};
+const tooLong = (param: string, words: RegExp) =>
+  expect.objectContaining({ status: 400, code: 'context_length_exceeded', param, message: expect.stringMatching(words) });
+
+describe('a request that fits', () => {
+  test('asks no tokenizer, and gets the caller’s max_tokens or the model’s own numbers', async () => {
+    expect(await fitInto(short, { maxTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
+    expect(await fitInto(short, {})).toMatchObject({ asked: [], maxTokens: 100 });
+    expect(await fitInto(short, { maxTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
+    expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ asked: [], prompt: short });
+  });
+
+  test('goes on as it is where its length cannot be told, which its runtime may judge', async () => {
+    for (const whenExceeded of ['truncate', 'error'] as const) {
+      const fitted = await fitInto(long, { maxTokens: 700, whenExceeded }, null);
+      expect(fitted).toEqual({ asked: [null], maxTokens: 700, prompt: long });
+    }
+  });
+
+  test('but cannot be told so from its bytes is counted', async () => {
+    expect(await fitInto(long, { maxTokens: 9 }, 100)).toMatchObject({ asked: [null], maxTokens: 9, promptTokens: 100, prompt: long });
+  });
+});
+
+describe('a request that exceeds the window', () => {
+  test('gets as many tokens as are left, and loses nothing of its prompt', async () => {
+    expect(await fitInto(long, { maxTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
+    expect(await fitInto(long, {}, 1_950)).toMatchObject({ maxTokens: 50 });
+  });
+
+  test('is refused with all three numbers where an error is asked for', async () => {
+    await expect(fitInto(long, { maxTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
+      tooLong('messages', /1500 tokens.*600 tokens.*2000/),
+    );
+    await expect(fitInto(short, { maxTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
+      tooLong('messages', /32000.*2000\. Lower max_tokens\.$/),
+    );
+  });
+
+  test('by our own default alone is not refused', async () => {
+    expect(await fitInto(long, { whenExceeded: 'error' }, 1_950)).toMatchObject({ maxTokens: 50 });
+  });
+
+  test.each(['truncate', 'error'] as const)('with its prompt alone is refused under %s', async (whenExceeded) => {
+    await expect(fitInto(long, { whenExceeded }, 2_000)).rejects.toEqual(tooLong('messages', /2000/));
+  });
+
+  test('of a model without a tokenizer is left to its runtime', async () => {
+    const of = model({ tokenizer: undefined });
+    await expect(fitInto(short, { maxTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(tooLong('messages', /2000/));
+    expect(await fitInto(long, { maxTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
+      asked: [],
+      maxTokens: 700,
+      prompt: long,
+    });
+  });
+});
+
+describe('prompt_truncate_len', () => {
+  test('leaves the messages that the tokenizer keeps', async () => {
+    const fitted = await fitInto(long, { maxPromptTokens: 50 }, 40, [2]);
+    expect(fitted).toMatchObject({ asked: [50], promptTokens: 40, maxTokens: 100 });
+    expect(fitted.prompt.messages).toEqual([{ role: 'user', content: 'c' }]);
+  });
+
+  test('is a 400 where what must stay is longer', async () => {
+    await expect(fitInto(long, { maxPromptTokens: 50 }, 60, [2])).rejects.toEqual(
+      tooLong('prompt_truncate_len', /prompt_truncate_len is 50.*60 tokens.*2000/),
+    );
+  });
+});
+
+describe('plain texts', () => {
+  const fitTexts = (texts: (string | number[])[], tokens: number, maxTokens: number, special_tokens?: number) => {
+    const counts = { prompt_tokens: null, text_tokens: texts.map(() => tokens), ...(special_tokens !== undefined && { special_tokens }) };
+    const tokenizer = { fit: async () => Promise.reject(new Error('no chat')), count: async () => counts };
+    const prompt = { texts };
+    const request: WindowRequest = { maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    return fitWindow(tokenizer, model(), prompt, measurePrompt(prompt).longestTokens, request);
+  };
+  const text = 'a'.repeat(5_000);
+
+  test('are as long as the tokenizer says, with what it puts around each of them', async () => {
+    expect(await fitTexts([text], 1_999, 1, 0)).toMatchObject({ promptTokens: 1_999, maxTokens: 1 });
+    await expect(fitTexts([text], 1_999, 1, 1)).rejects.toEqual(tooLong('messages', /2000 tokens/));
+    expect(await fitTexts([text, text], 900, 50, 2)).toMatchObject({ promptTokens: 1_804, maxTokens: 50 });
+  });
+
+  test('are one token longer than was counted where it does not say', async () => {
+    expect(await fitTexts([text], 1_998, 1)).toMatchObject({ promptTokens: 1_999 });
+  });
+});
+
+describe('what does not fit is told in the words of the route', () => {
+  const of = model({ tokenizer: { tokenizer: 'k', vocabulary_size: 9 } });
+  const refuse = (prompt: Prompt, window: WindowRequest, fit = async () => ({ prompt_tokens: 2_500, kept: [0] as number[] | null })) => {
+    const tokenizer = { fit, count: async () => ({ prompt_tokens: null, text_tokens: [2_500], special_tokens: 0 }) };
+    return expect(fitWindow(tokenizer, of, prompt, measurePrompt(prompt).longestTokens, window)).rejects;
+  };
+
+  test('a completion', async () => {
+    const window = completions.window({ model: 'm', prompt: 'x', max_tokens: 5 }, of);
+    await refuse({ texts: ['a'.repeat(5_000)] }, window).toEqual(
+      tooLong('prompt', /2500 tokens in the prompt, 5 tokens in the completion.*2000\. Shorten the prompt\.$/),
+    );
+  });
+
+  test('a response', async () => {
+    await refuse(long, windowOf(read({ max_output_tokens: 5 }), of)).toEqual(
+      tooLong('input', /2500 tokens in the input, 5 .*2000\. Shorten the input, or send truncation: "auto"\.$/),
+    );
+  });
+
+  test('a response that may lose its oldest items', async () => {
+    await refuse(long, windowOf(read({ truncation: 'auto' }), of)).toEqual(
+      tooLong('input', /^With truncation: "auto".* 1900 tokens.*2500 tokens in the input.*2000\. Shorten it or lower max_output_tokens\.$/),
+    );
+  });
+
+  test('a response whose conversation the chat template refuses', async () => {
+    const refused = async () => Promise.reject(new PromptRefused('no system message'));
+    await refuse(long, windowOf(read({}), of), refused).toMatchObject({ status: 400, param: 'input' });
+  });
+});

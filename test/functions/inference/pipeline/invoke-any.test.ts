@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { invokeAny } from '../../../../functions/inference/pipeline/invoke-any.ts';
+import type { Target } from '../../../../shared/models/model.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import { BrokenAtWork, RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const one: Target = { endpoint: 'one', weight: 1 };
+const two: Target = { endpoint: 'two', weight: 1, container_model: 'inner' };
+const said = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
+
+/** Upstreams by endpoint; what was asked of them. */
+const setUp = (
+  upstreams: Record<string, (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>>,
+  targets: [Target, ...Target[]] = [one, two],
+) => {
+  const asked: string[] = [];
+  const signal = new AbortController();
+  const invoke: Invoke = (invocation) => (upstreams[invocation.target.endpoint] as Invoke)(invocation);
+  const answer = invokeAny(invoke, {
+    targets,
+    bodyFor: ({ container_model = '' }) => container_model,
+    choices: 1,
+    signal,
+    onTarget: ({ endpoint }) => asked.push(endpoint),
+  });
+  return { asked, answer, signal };
+};
+const failing = (error: Error, ...batches: UpstreamChunk[][]) =>
+  async function* ({ signal }: Invocation) {
+    yield* batches;
+    signal.abort();
+    throw error;
+  };
+const answering = async function* ({ body }: Invocation) {
+  yield said(body);
+};
+
+describe('a model with several targets', () => {
+  test.each(['upstream_error', 'no_capacity', 'model_not_ready'] as const)(
+    'is asked at the next one when the first fails with %s before its first word',
+    async (code) => {
+      const { asked, answer, signal } = setUp({ one: failing(new UpstreamFailed(code, 'x')), two: answering });
+      expect(await Array.fromAsync(answer)).toEqual([said('inner')]);
+      expect(asked).toEqual(['one', 'two']);
+      expect(signal.signal.aborted).toBe(false);
+    },
+  );
+
+  test.each([
+    ['it took too long', new UpstreamFailed('upstream_timeout', 'x')],
+    ['the connection broke at work', new BrokenAtWork(new Error('ECONNRESET'))],
+    ['the request itself was refused', new RefusedByModel('No.')],
+    ['the fault is ours', new TypeError('x')],
+  ])('is not asked again when %s', async (_, error) => {
+    const { asked, answer } = setUp({ one: failing(error), two: answering });
+    await expect(Array.fromAsync(answer)).rejects.toBe(error);
+    expect(asked).toEqual(['one']);
+  });
+
+  test('is not asked again once it has begun to answer', async () => {
+    const error = new UpstreamFailed('upstream_error', 'x');
+    const { asked, answer } = setUp({ one: failing(error, said('a')), two: answering });
+    expect((await answer.next()).value).toEqual(said('a'));
+    await expect(answer.next()).rejects.toBe(error);
+    expect(asked).toEqual(['one']);
+  });
+
+  test('is asked at one after the other while they fail, in their order, and at four at most', async () => {
+    const error = new UpstreamFailed('upstream_error', 'fourth');
+    const down = failing(new UpstreamFailed('upstream_error', 'down'));
+    const more = ['three', 'four', 'five'].map((endpoint): Target => ({ endpoint, weight: 1 }));
+    const third = setUp({ one: down, two: down, three: answering }, [one, two, ...more]);
+    expect((await Array.fromAsync(third.answer)).length).toBeGreaterThan(0);
+    expect(third.asked).toEqual(['one', 'two', 'three']);
+    const none = setUp({ one: down, two: down, three: down, four: failing(error), five: answering }, [one, two, ...more]);
+    await expect(Array.fromAsync(none.answer)).rejects.toBe(error);
+    expect(none.asked).toEqual(['one', 'two', 'three', 'four']);
+  });
+
+  test('is stopped from the start when it was stopped before', async () => {
+    const seen: boolean[] = [];
+    const { answer, signal } = setUp({
+      one: async function* ({ signal: own }) {
+        seen.push(own.signal.aborted);
+        yield said('a');
+      },
+      two: answering,
+    });
+    signal.abort();
+    await Array.fromAsync(answer);
+    expect(seen).toEqual([true]);
+  });
+
+  test('is stopped, whichever target is at work, and not asked elsewhere then', async () => {
+    const silent = async function* ({ signal }: Invocation): AsyncGenerator<UpstreamChunk[]> {
+      await new Promise((_, reject) =>
+        signal.signal.addEventListener('abort', () => reject(new UpstreamFailed('upstream_error', 'aborted'))),
+      );
+    };
+    const { asked, answer, signal } = setUp({ one: silent, two: answering });
+    const next = answer.next();
+    signal.abort();
+    await expect(next).rejects.toMatchObject({ detail: 'aborted' });
+    expect(asked).toEqual(['one']);
+  });
+});

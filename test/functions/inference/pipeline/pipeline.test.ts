@@ -1,0 +1,205 @@
+import type { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Model } from '../../../../shared/models/model.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { answers, END, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+
+let pipeline: TestPipeline;
+beforeAll(async () => {
+  pipeline = await startTestPipeline();
+});
+afterAll(async () => {
+  await pipeline.close();
+});
+let logged: ReturnType<typeof jest.spyOn>;
+beforeEach(() => {
+  logged = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('the time of a function', () => {
+  test('ends with a settlement: a stream is told, and billed for what was delivered', async () => {
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
+    const body = await read(await call({ stream: true }, 20_050));
+    expect(body).toContain('Hello there');
+    expect(body).toMatch(/"code":"upstream_timeout".*\n\n$/);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated', completion_tokens: 3 })]);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('ends a reply in one piece with a 503 that says to stream', async () => {
+    const { call, events } = await pipeline.setUp(silentAfter());
+    await expect(call({}, 20_050)).rejects.toMatchObject({
+      status: 503,
+      code: 'upstream_timeout',
+      message: expect.stringContaining('stream: true'),
+    });
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', prompt_tokens: 0, cost_nanos: 0n })]);
+  });
+});
+
+test('a caller that does not read is settled at the deadline all the same, and its reply is closed', async () => {
+  const endless: Invoke = async function* ({ signal }) {
+    while (!signal.signal.aborted) yield text('x'.repeat(1_000));
+    throw new Error('aborted');
+  };
+  const { call, events, inFlight } = await pipeline.setUp(endless);
+  const body = (await call({ stream: true }, 20_100)).body as Readable;
+  body.once('readable', () => undefined);
+  await untilClosed(body);
+  expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated' })]);
+  expect((await events())[0]?.completion_tokens).toBeGreaterThan(0);
+  expect(await inFlight()).toBe(0);
+});
+
+describe('what a caller names for itself', () => {
+  test.each([
+    ['a number beyond 2^53', { id: 2 ** 70 }],
+    ['a number that DynamoDB does not hold', { a: 1e-200, b: 1e300 }],
+    ['a deep object', JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)],
+    ['half a character', { a: '\udfff' }, { a: '\ufffd' }],
+  ])('%s in metadata does not keep the request from being billed', async (_, metadata, kept: unknown = metadata) => {
+    const { call, events } = await pipeline.setUp(answers);
+    expect((await call({ metadata, user: 'x\ud800' })).statusCode).toBe(200);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: 11n, metadata: kept, user: 'x\ufffd' })]);
+  });
+});
+
+test('a model that goes says so with every reply, and is answered by all the same', async () => {
+  const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+  const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'm' };
+  await pipeline.database.models.put(SERVERLESS_POOL, { ...model, name: 'going', deprecation });
+  const announced = { deprecation: '@1795219200', sunset: 'Mon, 22 Mar 2027 00:00:00 GMT', 'x-sluice-successor': 'm' };
+  const { call } = await pipeline.setUp(answers);
+  for (const stream of [false, true]) {
+    const reply = await call({ model: 'going', stream });
+    expect(reply).toMatchObject({ statusCode: 200, headers: announced });
+    if (stream) expect(await read(reply)).toContain('[DONE]');
+    const other = await call({ stream });
+    expect(other.headers).not.toHaveProperty('deprecation');
+    if (stream) await read(other);
+  }
+  const failing = await pipeline.setUp(silentAfter());
+  await expect(failing.call({ model: 'going' }, 20_050)).rejects.toMatchObject({ status: 503, headers: announced });
+});
+
+test('a model without a price in force is not given away', async () => {
+  const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+  await pipeline.database.models.put(SERVERLESS_POOL, {
+    ...model,
+    name: 'later',
+    prices: [{ version: 'p2', effective_at: Date.now() + 1e9, prompt_nanos: 1, completion_nanos: 1 }],
+  });
+  const { call, events } = await pipeline.setUp(answers);
+  await expect(call({ model: 'later' })).rejects.toMatchObject({
+    status: 503,
+    code: 'model_not_ready',
+    headers: { 'x-should-retry': 'false' },
+  });
+  expect(await events()).toEqual([]);
+});
+
+test('a runtime that says what we cannot read fails the request, is stopped, and costs what was delivered', async () => {
+  let stopped = false;
+  const { call, events, inFlight } = await pipeline.setUp(async function* ({ signal }) {
+    signal.signal.addEventListener('abort', () => {
+      stopped = true;
+    });
+    yield text('Hello');
+    yield [{ choices: 5 }] as unknown as UpstreamChunk[];
+  });
+  const body = await read(await call({ stream: true }));
+  expect(body).toContain('"code":"internal_error"');
+  expect(stopped).toBe(true);
+  expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', completion_tokens: 2 })]);
+  expect(await inFlight()).toBe(0);
+});
+
+describe('a caller that is known to have left', () => {
+  test('stops the model, and is billed for what was delivered until then', async () => {
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
+    const body = (await call({ stream: true })).body as Readable;
+    for await (const chunk of body) if (String(chunk).includes('Hello')) break;
+    await untilClosed(body);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated', completion_tokens: 3 })]);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('before its first byte costs nothing and leaves nothing in flight', async () => {
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello')));
+    const body = (await call({ stream: true })).body as Readable;
+    await untilClosed(body.destroy());
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', cost_nanos: 0n })]);
+    expect(await inFlight()).toBe(0);
+  });
+});
+
+const untilClosed = (stream: Readable): Promise<void> =>
+  new Promise((resolve) => (stream.closed ? resolve() : stream.once('close', () => resolve())));
+
+describe('settlement', () => {
+  test('is durable before [DONE] leaves', async () => {
+    const { call, events, inFlight } = await pipeline.setUp(answers);
+    const reply = await call({ stream: true });
+    let seen = '';
+    for await (const chunk of reply.body as Readable) {
+      seen = String(chunk);
+      if (!seen.includes('[DONE]')) continue;
+      expect(await events()).toEqual([
+        expect.objectContaining({ outcome: 'completed', prompt_tokens: 7, completion_tokens: 2, cost_nanos: 11n, price_version: 'p1' }),
+      ]);
+      expect(await inFlight()).toBe(0);
+    }
+    expect(seen).toBe('data: [DONE]\n\n');
+  });
+
+  test('that fails does not fail the caller; the request stays in flight for the sweep', async () => {
+    let tries = 0;
+    const putIfAbsent = async (): Promise<never> => {
+      tries++;
+      throw new Error('DynamoDB is down');
+    };
+    const down = { ...pipeline.database.usage, putIfAbsent };
+    const { call, events, inFlight } = await pipeline.setUp(answers, { usage: down });
+    const reply = await call({});
+    expect(reply.statusCode).toBe(200);
+    expect(JSON.parse(reply.body as string)).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
+    expect(await events()).toEqual([]);
+    expect(await inFlight()).toBe(1);
+    expect(tries).toBe(3);
+    expect(String(logged.mock.calls.at(-1)?.[0])).toContain('settlement_failed');
+  });
+
+  test('that fails for a moment is tried again', async () => {
+    let failures = 1;
+    const shaky = {
+      ...pipeline.database.usage,
+      putIfAbsent: async (event: UsageEvent) =>
+        failures-- > 0 ? Promise.reject(new Error('a moment')) : pipeline.database.usage.putIfAbsent(event),
+    };
+    const { call, events, inFlight } = await pipeline.setUp(answers, { usage: shaky });
+    await call({});
+    expect(await events()).toHaveLength(1);
+    expect(await inFlight()).toBe(0);
+  });
+});
+
+describe('what goes upstream', () => {
+  test('is bounded: the caller’s max_tokens, else the model’s default, never more than its maximum', async () => {
+    const asked: number[] = [];
+    const { call } = await pipeline.setUp(async function* ({ body }) {
+      asked.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
+      yield END;
+    });
+    await call({ max_tokens: 9 });
+    await call({ max_tokens: 9, max_completion_tokens: 8 });
+    await call({});
+    await call({ max_tokens: 32_000 });
+    expect(asked).toEqual([9, 8, 50, 100]);
+  });
+});

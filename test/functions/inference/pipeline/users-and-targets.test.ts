@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { affinityOf } from '../../../../functions/inference/pipeline/order-targets.ts';
+import { createDeployments } from '../../../../shared/models/deployments.ts';
+import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import { wide } from '../../../support/callers.ts';
+import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+
+const WEIGHTS = { light: 1, middle: 2, heavy: 3 } as const;
+const USERS = 1_000;
+const AT_A_TIME = 50;
+
+let pipeline: TestPipeline;
+beforeAll(async () => {
+  pipeline = await startTestPipeline();
+  await pipeline.database.models.put(wide.org, {
+    name: 'm',
+    status: 'published',
+    created: 0,
+    context_length: 1_000,
+    max_output_tokens: 100,
+    default_output_tokens: 50,
+    targets: [
+      { endpoint: 'light', weight: WEIGHTS.light },
+      { endpoint: 'middle', weight: WEIGHTS.middle, prefix_aware: true },
+      { endpoint: 'heavy', weight: WEIGHTS.heavy },
+    ],
+    prices: [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }],
+  });
+});
+afterAll(async () => {
+  await pipeline.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+/** The same thousand users in every run. */
+const users = Array.from({ length: USERS }, (_, i) =>
+  createHash('sha256')
+    .update(`user ${i}`)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
+);
+
+/** Calls of an on-demand key; `dead` targets fail before their first word, and `asked` has the invocations. */
+const start = async () => {
+  const dead = new Set<string>();
+  const asked: Invocation[] = [];
+  const invoke: Invoke = (invocation) => {
+    asked.push(invocation);
+    if (dead.has(invocation.target.endpoint)) throw new UpstreamFailed('upstream_error', 'dead');
+    return answers(invocation);
+  };
+  const failing: Invoke = async function* (invocation) {
+    yield* invoke(invocation);
+  };
+  const change = { host: { scope: 'on_demand' as const }, modelsOf: createDeployments(pipeline.database.models, Date.now) };
+  const limits = { scope: 'on_demand' as const, concurrency: 1_000, requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 };
+  const { call } = await pipeline.setUp(failing, change, limits);
+  /** Which target answered each user. */
+  const ask = async (): Promise<Map<string, string>> => {
+    asked.length = 0;
+    for (let from = 0; from < users.length; from += AT_A_TIME)
+      await Promise.all(users.slice(from, from + AT_A_TIME).map((user) => call({}, 600_000, { 'x-user-id': user })));
+    // The last that was asked for a user is the one that answered.
+    return new Map(asked.map(({ affinity = '', target }) => [affinity, target.endpoint]));
+  };
+  return { ask, dead };
+};
+
+test('a thousand users spread over three targets by weight, stay where they are, move only when their target dies, and come back', async () => {
+  const { ask, dead } = await start();
+  const first = await ask();
+  const known = users.map((user) => affinityOf(wide.org, user));
+  expect([...first.keys()].sort()).toEqual(known.toSorted());
+  const total = Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0);
+  for (const [endpoint, weight] of Object.entries(WEIGHTS)) {
+    const share = [...first.values()].filter((target) => target === endpoint).length / USERS;
+    expect(share / (weight / total)).toBeGreaterThan(0.8);
+    expect(share / (weight / total)).toBeLessThan(1.2);
+  }
+  expect(await ask()).toEqual(first);
+  dead.add('middle');
+  const moved = await ask();
+  for (const user of known) {
+    if (first.get(user) === 'middle') expect(moved.get(user)).not.toBe('middle');
+    else expect(moved.get(user)).toBe(first.get(user));
+  }
+  // Those who moved are on both that are left.
+  expect(new Set(known.filter((user) => first.get(user) === 'middle').map((user) => moved.get(user)))).toEqual(new Set(['light', 'heavy']));
+  dead.add('light');
+  expect(new Set((await ask()).values())).toEqual(new Set(['heavy']));
+  dead.clear();
+  expect(await ask()).toEqual(first);
+  // As long as an endpoint takes it.
+  expect(known.every((affinity) => affinity.length <= 64)).toBe(true);
+});

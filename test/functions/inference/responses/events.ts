@@ -1,0 +1,71 @@
+import type { ReplyFacts } from '../../../../functions/inference/chat/reply.ts';
+import type { Keeping } from '../../../../functions/inference/responses/keep-response.ts';
+import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
+import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
+import type { StoredResponse } from '../../../../shared/responses/response-store.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import { read } from './requests.ts';
+
+export const facts: ReplyFacts = {
+  id: 'resp_0123456789abcdefgh',
+  created: 1_700_000_000,
+  model: 'm',
+  requestId: 'req_0123456789abcdefgh',
+  organization: 'org_1',
+};
+export const usage = { prompt_tokens: 5, completion_tokens: 2 };
+
+export interface Event {
+  type: string;
+  sequence_number: number;
+  response: Whole;
+  [key: string]: unknown;
+}
+export interface Whole {
+  output: Record<string, unknown>[];
+  [key: string]: unknown;
+}
+
+export const said = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
+export const ended = (finish_reason = 'stop'): UpstreamChunk => said({}, { finish_reason });
+export const callDelta = (index: number, fields: object): UpstreamChunk => said({ tool_calls: [{ index, ...fields }] });
+
+/** What was put, and a store that answers as it is told. */
+export const keepingIn = (answer: () => boolean = () => true) => {
+  const kept: (StoredResponse & { organization: string })[] = [];
+  const put = async (organization: string, stored: StoredResponse) => {
+    if (!answer()) return 'too_large';
+    kept.push({ ...(JSON.parse(JSON.stringify(stored)) as StoredResponse), organization });
+    return 'kept';
+  };
+  const keeping: Keeping = { store: { put }, now: () => 1_700_000_009_500 };
+  return { kept, keeping };
+};
+
+export const parseEvents = (text: string): Event[] =>
+  text
+    .split('\n\n')
+    .filter(Boolean)
+    .map((event) => {
+      const [name = '', data = ''] = event.split('\n');
+      const parsed = JSON.parse(data.slice('data: '.length)) as Event;
+      if (name !== `event: ${parsed.type}`) throw new Error(`The event ${parsed.type} has the name ${name}.`);
+      return parsed;
+    });
+
+/** The events of an answer, from the first to the last. */
+export const stream = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Event[]> => {
+  const reply = createResponseStream(read({ ...body, stream: true }), facts, keeping);
+  let text = batches.map(reply.take).join('');
+  text += reply.usage(usage);
+  await reply.keep(usage);
+  return parseEvents(text + reply.end());
+};
+
+/** The same answer in one piece. */
+export const whole = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Whole> => {
+  const reply = createResponse(read({ ...body }), facts, keeping);
+  for (const batch of batches) reply.take(batch);
+  await reply.keep(usage);
+  return JSON.parse(JSON.stringify(reply.whole(usage))) as Whole;
+};

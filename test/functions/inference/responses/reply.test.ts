@@ -1,0 +1,423 @@
+import { ReadableStream } from 'node:stream/web';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ResponseStream } from 'openai/lib/responses/ResponseStream';
+import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
+import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
+import { callDelta, type Event, ended, facts, keepingIn, parseEvents, said, stream, usage, whole } from './events.ts';
+import { called, read, result } from './requests.ts';
+
+const text = [said({ role: 'assistant', content: '' }), said({ content: 'Hel' }), said({ content: 'lo\n"' }), ended()];
+const thinking = [said({ reasoning: 'H' }), said({ reasoning_content: 'm' }), said({ content: 'Yes' }), ended()];
+const twoCalls = [
+  callDelta(0, { id: 'a', function: { name: 'f', arguments: '' } }),
+  callDelta(0, { function: { arguments: '{"x":1}' } }),
+  callDelta(1, { id: 'b', function: { name: 'g', arguments: '{}' } }),
+  ended('tool_calls'),
+];
+const types = (events: Event[]): string[] => events.map(({ type }) => type.slice('response.'.length));
+const part = (said: string) => ({ type: 'output_text', text: said, annotations: [], logprobs: [] });
+const id = (prefix: string, index: number) => `${prefix}_0123456789abcdefgh_${index}`;
+
+/** Puts a stream together again by its own rules alone. */
+const assemble = (events: Event[]): unknown[] => {
+  const items: Record<string, unknown>[] = [];
+  const finished = new Set<unknown>();
+  for (const event of events) {
+    const at = event.output_index as number;
+    const item = items[at] as { content: { text: string }[]; summary: { text: string }[]; arguments: string };
+    if (event.type === 'response.output_item.added') items[at] = structuredClone(event.item) as Record<string, unknown>;
+    else if (event.type === 'response.content_part.added') item.content.push(structuredClone(event.part) as { text: string });
+    else if (event.type === 'response.reasoning_summary_part.added') item.summary.push(structuredClone(event.part) as { text: string });
+    else if (/(output|reasoning)_text\.delta$/.test(event.type)) (item.content[0] as { text: string }).text += event.delta;
+    else if (event.type === 'response.reasoning_summary_text.delta') (item.summary[0] as { text: string }).text += event.delta;
+    else if (event.type === 'response.function_call_arguments.delta') item.arguments += event.delta;
+    else if (event.type === 'response.output_item.done') {
+      const { status, ...done } = event.item as Record<string, unknown>;
+      expect(items[at]).toEqual({ ...done, status: 'in_progress' });
+      items[at] = { ...done, status };
+      finished.add(at);
+    }
+  }
+  expect(finished.size).toBe(items.length);
+  return items;
+};
+
+describe('a stream', () => {
+  test('of text has every event of it, numbered from 0', async () => {
+    const events = await stream([text]);
+    expect(types(events)).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'completed',
+    ]);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    const at = { item_id: id('msg', 0), output_index: 0, content_index: 0 };
+    expect(events[2]).toMatchObject({ item: { id: id('msg', 0), status: 'in_progress', content: [] } });
+    expect(events[3]).toMatchObject({ ...at, part: part('') });
+    expect(events[4]).toMatchObject({ ...at, delta: 'Hel', logprobs: [] });
+    expect(events[6]).toMatchObject({ ...at, text: 'Hello\n"', logprobs: [] });
+    expect(events[0]?.response).toMatchObject({ id: facts.id, status: 'in_progress', output: [], usage: null });
+  });
+
+  test('of reasoning and text has two items, one after the other', async () => {
+    const events = await stream([thinking]);
+    expect(types(events).slice(2, -1)).toEqual([
+      'output_item.added',
+      'content_part.added',
+      'reasoning_text.delta',
+      'reasoning_text.delta',
+      'reasoning_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+    ]);
+    expect(events.at(-1)?.response.output).toEqual([
+      { id: id('rs', 0), type: 'reasoning', status: 'completed', summary: [], content: [{ type: 'reasoning_text', text: 'Hm' }] },
+      { id: id('msg', 1), type: 'message', status: 'completed', role: 'assistant', content: [part('Yes')] },
+    ]);
+  });
+
+  test('has the reasoning where summaries are, for those who ask for one', async () => {
+    const events = await stream([thinking], { reasoning: { summary: 'auto' } });
+    expect(types(events).slice(2, 9)).toEqual([
+      'output_item.added',
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'output_item.done',
+    ]);
+    expect(events.at(-1)?.response.output[0]).toEqual({
+      id: id('rs', 0),
+      type: 'reasoning',
+      status: 'completed',
+      summary: [{ type: 'summary_text', text: 'Hm' }],
+    });
+  });
+
+  test('of two calls has an item for each, whose arguments are all in deltas', async () => {
+    const events = await stream([twoCalls]);
+    expect(events.find(({ type }) => type === 'response.function_call_arguments.done')).toMatchObject({ name: 'f', arguments: '{"x":1}' });
+    expect(assemble(events)).toEqual([
+      { id: id('fc', 0), type: 'function_call', status: 'completed', call_id: 'a', name: 'f', arguments: '{"x":1}' },
+      { id: id('fc', 1), type: 'function_call', status: 'completed', call_id: 'b', name: 'g', arguments: '{}' },
+    ]);
+  });
+
+  test('of calls after text ends the text first', async () => {
+    const events = await stream([[said({ content: 'Let me see.' })], twoCalls]);
+    expect(events.at(-1)?.response.output.map(({ type }) => type)).toEqual(['message', 'function_call', 'function_call']);
+    const doneAt = types(events).indexOf('output_item.done');
+    expect(types(events).slice(doneAt + 1)[0]).toBe('output_item.added');
+  });
+
+  test('that reaches its bound is incomplete, and so is the item that was cut off, and no other', async () => {
+    const events = await stream([[said({ reasoning: 'Hm' }), said({ content: 'Ye' }), ended('length')]]);
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: {
+        status: 'incomplete',
+        completed_at: null,
+        incomplete_details: { reason: 'max_output_tokens' },
+        output: [{ status: 'completed' }, { status: 'incomplete' }],
+      },
+    });
+  });
+
+  test('that fails ends with response.failed, which has what was said and what went wrong', async () => {
+    const { kept, keeping } = keepingIn();
+    const reply = createResponseStream(read({ stream: true }), facts, keeping);
+    const events = parseEvents(reply.take([said({ content: 'Hel' })]) + reply.fail(new UpstreamFailed('upstream_error', 'secret')));
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      sequence_number: 5,
+      response: {
+        id: facts.id,
+        status: 'failed',
+        store: false,
+        error: { code: 'upstream_error', message: expect.stringContaining('failed to answer') },
+        output: [{ status: 'incomplete', content: [part('Hel')] }],
+      },
+    });
+    expect(JSON.stringify(events)).not.toContain('secret');
+    expect(kept).toEqual([]);
+  });
+
+  test('that fails before its first word has its beginning all the same', () => {
+    const reply = createResponseStream(read({ stream: true }), facts, keepingIn().keeping);
+    expect(types(parseEvents(reply.fail(new UpstreamFailed('upstream_timeout', ''))))).toEqual(['created', 'in_progress', 'failed']);
+  });
+
+  test('that says nothing has one empty message', async () => {
+    const events = await stream([[said({ role: 'assistant' }), ended()]]);
+    expect(assemble(events)).toMatchObject([{ type: 'message', content: [part('')] }]);
+  });
+
+  test('has the log probabilities of its text', async () => {
+    const entry = (token: string) => ({ token, logprob: -1, bytes: [1], top_logprobs: [] });
+    const chunks = ['a', 'b'].map((content) => said({ content }, { logprobs: { content: [entry(content)] } }));
+    const events = await stream([[...chunks, ended()]], { include: ['message.output_text.logprobs'] });
+    expect(events.find(({ type }) => type === 'response.output_text.delta')).toMatchObject({ logprobs: [entry('a')] });
+    expect(events.at(-1)?.response.output).toMatchObject([{ content: [{ logprobs: [entry('a'), entry('b')] }] }]);
+  });
+
+  describe('has the log probabilities of tokens that have no text yet', () => {
+    const scored = (...tokens: string[]) => ({ logprobs: { content: tokens.map((token) => ({ token, logprob: -1, top_logprobs: [] })) } });
+    const token = (content: string, ...tokens: string[]) => said({ content }, scored(...tokens));
+    const tokensOf = (logprobs: unknown) => (logprobs as { token: string }[]).map((entry) => entry.token);
+    const body = { include: ['message.output_text.logprobs'] };
+    /** The tokens that the deltas of a stream have, and those of the whole message. */
+    const tokens = async (...chunks: UpstreamChunk[]) => {
+      const events = await stream([chunks], body);
+      const deltas = events.filter(({ type }) => type === 'response.output_text.delta').flatMap(({ logprobs }) => tokensOf(logprobs));
+      const message = events.at(-1)?.response.output.find(({ type }) => type === 'message') as { content: { logprobs: unknown }[] };
+      expect(await whole([chunks], body)).toEqual(events.at(-1)?.response);
+      return { deltas, message: tokensOf(message.content[0]?.logprobs) };
+    };
+    const both = (...names: string[]) => ({ deltas: names, message: names });
+
+    test('where a character is made of several', async () => {
+      expect(await tokens(token('a', 'a'), token('', 'x1'), token('', 'x2'), token('😀', 'x3'), ended())).toEqual(
+        both('a', 'x1', 'x2', 'x3'),
+      );
+      expect(await tokens(token('', 'x1'), token('😀', 'x2'), ended())).toEqual(both('x1', 'x2'));
+    });
+
+    test('but not of what is no text: reasoning, calls, and the token that ends the answer', async () => {
+      const thought = [
+        said({ reasoning: 'Hm' }, scored('r')),
+        said({ reasoning: '' }, scored('r1')),
+        said({ reasoning: '😀' }, scored('r2')),
+      ];
+      const end = said({}, { ...scored('<end>'), finish_reason: 'stop' });
+      expect(await tokens(...thought, token('', 'x1'), token('é', 'x2'), end)).toEqual(both('x1', 'x2'));
+      expect(
+        await tokens(token('', 'r1'), said({ reasoning: '😀' }, scored('r2')), token('a', 'a'), token('', 'x1'), ended('length')),
+      ).toEqual(both('a'));
+      const call = said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }, scored('{'));
+      expect(await tokens(token('a', 'a'), said({}, scored('<call>')), call, ended('tool_calls'))).toEqual(both('a'));
+    });
+  });
+});
+
+describe('a response', () => {
+  test('has every key of OpenAI’s, null where there is nothing', async () => {
+    expect(await whole([text])).toEqual({
+      id: facts.id,
+      object: 'response',
+      created_at: 1_700_000_000,
+      completed_at: 1_700_000_009,
+      status: 'completed',
+      background: false,
+      conversation: null,
+      error: null,
+      incomplete_details: null,
+      instructions: null,
+      max_output_tokens: null,
+      max_tool_calls: null,
+      metadata: {},
+      model: 'm',
+      output: [{ id: id('msg', 0), type: 'message', status: 'completed', role: 'assistant', content: [part('Hello\n"')] }],
+      parallel_tool_calls: true,
+      previous_response_id: null,
+      prompt: null,
+      prompt_cache_key: null,
+      prompt_cache_retention: null,
+      reasoning: { effort: null, summary: null },
+      safety_identifier: null,
+      service_tier: null,
+      store: true,
+      temperature: null,
+      text: { format: { type: 'text' } },
+      tool_choice: 'auto',
+      tools: [],
+      top_logprobs: 0,
+      top_p: null,
+      truncation: 'disabled',
+      usage: {
+        input_tokens: 5,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: 2,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 7,
+      },
+      user: null,
+    });
+  });
+
+  test('repeats what was asked', async () => {
+    const asked = {
+      instructions: 'A',
+      max_output_tokens: 9,
+      metadata: { a: 'b' },
+      parallel_tool_calls: false,
+      prompt_cache_key: 'k',
+      reasoning: { effort: 'low', summary: 'auto' },
+      temperature: 0.5,
+      text: { format: { type: 'json_object' } },
+      tool_choice: 'none',
+      top_p: 0.5,
+      truncation: 'auto',
+      user: 'u',
+    };
+    const tools = [{ type: 'function', name: 'f' }, { type: 'web_search' }];
+    expect(await whole([text], { ...asked, tools })).toMatchObject({
+      ...asked,
+      tools: [{ type: 'function', name: 'f', description: null, parameters: null, strict: null }],
+    });
+  });
+
+  test('has two calls under two ids, whatever the runtime calls them', async () => {
+    const same = [0, 1].map((index) => callDelta(index, { id: 'call_0', function: { name: 'f', arguments: '{}' } }));
+    const ids = (await whole([[...same, ended()]])).output.map(({ call_id }) => call_id);
+    expect(new Set(ids).size).toBe(2);
+  });
+});
+
+describe('keeping', () => {
+  test('puts the whole response with its input under the organization, before the last event', async () => {
+    const { kept, keeping } = keepingIn();
+    const events = await stream([text], { instructions: 'A' }, keeping);
+    expect(kept).toEqual([
+      {
+        organization: 'org_1',
+        depth: 1,
+        before: [],
+        input: [{ type: 'message', role: 'user', content: 'Hi' }],
+        response: events.at(-1)?.response,
+      },
+    ]);
+  });
+
+  test('leaves out of every item what has no meaning here, however much it is', async () => {
+    const extra = { extra: Array.from({ length: 1_000 }, () => ({})), status: { deep: [] } };
+    const part = { type: 'input_text', text: 'Hi', ...extra };
+    const input = [
+      { role: 'user', content: [part], ...extra },
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        content: [{ type: 'refusal', refusal: 'No', ...extra }],
+        ...extra,
+        status: 'completed',
+      },
+      { type: 'reasoning', id: null, summary: [{ type: 'summary_text', text: 'Hm', ...extra }], encrypted_content: 'x', ...extra },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm', ...extra }], ...extra },
+      { ...called('a'), id: 'fc_1', ...extra, status: 'incomplete' },
+      { ...result('a', [part]), ...extra },
+    ];
+    const lean = [
+      { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+      { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'refusal', refusal: 'No' }], status: 'completed' },
+      { type: 'reasoning', id: null, summary: [{ type: 'summary_text', text: 'Hm' }] },
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm' }] },
+      { ...called('a'), id: 'fc_1', status: 'incomplete' },
+      result('a', [{ type: 'input_text', text: 'Hi' }]),
+    ];
+    const { kept, keeping } = keepingIn();
+    await whole([text], { input }, keeping);
+    expect(kept[0]?.input).toEqual(lean);
+    const scored = { type: 'output_text' as const, text: 'Ho', annotations: [], logprobs: [{ token: 'Ho', logprob: -1 }] };
+    const reply = createResponse(
+      {
+        ...read({}),
+        before: { items: [{ type: 'message', id: 'msg_2', role: 'assistant', status: 'completed', content: [scored] }], depth: 1 },
+      },
+      facts,
+      keeping,
+    );
+    reply.take(text);
+    await reply.keep(usage);
+    expect(kept[1]?.before).toMatchObject([{ id: 'msg_2', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] }]);
+    expect(JSON.stringify(kept[1]?.before)).not.toContain('logprob');
+  });
+
+  test('is not done for who does not want it', async () => {
+    const { kept, keeping } = keepingIn();
+    expect(await whole([text], { store: false }, keeping)).toMatchObject({ store: false });
+    expect(kept).toEqual([]);
+  });
+
+  test.each([
+    ['is too large', () => false],
+    [
+      'cannot be written',
+      (): boolean => {
+        throw new Error('no database');
+      },
+    ],
+  ])('takes nothing from a response that %s but says so', async (_, answer) => {
+    const { keeping } = keepingIn(answer);
+    expect(await whole([text], {}, keeping)).toMatchObject({
+      status: 'completed',
+      store: false,
+      output: [{ content: [part('Hello\n"')] }],
+    });
+    expect((await stream([text], {}, keeping)).at(-1)?.response).toMatchObject({ status: 'completed', store: false });
+  });
+});
+
+const asSse = async (batches: UpstreamChunk[][], body: object): Promise<ReadableStream> => {
+  const lines = (await stream(batches, body)).map((event) => `${JSON.stringify(event)}\n`);
+  return ReadableStream.from(lines.map((line) => new TextEncoder().encode(line)));
+};
+
+const delta = fc.oneof(
+  fc.record({ content: fc.string({ unit: 'grapheme', minLength: 1 }) }),
+  fc.record({ reasoning: fc.string({ minLength: 1 }) }),
+  fc.record({ index: fc.integer({ min: 0, max: 2 }), text: fc.string() }).map(({ index, text: args }) => ({
+    tool_calls: [{ index, id: `c${index}`, function: { name: `f${index}`, arguments: args } }],
+  })),
+);
+
+test('however an answer is made and cut, a stream puts together what the response is in one piece, and the client agrees', async () => {
+  const finish = fc.constantFrom('stop', 'length', 'tool_calls', 'eos');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(delta, { maxLength: 20 }),
+      finish,
+      fc.integer({ min: 1, max: 5 }),
+      fc.boolean(),
+      async (deltas, reason, size, short) => {
+        const chunks = [...deltas.map((one) => said(one)), ended(reason)];
+        const batches = Array.from({ length: Math.ceil(chunks.length / size) }, (_, i) => chunks.slice(i * size, (i + 1) * size));
+        const body = short ? { reasoning: { summary: 'auto' } } : {};
+        const events = await stream(batches, body);
+        const made = await whole([chunks], body);
+        expect(events.at(-1)?.response).toEqual(made);
+        expect(assemble(events)).toEqual(made.output);
+        const client = ResponseStream.fromReadableStream((await asSse(batches, body)) as never);
+        const { output } = await client.finalResponse();
+        expect(output).toMatchObject(made.output);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('the usage that a runtime tells in detail is told in detail', async () => {
+  const reply = createResponseStream(read({}), facts, keepingIn().keeping);
+  const told = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
+  const text = reply.take([ended()]) + reply.usage(told) + reply.end();
+  expect(parseEvents(text).at(-1)?.response.usage).toMatchObject({
+    input_tokens_details: { cached_tokens: 3 },
+    output_tokens_details: { reasoning_tokens: 1 },
+  });
+});

@@ -1,0 +1,247 @@
+import type { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
+import { type Dependencies, serve } from '../../../../functions/inference/pipeline/pipeline.ts';
+import { responses } from '../../../../functions/inference/responses/route.ts';
+import type { ApiEvent } from '../../../../shared/http/api-event.ts';
+import type { Reply } from '../../../../shared/http/reply.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { createInventory } from '../../../../shared/models/inventory.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { InputItemsQuery, listInputItems } from '../../../../shared/responses/input-items.ts';
+import { createResponseStore, type ResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
+import { toUpstreamError, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import { makeCaller, wide } from '../../../support/callers.ts';
+import { createKey } from '../../../support/create-key.ts';
+import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { parseEvents, type Whole } from './events.ts';
+
+let pipeline: TestPipeline;
+let store: ResponseStore;
+beforeAll(async () => {
+  pipeline = await startTestPipeline();
+  store = createResponseStore(pipeline.database.database, pipeline.database.tables.Responses as string, Date.now);
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(async () => {
+  await pipeline.close();
+});
+
+const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }: { org?: string; kept?: ResponseStore } = {}) => {
+  const { database } = pipeline;
+  const { secret, key_id } = await createKey(database.limiters, { ...wide, org });
+  const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
+  const deps: Dependencies = {
+    host: { scope: 'serverless' },
+    modelsOf: () => inventory,
+    keys: makeCaller(database.limiters, Date.now),
+    usage: database.usage,
+    tokenizer: noTokenizer,
+    invoke,
+    idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
+    cacheSaltSecret: 'secret',
+    now: Date.now,
+  };
+  const respond = serve(responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
+  const call = (body: Record<string, unknown>): Promise<Reply<string | Readable>> =>
+    respond(
+      {
+        headers: { Authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
+        requestContext: {},
+        requestId: newRequestId(Date.now()),
+        receivedAtMs: Date.now(),
+      } as unknown as ApiEvent,
+      { getRemainingTimeInMillis: () => 600_000 },
+    );
+  const create = async (body: Record<string, unknown> = {}): Promise<Whole> => JSON.parse((await call(body)).body as string) as Whole;
+  const events = () => database.recentEvents(key_id);
+  return { call, create, events };
+};
+
+/** Answers, and remembers what it was asked. */
+const listening = () => {
+  const asked: { messages: unknown[] }[] = [];
+  const invoke: Invoke = async function* (invocation: Invocation) {
+    asked.push(JSON.parse(invocation.body as string) as { messages: unknown[] });
+    yield* answers(invocation);
+  };
+  return { asked, invoke };
+};
+
+describe('POST /v1/responses', () => {
+  test('answers in one piece, settles, and keeps the response', async () => {
+    const { create, events } = await setUp(answers);
+    const made = await create({ metadata: { a: 'b' } });
+    expect(made).toMatchObject({
+      object: 'response',
+      status: 'completed',
+      output: [{ type: 'message', content: [{ text: 'Hello' }] }],
+      usage: { input_tokens: 7, output_tokens: 2, total_tokens: 9 },
+    });
+    expect(await events()).toEqual([expect.objectContaining({ route: '/v1/responses', outcome: 'completed', prompt_tokens: 7 })]);
+    expect((await store.get(wide.org, made.id as string))?.response).toEqual(made);
+  });
+
+  test('streams, and has kept the response before the last event leaves', async () => {
+    const { call } = await setUp(answers);
+    const events = parseEvents(await read(await call({ stream: true })));
+    const last = events.at(-1);
+    expect(last).toMatchObject({ type: 'response.completed', response: { store: true, output: [{ content: [{ text: 'Hello' }] }] } });
+    expect((await store.get(wide.org, last?.response.id as string))?.response).toEqual(last?.response);
+  });
+
+  test('continues a response with all that was said, but not its instructions', async () => {
+    const { asked, invoke } = listening();
+    const { create } = await setUp(invoke);
+    const first = await create({ instructions: 'Old.' });
+    const second = await create({ previous_response_id: first.id, input: 'More' });
+    await create({ previous_response_id: second.id, input: 'Last', instructions: 'New.' });
+    expect(second.previous_response_id).toBe(first.id);
+    const said = (...pairs: string[]) => pairs.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
+    expect(asked.map(({ messages }) => messages)).toEqual([
+      [{ role: 'system', content: 'Old.' }, ...said('Hi')],
+      said('Hi', 'Hello', 'More'),
+      [{ role: 'system', content: 'New.' }, ...said('Hi', 'Hello', 'More', 'Hello', 'Last')],
+    ]);
+  });
+
+  test('is a 404 that admits nothing for a response of another organization, or one that was not kept', async () => {
+    const own = await setUp(answers);
+    const other = await setUp(answers, { org: 'org_other' });
+    const missing = { status: 404, code: 'previous_response_not_found' };
+    const kept = await own.create();
+    await expect(other.call({ previous_response_id: kept.id })).rejects.toMatchObject(missing);
+    const unkept = await own.create({ store: false });
+    await expect(own.call({ previous_response_id: unkept.id })).rejects.toMatchObject(missing);
+    expect(await other.events()).toEqual([]);
+    expect(await own.events()).toHaveLength(2);
+  });
+
+  test('gives what could not be kept, and says so', async () => {
+    const failing = { ...store, put: () => Promise.reject(new Error('no database')) };
+    const { create, call, events } = await setUp(answers, { kept: failing });
+    expect(await create()).toMatchObject({ status: 'completed', store: false });
+    expect(parseEvents(await read(await call({ stream: true }))).at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { store: false },
+    });
+    expect(await events()).toHaveLength(2);
+  });
+
+  test('is not kept, and says so, where it is deleted while it is made', async () => {
+    const { call } = await setUp(async function* () {
+      yield text('Hel');
+      await deleted;
+      yield* answers({} as Invocation);
+    });
+    let isDeleted = (): void => undefined;
+    const deleted = new Promise<void>((resolve) => (isDeleted = resolve));
+    const { body } = (await call({ stream: true })) as Reply<Readable>;
+    let events = '';
+    for await (const part of body) {
+      events += part;
+      const [id] = /resp_[0-9A-Za-z]+/.exec(events) ?? [];
+      if (id) expect(await store.delete(wide.org, id)).toBe(false);
+      isDeleted();
+    }
+    const last = parseEvents(events).at(-1);
+    expect(last).toMatchObject({ type: 'response.completed', response: { store: false } });
+    expect(await store.get(wide.org, last?.response.id as string)).toBeUndefined();
+  });
+
+  test('tells a failure in the middle of a stream as response.failed, settled, and keeps nothing', async () => {
+    const { call, events } = await setUp(async function* () {
+      yield text('Hel');
+      throw new UpstreamFailed('upstream_error', 'broken');
+    });
+    const last = parseEvents(await read(await call({ stream: true }))).at(-1);
+    expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: { code: 'upstream_error' } } });
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed' })]);
+    expect(await store.get(wide.org, last?.response.id as string)).toBeUndefined();
+  });
+
+  test('is told in its own words what the runtime refuses', async () => {
+    const OriginalMessage = 'This model has a maximum context length of 9 tokens.';
+    const { call } = await setUp(({ names }) => {
+      throw toUpstreamError(Object.assign(new Error(), { name: 'ModelError', OriginalStatusCode: 400, OriginalMessage }), names);
+    });
+    await expect(call({})).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
+  });
+
+  test('names in a header what it leaves out', async () => {
+    const { call } = await setUp(answers);
+    const { headers } = await call({ tools: [{ type: 'web_search' }], client_metadata: {} });
+    expect(headers['x-sluice-ignored']).toBe('client_metadata, tools.web_search');
+  });
+
+  test.each([
+    ['background', { background: true }],
+    ['input[0].call_id', { input: [{ type: 'function_call_output', call_id: 'a', output: 'x' }] }],
+  ])('is a 400 that names %s', async (param, body) => {
+    const { call } = await setUp(answers);
+    await expect(call(body)).rejects.toMatchObject({ status: 400, param });
+  });
+});
+
+describe('an item that is referred to', () => {
+  test('stands for itself, if it is in a response of the same organization', async () => {
+    const { asked, invoke } = listening();
+    const { create, call } = await setUp(invoke);
+    const { output } = await create();
+    const reference = { type: 'item_reference', id: output[0]?.id };
+    await create({ input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'And then?' }] });
+    expect(asked.at(-1)?.messages).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'And then?' },
+    ]);
+    const stranger = await setUp(invoke, { org: 'org_other' });
+    for (const input of [[reference], [{ ...reference, id: 'msg_nothing_0' }], [{ ...reference, id: 'x' }]]) {
+      const asking = input[0]?.id === reference.id ? stranger.call : call;
+      await expect(asking({ input: [{ role: 'user', content: 'Hi' }, ...input] })).rejects.toMatchObject({
+        status: 404,
+        code: 'item_not_found',
+        param: 'input[1].id',
+      });
+    }
+  });
+
+  test('may be one of the input, under the id that it is listed with', async () => {
+    const { asked, invoke } = listening();
+    const { create, call } = await setUp(invoke);
+    const { id } = await create({
+      input: [
+        { role: 'user', content: 'One' },
+        { role: 'user', id: 'msg_own', content: 'Two' },
+      ],
+    });
+    const listed = listInputItems((await store.get(wide.org, id as string)) as StoredResponse, InputItemsQuery.parse({ order: 'asc' }));
+    const [first, second] = (listed.data as { id: string }[]).map((item) => ({ type: 'item_reference', id: item.id }));
+    await create({ input: [first, { role: 'user', content: 'And?' }] });
+    expect(asked.at(-1)?.messages).toEqual(['One', 'And?'].map((content) => ({ role: 'user', content })));
+    // An id of the caller's own does not say in which response the item is.
+    await expect(call({ input: [second] })).rejects.toMatchObject({ status: 404, param: 'input[0].id' });
+  });
+
+  test('as often as would be more than a body may hold is a 400', async () => {
+    const { create, call } = await setUp(answers);
+    const { id } = await create({ input: [{ role: 'user', content: 'a'.repeat(100_000) }] });
+    const reference = { type: 'item_reference', id: `${(id as string).replace('resp_', 'item_')}_0` };
+    const refer = (times: number) => call({ input: Array(times).fill(reference) });
+    expect((await refer(2)).statusCode).toBe(200);
+    await expect(refer(50)).rejects.toMatchObject({ status: 400, param: 'input', message: expect.stringContaining('4000000 characters') });
+  });
+
+  test('of too many responses at once is a 400', async () => {
+    const { call } = await setUp(answers);
+    const input = Array.from({ length: 33 }, (_, i) => ({ type: 'item_reference', id: `msg_${i}_0` }));
+    await expect(call({ input })).rejects.toMatchObject({ status: 400, param: 'input' });
+  });
+});

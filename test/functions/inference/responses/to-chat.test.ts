@@ -1,0 +1,152 @@
+import { describe, expect, test } from '@jest/globals';
+import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
+import { checkResponses, ignoredResponsesFields } from '../../../../functions/inference/responses/support.ts';
+import { toChat } from '../../../../functions/inference/responses/to-chat.ts';
+import { windowOf } from '../../../../functions/inference/responses/window.ts';
+import { Model } from '../../../../shared/models/model.ts';
+import { called, read, result, thought, user } from './requests.ts';
+
+const model = Model.parse({
+  name: 'm',
+  status: 'published',
+  created: 0,
+  context_length: 1_000,
+  max_output_tokens: 800,
+  default_output_tokens: 100,
+  targets: [{ endpoint: 'e' }],
+  prices: [{ version: 'p', effective_at: 0, prompt_nanos: 1, completion_nanos: 1 }],
+});
+const messages = (input: unknown, more: object = {}): unknown[] => toChatPrompt(toChat(read({ input, ...more })), model).messages;
+const made = (id: string, name = 'f') => ({ id, type: 'function', function: { name, arguments: '{}' } });
+const tool = (id: string, content = 'done') => ({ role: 'tool', content, tool_call_id: id });
+
+describe('a conversation of items', () => {
+  test('begins with the instructions, which are one system message with what follows of its kind', () => {
+    expect(messages([{ role: 'developer', content: 'B' }, { role: 'system', content: 'C' }, user('Hi')], { instructions: 'A' })).toEqual([
+      { role: 'system', content: 'A\n\nB\n\nC' },
+      { role: 'user', content: 'Hi' },
+    ]);
+  });
+
+  test('has the calls of one turn in one message, with the reasoning before them and their results after them', () => {
+    expect(messages([user('Hi'), thought('Hm'), called('a'), called('b', 'g'), result('a'), result('b', 'two'), user('And?')])).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, reasoning: 'Hm', tool_calls: [made('a'), made('b', 'g')] },
+      tool('a'),
+      tool('b', 'two'),
+      { role: 'user', content: 'And?' },
+    ]);
+  });
+
+  test('has text and calls that came together in one message, in either order', () => {
+    const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Let me see.' }] };
+    const expected = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Let me see.', tool_calls: [made('a')] }, tool('a')];
+    expect(messages([user('Hi'), said, called('a'), result('a')])).toEqual(expected);
+    expect(messages([user('Hi'), called('a'), said, result('a')])).toEqual(expected);
+  });
+
+  test('keeps turns apart that results or texts keep apart', () => {
+    expect(messages([user('Hi'), called('a'), result('a'), called('b'), result('b')])).toMatchObject([
+      {},
+      { tool_calls: [made('a')] },
+      tool('a'),
+      { tool_calls: [made('b')] },
+      tool('b'),
+    ]);
+    const one = { role: 'assistant', content: 'one' };
+    expect(messages([user('Hi'), one, thought('Hm'), { role: 'assistant', content: 'two' }])).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'one' },
+      { role: 'assistant', content: 'two', reasoning: 'Hm' },
+    ]);
+  });
+
+  test('has each result behind its call, wherever the caller has put it and however often an id is used', () => {
+    expect(messages([user('Hi'), called('a'), user('Wait'), result('a')])).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, tool_calls: [made('a')] },
+      tool('a'),
+      { role: 'user', content: 'Wait' },
+    ]);
+    expect(messages([user('Hi'), called('a'), result('a', 'one'), called('a'), result('a', 'two')])).toMatchObject([
+      {},
+      {},
+      tool('a', 'one'),
+      {},
+      tool('a', 'two'),
+    ]);
+  });
+
+  test('reads reasoning from its content, else from its summary, and forgets one that nothing followed', () => {
+    const summary = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] };
+    expect(messages([user('Hi'), summary, { role: 'assistant', content: 'Ho' }])[1]).toMatchObject({ reasoning: 'Hm' });
+    expect(messages([user('Hi'), summary, user('Well?')])).toHaveLength(2);
+  });
+});
+
+describe('what the model is told beside the conversation', () => {
+  test('has chat’s names', () => {
+    const tools = [{ type: 'function', name: 'f', description: 'F', parameters: { type: 'object' }, strict: true }, { type: 'web_search' }];
+    const asked = { tools, tool_choice: { type: 'function', name: 'f' }, reasoning: { effort: 'minimal' }, temperature: 0.5, top_p: 1 };
+    expect(toChat(read({ ...asked, text: { format: { type: 'json_object' } }, top_logprobs: 2 }))).toMatchObject({
+      tools: [{ type: 'function', function: { name: 'f', description: 'F', parameters: { type: 'object' }, strict: true } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+      reasoning_effort: 'low',
+      response_format: { type: 'json_object' },
+      temperature: 0.5,
+      top_p: 1,
+      logprobs: true,
+      top_logprobs: 2,
+    });
+  });
+
+  test('names what is left out', () => {
+    const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'n' }, { type: 'web_search' }, { type: 'function', name: 'f' }];
+    const asked = { tools, include: ['reasoning.encrypted_content'], text: { verbosity: 'low' }, truncation: 'auto', client_metadata: {} };
+    expect(ignoredResponsesFields(read(asked), model)).toEqual([
+      'client_metadata',
+      'tools.web_search',
+      'tools.namespace',
+      'include',
+      'text.verbosity',
+      'truncation',
+    ]);
+    const silent = {
+      include: ['message.output_text.logprobs'],
+      instructions: 'A',
+      store: false,
+      metadata: {},
+      text: { format: { type: 'text' } },
+    };
+    expect(ignoredResponsesFields(read(silent), model)).toEqual([]);
+  });
+
+  test('refuses what the model cannot do under the name that the caller has used', () => {
+    const plain = { ...model, capabilities: { ...model.capabilities, tools: false, json_object: false } };
+    expect(() => checkResponses(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
+    expect(() => checkResponses(read({ text: { format: { type: 'json_object' } } }), plain)).toThrow("'text.format'");
+  });
+
+  test('refuses more log probabilities than the end of a stream can say', () => {
+    const large = { ...model, max_output_tokens: 30_000 };
+    const check = (body: Record<string, unknown>) => () => checkResponses(read(body), large);
+    expect(check({ top_logprobs: 20, max_output_tokens: 900 })).not.toThrow();
+    expect(check({ max_output_tokens: 30_000 })).not.toThrow();
+    const include = ['message.output_text.logprobs'];
+    for (const body of [
+      { top_logprobs: 20, max_output_tokens: 1_000 },
+      { include, max_output_tokens: 20_001, stream: true },
+    ])
+      expect(check(body)).toThrow(expect.objectContaining({ status: 400, param: 'top_logprobs' }));
+  });
+});
+
+describe('the window', () => {
+  test('is what the prompt leaves; only who asks for it loses older items', () => {
+    const plain = { maxTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    expect(windowOf(read({ max_output_tokens: 5 }), model)).toMatchObject(plain);
+    expect(windowOf(read({ truncation: 'disabled' }), model).maxPromptTokens).toBeUndefined();
+    expect(windowOf(read({ truncation: 'auto' }), model).maxPromptTokens).toBe(900);
+    expect(windowOf(read({ truncation: 'auto', max_output_tokens: 5_000 }), model).maxPromptTokens).toBe(500);
+  });
+});

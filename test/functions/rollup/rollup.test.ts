@@ -1,0 +1,181 @@
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
+import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import type { Database } from '../../../shared/database/client.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { createRollupStore, type Rollup } from '../../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { Crash, overBadLine } from '../../support/faulty-database.ts';
+import {
+  bucketOf,
+  DAY,
+  DAY_BEFORE,
+  Draft,
+  eventsOf,
+  inOrder,
+  newKeys,
+  plainSums,
+  shardsOfKey,
+  type TestKeys,
+} from '../../support/usage-events.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const depsOf = (line: Database): Rollups => {
+  const table = database.tables.Usage as string;
+  return { usage: createUsageStore(line, table), rollups: createRollupStore(line, table) };
+};
+
+/** Pages of three items, so that events come and go between the pages of a query. */
+const inSmallPages = (line: Database): Database => {
+  const send = (command: unknown) => {
+    if (command instanceof QueryCommand) command.input.Limit = 3;
+    return line.send(command as QueryCommand);
+  };
+  return new Proxy(line, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) });
+};
+
+/** A consumer of its own, which dies before or after one of its calls, if it is told to. */
+const consumer = (random: () => number, dies: boolean): Rollups => {
+  let callsLeft = dies ? Math.floor(random() * 24) : Number.POSITIVE_INFINITY;
+  const faults = { random, lostRequests: 0.02, lostReplies: 0.02, crash: () => callsLeft-- <= 0 };
+  return depsOf(inSmallPages(overBadLine(database.database, faults)));
+};
+
+/** A consumer that stands still before its first write until the gate is opened, with what it has read by then. */
+const stalled = (gate: Promise<void>): Rollups => {
+  const line = inSmallPages(database.database);
+  const send = async (command: PutCommand) => {
+    if (command instanceof PutCommand) await gate;
+    return line.send(command);
+  };
+  return depsOf(new Proxy(line, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) }));
+};
+
+const consume = (deps: Rollups, keys: TestKeys, batch: readonly UsageEvent[]): Promise<void> => {
+  const buckets = new Map(batch.map((event) => bucketOf(keys, event)).map((bucket) => [JSON.stringify(bucket), bucket]));
+  return recompute(deps, [...buckets.values()]);
+};
+
+const put = (keys: TestKeys, event: UsageEvent): Promise<UsageEvent> => database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
+
+const storedRollups = async (keys: TestKeys): Promise<Rollup[]> => {
+  const { rollups } = depsOf(database.database);
+  const lists = Object.values(keys).flatMap((keyId) => [
+    rollups.listDays(keyId, DAY_BEFORE, DAY),
+    ...[DAY_BEFORE, DAY].map((day) => rollups.listTenMinutes({ keyId, day })),
+  ]);
+  return (await Promise.all(lists.map((list) => Array.fromAsync(list)))).flat();
+};
+
+/** Some of the list, in another order, some of them more than once. */
+const someOf = <Item>(items: readonly Item[], random: () => number): Item[] =>
+  Array.from({ length: Math.ceil(random() * 10) }, () => items[Math.floor(random() * items.length)] as Item);
+
+const shuffled = <Item>(items: readonly Item[], random: () => number): Item[] =>
+  items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+
+describe('rollups', () => {
+  test('are the plain sum of the events, however often, in whatever batches and order their records are replayed, by racing consumers that stall and die anywhere', async () => {
+    let deaths = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(Draft, { minLength: 1, maxLength: 24 }), fc.nat(), async (drafts, seed) => {
+        const random = seededRandom(seed);
+        const keys = newKeys();
+        const events = shuffled(eventsOf(keys, drafts), random);
+        const attempts: Promise<void>[] = [];
+        const gate = Promise.withResolvers<void>();
+        const late: Promise<void>[] = [];
+        // Consumers run while events are written, and see some of them.
+        for (let written = 0; written < events.length; ) {
+          const chunk = events.slice(written, written + 1 + Math.floor(random() * 6));
+          written += chunk.length;
+          await Promise.all(chunk.map((event) => put(keys, event)));
+          const batch = someOf(events.slice(0, written), random);
+          attempts.push(consume(consumer(random, random() < 0.4), keys, batch).catch(() => void deaths++));
+          if (random() < 0.3) late.push(consume(stalled(gate.promise), keys, batch));
+        }
+        // Every record is delivered until it is done, by four consumers, each with batches of its own.
+        const records = shuffled([...events, ...someOf(events, random)], random);
+        const last = Array.from({ length: 4 }, async (_, i) => {
+          const own = records.filter((_record, at) => at % 4 === i);
+          while (own.length > 0) {
+            const batch = own.splice(0, 1 + Math.floor(random() * 8));
+            await consume(consumer(random, random() < 0.5), keys, batch).catch(() => void deaths++);
+            await consume(depsOf(inSmallPages(database.database)), keys, batch);
+          }
+        });
+        await Promise.all([...attempts, ...last]);
+        gate.resolve();
+        await Promise.all(late);
+
+        expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, events)));
+        const report = await rebuild(depsOf(database.database), DAY, [{ id: keys.plain, shards: 1 }], Date.now);
+        const own = plainSums(keys, events).filter(({ keyId, day, bucket }) => keyId === keys.plain && day === DAY && !bucket);
+        expect(report).toMatchObject({
+          events: own.reduce((sum, { totals }) => sum + totals.events, 0),
+          cost_nanos: own.reduce((sum, { totals }) => sum + totals.cost_nanos, 0n),
+          drift: { rows: 0, events: 0, cost_nanos: 0n },
+          behind: { rows: 0, events: 0 },
+        });
+      }),
+      { numRuns: 20, endOnFailure: true },
+    );
+    expect(deaths).toBeGreaterThan(5);
+  }, 120_000);
+
+  test('of a day are made good by the retry of a consumer that died between its ten minutes and its day', async () => {
+    const keys = newKeys();
+    const events = eventsOf(keys, fc.sample(Draft, { seed: 2, numRuns: 5 }));
+    for (const event of events) await put(keys, event);
+    let putsLeft = new Set(events.map((event) => JSON.stringify([bucketOf(keys, event), event.model]))).size;
+    const crash = (command: string, when: string): boolean => {
+      if (command === 'PutCommand' && when === 'after') putsLeft--;
+      return putsLeft <= 0;
+    };
+    const dying = depsOf(overBadLine(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
+    await expect(consume(dying, keys, events)).rejects.toMatchObject({ errors: expect.arrayContaining([expect.any(Crash)]) });
+    const isDay = ({ bucket }: Rollup): boolean => bucket === undefined;
+    expect((await storedRollups(keys)).filter(isDay)).toEqual([]);
+    await consume(depsOf(database.database), keys, events);
+    expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, events)));
+  });
+
+  test('of other buckets are made although one fails, and the failure is told', async () => {
+    const keys = newKeys();
+    const events = eventsOf(keys, fc.sample(Draft, { seed: 3, numRuns: 12 }));
+    for (const event of events) await put(keys, event);
+    const [broken] = events as [UsageEvent];
+    const deps = depsOf(database.database);
+    const isBroken = (shard: string, startMs: number): boolean =>
+      shard === bucketOf(keys, broken).shard && startMs === bucketOf(keys, broken).startMs;
+    const usage: Rollups['usage'] = {
+      listByBucket: (shard, startMs) => {
+        if (isBroken(shard, startMs)) throw new Error('it broke');
+        return deps.usage.listByBucket(shard, startMs);
+      },
+    };
+    await expect(consume({ ...deps, usage }, keys, events)).rejects.toThrow('1 failed, the first with Error: it broke');
+    const whole = events.filter((event) => !isBroken(bucketOf(keys, event).shard, bucketOf(keys, event).startMs));
+    expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, whole)));
+  });
+
+  test('that there is no time for are told as failed', async () => {
+    const keys = newKeys();
+    const buckets = [0, 1, 2].map((i) => ({ shard: keys.plain, startMs: Date.parse(DAY) + i * 600_000 }));
+    await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('There was no time for 3 of 3');
+  });
+});

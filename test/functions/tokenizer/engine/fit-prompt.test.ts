@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createEviction } from '../../../../functions/tokenizer/engine/eviction.ts';
+import { countPrompt, fitPrompt } from '../../../../functions/tokenizer/engine/fit-prompt.ts';
+import { loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
+import { anyMessages, encodedLength, texts } from './fixtures.ts';
+
+const tokenizer = loadTokenizer(texts);
+const json = JSON.parse(texts.tokenizer);
+/** Counted in one go, after rendering by hand. */
+const lengthOf = (messages: PromptMessage[]): number => encodedLength(json, tokenizer.render({ messages }));
+const pick = (messages: PromptMessage[], kept: number[]): PromptMessage[] => kept.map((index) => messages[index] as PromptMessage);
+
+test('a prompt without a bound is only counted, exactly', () => {
+  fc.assert(
+    fc.property(anyMessages, (messages) => {
+      expect(fitPrompt(tokenizer, { messages }, null)).toEqual({ prompt_tokens: lengthOf(messages), kept: null });
+    }),
+  );
+});
+
+test('what is kept has exactly the told length, is within the bound if that can be, and no more was dropped than had to be', () => {
+  fc.assert(
+    fc.property(anyMessages, fc.integer({ min: 1, max: 300 }), (messages, bound) => {
+      const { prompt_tokens, kept } = fitPrompt(tokenizer, { messages }, bound);
+      const eviction = createEviction(messages);
+      const steps = Array.from({ length: eviction.steps }, (_, step) => eviction.keptAt(step));
+      const wanted = steps.find((step) => lengthOf(pick(messages, step)) <= bound) ?? steps.at(-1);
+      expect(kept).toEqual(wanted);
+      expect(prompt_tokens).toBe(lengthOf(pick(messages, kept as number[])));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a special token in the template is one token, and nothing is put before what the template writes', () => {
+  const words = encodedLength(json, 'user\nHello.') + encodedLength(json, '\n') + encodedLength(json, 'assistant\n');
+  expect(countPrompt(tokenizer, { messages: [{ role: 'user', content: 'Hello.' }] })).toBe(words + 3);
+});
+
+test('tools and variables of the template are counted with it', () => {
+  const withTools = loadTokenizer({ ...texts, chatTemplate: '{{ tools | tojson }}{{ messages[0].content }}{{ mood }}' });
+  const messages: PromptMessage[] = [{ role: 'user', content: 'Hi' }];
+  const tools = [{ type: 'function', function: { name: 'look' } }];
+  const rendered = '[{"type": "function", "function": {"name": "look"}}]Hicalm';
+  expect(countPrompt(withTools, { messages, tools, variables: { mood: 'calm' } })).toBe(encodedLength(json, rendered));
+});
+
+test('a hundred thousand tokens are shortened while only what stays is encoded', () => {
+  const story = 'The river carries its boats past the quay, slowly, and the keeper opens the gate. ';
+  const messages: PromptMessage[] = Array.from({ length: 201 }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: `${i} ${story.repeat(26)}`,
+  }));
+  const whole = countPrompt(tokenizer, { messages });
+  expect(whole).toBeGreaterThan(100_000);
+  fitPrompt(tokenizer, { messages }, 20_000);
+  const before = process.cpuUsage();
+  const { prompt_tokens, kept } = fitPrompt(tokenizer, { messages }, 20_000);
+  const { user, system } = process.cpuUsage(before);
+  expect(prompt_tokens).toBeLessThanOrEqual(20_000);
+  expect(prompt_tokens).toBeGreaterThan(17_000);
+  expect(kept?.at(-1)).toBe(200);
+  expect((user + system) / 1_000).toBeLessThan(250);
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { TemplateFailed, TemplateRefused } from '../../../../shared/tokens/errors.ts';
+import type { ChatPrompt, PromptMessage } from '../../../../shared/tokens/prompt.ts';
+import { texts } from './fixtures.ts';
+
+const render = (chatTemplate: string, prompt: Partial<ChatPrompt> = {}, config?: object): string =>
+  loadTokenizer({ ...texts, chatTemplate, config: config && JSON.stringify(config) }).render({
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...prompt,
+  });
+
+const call = (text: string): PromptMessage => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: text } }],
+});
+
+describe('a chat template gets', () => {
+  test('arguments of calls as objects, content as text, reasoning under both of its names', () => {
+    const messages = [call('{"far": {"a": 1}}'), { ...call(''), reasoning: 'Hm.' }, call('no JSON')];
+    const each = (expression: string): string =>
+      render(`{% for message in messages %}{{ ${expression} | tojson }};{% endfor %}`, { messages });
+    expect(each('message.tool_calls[0].function.arguments')).toBe('{"far": {"a": 1}};{};"no JSON";');
+    expect(each('message.content')).toBe('"";"";"";');
+    expect(render('{{ messages[1].reasoning + messages[1].reasoning_content }}', { messages })).toBe('Hm.Hm.');
+  });
+
+  test('the special tokens of tokenizer_config.json, however they are written', () => {
+    const config = { bos_token: '<s>', eos_token: { content: '</s>', lstrip: false }, pad_token: null, model_max_length: 5 };
+    expect(render('{{ bos_token }}{{ eos_token }}{{ pad_token }}', {}, config)).toBe('<s></s>');
+  });
+
+  test('its variables, but none in place of what the prompt or the language has', () => {
+    const variables = { mood: 'calm', messages: [], add_generation_prompt: false, range: 'no', raise_exception: 'no' };
+    const template = '{{ mood }}{{ messages | length }}{{ add_generation_prompt }}{{ range(2) | length }}';
+    expect(render(template, { variables })).toBe('calm1True2');
+  });
+
+  test('no tools where there are none', () => {
+    expect(render('{% if tools is not none %}tools{% endif %}{{ tools is defined }}')).toBe('True');
+  });
+});
+
+test('a template of tokenizer_config.json serves where there is no file of its own; of several the default', () => {
+  const load = (chat_template: unknown) => loadTokenizer({ tokenizer: texts.tokenizer, config: JSON.stringify({ chat_template }) });
+  const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
+  expect(load('one').render(prompt)).toBe('one');
+  expect(
+    load([
+      { name: 'rag', template: 'two' },
+      { name: 'default', template: 'three' },
+    ]).render(prompt),
+  ).toBe('three');
+});
+
+test('a template that refuses the messages says why in its own words', () => {
+  const refuse = (): string => render("{{ raise_exception('Roles must alternate.') }}");
+  expect(refuse).toThrow(TemplateRefused);
+  expect(refuse).not.toThrow(TemplateFailed);
+  expect(refuse).toThrow('Roles must alternate.');
+});
+
+test.each([
+  ['{{ messages | weird }}', 'weird'],
+  ['{{ messages[0].nothing.at.all() }}', 'not a function'],
+  ["{%- for tool in tools %}{{ '// ' + tool.description }}{% endfor %}", 'undefined'],
+])('a template that breaks says so without words of its own, which are its cause (%s)', (source, words) => {
+  const fail = (): string => render(source, { tools: [{ name: 'look' }] });
+  expect(fail).toThrow(TemplateFailed);
+  expect(fail).toThrow('it cannot be rendered with them, the tools and the arguments of calls.');
+  expect(fail).toThrow(expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining(words) }) }));
+});
+
+test.each([
+  ['tokenizer.json that is no JSON', { tokenizer: '{' }, 'tokenizer.json is not JSON'],
+  ['tokenizer.json that is no tokenizer', { tokenizer: '{"a":1}' }, 'tokenizer.json cannot be read'],
+  ['a config that is no JSON', { config: 'x' }, 'tokenizer_config.json'],
+  ['a template that does not end', { chatTemplate: '{% for x in y %}' }, 'The chat template cannot be read'],
+  ['no template at all', { chatTemplate: undefined }, 'There is no chat template'],
+])('%s is an error that names it', (_name, changes, words) => {
+  expect(() => loadTokenizer({ ...texts, ...changes })).toThrow(words);
+});

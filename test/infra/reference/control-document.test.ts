@@ -1,0 +1,195 @@
+import { describe, expect, test } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import * as z from 'zod';
+import { controlRoutes } from '../../../functions/control/routes.ts';
+import { controlDocument } from '../../../infra/reference/control-document.ts';
+import { toInlineSchema } from '../../../infra/reference/json-schema.ts';
+import type { ControlOperation } from '../../../shared/hosts/control-operation.ts';
+import { validate } from '../../../shared/http/validate.ts';
+import { type Json, schemasOf } from './schemas.ts';
+
+interface Told {
+  operationId: string;
+  description: string;
+  tags: string[];
+  security?: unknown[];
+  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Json }[];
+  requestBody?: { content: { 'application/json': { schema: Json; examples: Record<string, { value: unknown }> } } };
+  responses: Record<string, { $ref?: string; headers?: Json; content?: Json }>;
+}
+interface Document {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Told>>;
+  components: { schemas: Record<string, Json>; responses: Record<string, { content: Record<string, { schema: Json; examples: Json }> }> };
+}
+
+const documentOf = (routes: readonly ControlOperation[]): Document => JSON.parse(JSON.stringify(controlDocument(routes))) as Document;
+const document = documentOf(controlRoutes);
+const { faults } = schemasOf(document as unknown as Json, { isClosed: true });
+
+const toldOf = ({ method, path }: ControlOperation, { paths } = document): Told => {
+  const told = paths[path.replaceAll('+}', '}')]?.[method.toLowerCase()];
+  if (!told) throw new Error(`The document tells no ${method} ${path}.`);
+  return told;
+};
+const named = controlRoutes.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
+
+test('is a valid OpenAPI 3.1 document', async () => {
+  expect(await new Validator().validate(document as unknown as Json)).toEqual({ valid: true });
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    info: { title: 'Sluice control plane', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+    servers: [{ url: '.' }],
+    security: [{ session: [] }],
+    components: { securitySchemes: { session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+  });
+});
+
+test('has every route, what the host says of itself, and nothing else', () => {
+  const told = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+  const served = controlRoutes.map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll('+}', '}')}`);
+  expect(told.toSorted()).toEqual([...served, 'get /docs', 'get /health', 'get /openapi.json', 'get /version'].toSorted());
+});
+
+test('operations have ids of their own, and tags that are explained', () => {
+  const all = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const ids = all.map(({ operationId }) => operationId);
+  expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
+  expect(new Set(all.flatMap(({ tags }) => tags))).toEqual(new Set(document.tags.map(({ name }) => name)));
+});
+
+test('refers to nothing that it does not have, and has no schema that nothing refers to', () => {
+  const refs = new Set([...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, ref = '']) => ref));
+  const found = (ref: string): unknown => ref.split('/').reduce<unknown>((at, name) => (at as Json | undefined)?.[name], document);
+  expect([...refs].filter((ref) => found(ref) === undefined)).toEqual([]);
+  expect(Object.keys(document.components.schemas).filter((name) => !refs.has(`components/schemas/${name}`))).toEqual([]);
+});
+
+test('a name is one schema', () => {
+  const schemas = controlRoutes.flatMap(({ body, reply: { json } }) => [
+    ...(body ? [[body.name, toInlineSchema(body.schema)] as const] : []),
+    ...(json ? [[json.name, toInlineSchema(json.schema, 'output')] as const] : []),
+  ]);
+  for (const [name, schema] of schemas)
+    expect({ name, same: schemas.filter((other) => other[0] === name).map(([, told]) => told) }).toEqual({
+      name,
+      same: schemas.filter((other) => other[0] === name).map(() => schema),
+    });
+});
+
+describe.each(named)('%s', (_, operation) => {
+  const { role, body, isVersioned, reply } = operation;
+  const told = toldOf(operation);
+
+  test('says who may, and what it can refuse', () => {
+    const isPublic = role === 'public';
+    expect(told.description).toContain(isPublic ? 'Needs no session.' : `Needs the role ${role}.`);
+    expect(told.security).toEqual(isPublic ? [] : undefined);
+    const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
+    expect(Object.keys(told.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
+    for (const status of refused) expect(told.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
+  });
+
+  test('explains its parameters', () => {
+    const parameters = told.parameters ?? [];
+    const namesIn = (place: string): string[] => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
+    expect(parameters.filter(({ description }) => !description)).toEqual([]);
+    expect(namesIn('path')).toEqual([...operation.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name));
+    expect(namesIn('query')).toEqual(Object.keys(operation.query?.shape ?? {}));
+    expect(namesIn('header').includes('If-Match')).toBe(isVersioned === true);
+    expect(namesIn('header').includes('Idempotency-Key')).toBe(operation.isIdempotent === true);
+  });
+
+  test('has an example that it takes, and as documented', () => {
+    const content = told.requestBody?.content['application/json'];
+    expect(content !== undefined).toBe(body !== undefined);
+    if (!body || !content) return;
+    expect(() => validate(body.schema, body.example)).not.toThrow();
+    expect(Object.values(content.examples).map(({ value }) => faults(content.schema, value))).toEqual([[]]);
+  });
+
+  test('tells its reply', () => {
+    const { content, headers } = told.responses[reply.status] ?? {};
+    expect(headers).toHaveProperty('x-request-id');
+    const schema = reply.json && { $ref: `#/components/schemas/${reply.json.name}` };
+    expect(content).toEqual(schema && { 'application/json': { schema } });
+  });
+});
+
+test('every failure has examples, and they are as documented', () => {
+  for (const [status, { content }] of Object.entries(document.components.responses)) {
+    const { schema = {}, examples = {} } = content['application/json'] ?? {};
+    const values = Object.values(examples as Record<string, { value: unknown }>).map(({ value }) => value);
+    expect(values.length).toBeGreaterThan(0);
+    expect({ status, faults: values.flatMap((value) => faults(schema, value)) }).toEqual({ status, faults: [] });
+  }
+});
+
+describe('a route', () => {
+  const Gate = z.object({ name: z.string(), width: z.int().default(3), version: z.int() });
+  const operation = {
+    method: 'PUT',
+    path: '/v1/gates/{gate+}',
+    operationId: 'putGate',
+    tag: 'Models',
+    summary: 'Put a gate',
+    description: 'It holds water back.',
+    role: 'owner',
+    parameters: { gate: { description: 'Its name.', example: 'north/1' } },
+    query: z.strictObject({
+      page: z.coerce.number().pipe(z.int().min(1)).default(1),
+      river: z.string().meta({ description: 'Which.' }),
+      names: z
+        .string()
+        .transform((names) => names.split(','))
+        .optional(),
+    }),
+    body: { name: 'NewGate', schema: z.strictObject({ width: z.int().default(3) }), example: { width: 4 } },
+    reply: { status: 200, description: 'The gate.', json: { name: 'Gate', schema: Gate } },
+    isVersioned: true,
+    errors: [404],
+  } as const satisfies ControlOperation;
+  const { components, ...made } = documentOf([operation]);
+  const told = toldOf(operation, { ...made, components });
+
+  test('has its parameter of several segments as OpenAPI writes one', () => {
+    expect(Object.keys(made.paths)).toContain('/v1/gates/{gate}');
+    expect(told.parameters).toContainEqual({
+      in: 'path',
+      name: 'gate',
+      required: true,
+      schema: { type: 'string' },
+      description: 'Its name.',
+      example: 'north/1',
+    });
+  });
+
+  test('has the parameters of its query as they are written, and as they are read', () => {
+    const [page, river, names] = (told.parameters ?? []).filter((parameter) => parameter.in === 'query');
+    expect(page).toEqual({ in: 'query', name: 'page', required: false, schema: { type: 'integer', minimum: 1, default: 1 } });
+    expect(river).toEqual({ in: 'query', name: 'river', required: true, description: 'Which.', schema: { type: 'string' } });
+    expect(names).toEqual({ in: 'query', name: 'names', required: false, schema: { type: 'string' } });
+  });
+
+  test('has what may be sent without its defaults, and what is sent with them', () => {
+    expect(components.schemas.NewGate).toMatchObject({ properties: { width: { default: 3 } }, additionalProperties: false });
+    expect(components.schemas.NewGate).not.toHaveProperty('required');
+    expect(components.schemas.Gate).toEqual({
+      type: 'object',
+      properties: { name: { type: 'string' }, width: { type: 'integer' }, version: { type: 'integer' } },
+      required: ['name', 'width', 'version'],
+    });
+  });
+
+  test('that sends a version sends it as its ETag', () => {
+    expect(told.responses[200]?.headers).toHaveProperty('etag', { $ref: '#/components/headers/version-etag' });
+    const { version: _, ...shape } = Gate.shape;
+    const without = { ...operation, reply: { ...operation.reply, json: { name: 'Gate', schema: z.object(shape) } } };
+    expect(toldOf(without, documentOf([without])).responses[200]?.headers).not.toHaveProperty('etag');
+  });
+
+  test('that does not explain a parameter of its path is not documented', () => {
+    const { parameters: _, ...unexplained } = operation;
+    expect(() => controlDocument([unexplained])).toThrow("putGate does not say what 'gate' in its path is.");
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import { openApiDocument } from '../../../infra/reference/document.ts';
+import { operations } from '../../../infra/reference/paths.ts';
+import { type Json, schemasOf } from './schemas.ts';
+
+interface Parameter {
+  in: string;
+  name: string;
+  required?: boolean;
+  schema: Json;
+  example: unknown;
+}
+interface Told extends Json {
+  summary: string;
+  security?: unknown;
+  parameters?: Parameter[];
+  responses: Record<string, Json>;
+}
+interface Failure {
+  content: { 'application/json': { examples: Record<string, { value: { error: Json | string; code?: string } }> } };
+}
+
+const onWire = (options: Parameters<typeof openApiDocument>[0]): Json => JSON.parse(JSON.stringify(openApiDocument(options))) as Json;
+const document = onWire({ structuredOutputs: false, host: 'on_demand' });
+const serverless = onWire({ structuredOutputs: false });
+const paths = document.paths as Record<string, Record<string, Told>>;
+const told = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+);
+const { schemas, responses } = document.components as { schemas: Record<string, { properties: Record<string, Json> }>; responses: Json };
+
+const PUBLIC = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
+const OF_END_USER = [
+  'POST /v1/chat/completions',
+  'POST /v1/responses',
+  'GET /v1/responses/{id}',
+  'DELETE /v1/responses/{id}',
+  'GET /v1/responses/{id}/input_items',
+  'GET /v1/models',
+  'GET /v1/models/{model}',
+];
+
+const examplesOf = (status: number) => (responses[status] as Failure).content['application/json'].examples;
+
+test('has what a deployment serves, and nothing else', () => {
+  expect(told.map(([name]) => name).toSorted()).toEqual([...OF_END_USER, 'GET /v1/key', ...PUBLIC].toSorted());
+});
+
+describe.each(told)('%s', (name, operation) => {
+  const userId = operation.parameters?.find((parameter) => parameter.in === 'header' && parameter.name === 'X-User-Id');
+
+  test('says whether it takes a key', () => {
+    const isPublic = PUBLIC.includes(name);
+    expect(operation.security).toEqual(isPublic ? [] : undefined);
+    expect(Object.hasOwn(operation.responses, '401')).toBe(!isPublic);
+  });
+
+  test('says whether it must be told the end user, and what comes of it where it is not', () => {
+    const isOfEndUser = OF_END_USER.includes(name);
+    expect(userId !== undefined).toBe(isOfEndUser);
+    if (!isOfEndUser) return;
+    expect(userId).toMatchObject({ required: true, schema: { type: 'string', format: 'uuid' } });
+    expect(schemasOf(document).faults(userId?.schema ?? {}, userId?.example)).toEqual([]);
+    expect(operation.responses).toHaveProperty('400', { $ref: '#/components/responses/400' });
+  });
+});
+
+test('the serverless host is told no end user', () => {
+  expect(JSON.stringify(serverless)).not.toContain('X-User-Id');
+});
+
+test('a model is a deployment of your own', () => {
+  for (const { request } of operations({ structuredOutputs: false, host: 'on_demand' }))
+    if (request) expect(schemas[request.name]?.properties.model?.description).toContain('one of your deployments');
+  expect(paths['/v1/models']?.get?.summary).toBe('List your deployments');
+  expect(schemas.Health?.properties.models?.description).toContain('Empty');
+});
+
+test('tells how a request fails here and nowhere else', () => {
+  expect(Object.values(examplesOf(400)).map(({ value }) => value.error)).toContainEqual(expect.objectContaining({ param: 'X-User-Id' }));
+  expect(Object.values(examplesOf(401)).map(({ value }) => value.error)).toContainEqual(expect.stringContaining('serverless host'));
+  const absent = Object.values(examplesOf(404)).filter(({ value }) => (value.error as Json).code === 'model_not_found');
+  expect(absent.map(({ value }) => (value.error as Json).message)).toEqual([
+    expect.stringMatching(/Did you mean '[^']+'\?$/),
+    expect.stringContaining('This API key may use: '),
+  ]);
+  expect(Object.values(examplesOf(503)).map(({ value }) => value.error)).toContainEqual(
+    expect.objectContaining({ code: 'deployment_not_ready' }),
+  );
+});

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { controlRoutes } from '../../../functions/control/routes.ts';
+import { controlDocument } from '../../../infra/reference/control-document.ts';
+import { openApiDocument } from '../../../infra/reference/document.ts';
+
+const root = path.join(import.meta.dirname, '../../..');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sluice-reference-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const write = async (...flags: string[]): Promise<{ document: unknown; page: string }> => {
+  await promisify(execFile)(process.execPath, [path.join(root, 'infra/reference/write-reference.ts'), folder, ...flags]);
+  const read = (name: string): string => gunzipSync(readFileSync(path.join(folder, 'reference', `${name}.gz`))).toString();
+  return { document: JSON.parse(read('openapi.json')), page: read('docs.html') };
+};
+const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test.each([true, false])('the reference of the serverless host is written (structured outputs: %s)', async (structuredOutputs) => {
+  const { document, page } = await write(...(structuredOutputs ? ['--structured-outputs'] : []));
+  expect(document).toEqual(onWire(openApiDocument({ structuredOutputs })));
+  expect(page).toContain('<title>Sluice API reference</title>');
+});
+
+test.each([true, false])('the reference of the on-demand host is written (structured outputs: %s)', async (structuredOutputs) => {
+  const { document, page } = await write('--host', 'on_demand', ...(structuredOutputs ? ['--structured-outputs'] : []));
+  expect(document).toEqual(onWire(openApiDocument({ structuredOutputs, host: 'on_demand' })));
+  expect(page).toContain('<title>Sluice on-demand API reference</title>');
+});
+
+test('no reference is written of a host that there is not', async () => {
+  await expect(write('--host', 'on-demand')).rejects.toThrow("--host is 'serverless' or 'on_demand', and not 'on-demand'.");
+});
+
+test('the reference of the control plane is written from the routes of a module', async () => {
+  const { document, page } = await write('--operations', path.join(root, 'functions/control/routes.ts'));
+  expect(document).toEqual(onWire(controlDocument(controlRoutes)));
+  expect(page).toContain('<title>Sluice control plane API reference</title>');
+});

@@ -1,0 +1,69 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { controlDocument } from '../../../infra/reference/control-document.ts';
+import type { ControlOperation } from '../../../shared/hosts/control-operation.ts';
+import { watchReplies } from '../../support/told.ts';
+
+const Gate = z.object({ name: z.string() });
+const facts = { tag: 'Models', summary: 'A gate', role: 'member', errors: [] } as const;
+const gate = { status: 200, description: 'The gate.', json: { name: 'Gate', schema: Gate } } as const;
+const parameters = { name: { description: 'Its name.', example: 'north' } };
+const operations: ControlOperation[] = [
+  { ...facts, method: 'GET', path: '/v1/gates/{name}', operationId: 'retrieveGate', parameters, reply: gate },
+  { ...facts, method: 'GET', path: '/v1/gates/main', operationId: 'retrieveMainGate', reply: { status: 202, description: 'Soon.' } },
+  { ...facts, method: 'DELETE', path: '/v1/gates/{name}', operationId: 'deleteGate', parameters, reply: { status: 204, description: '.' } },
+];
+const document = JSON.stringify(controlDocument(operations));
+
+/** A host whose replies are as the test says, behind a path of its own. */
+const serve = async (): Promise<{ server: Server; base_url: string; next: { status: number; body: string } }> => {
+  const next = { status: 200, body: '' };
+  const server = createServer((request, response) => {
+    const isDocument = request.url === '/stage/openapi.json';
+    response.writeHead(isDocument ? 200 : next.status, { 'content-type': 'application/json' });
+    response.end(isDocument ? document : next.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/stage`, next };
+};
+
+let one: Awaited<ReturnType<typeof serve>>;
+let other: Awaited<ReturnType<typeof serve>>;
+beforeEach(async () => {
+  [one, other] = [await serve(), await serve()];
+});
+afterEach(() => {
+  for (const { server } of [one, other]) server.close();
+});
+
+const ask = async (host: typeof one, method: string, path: string, status: number, body: string): Promise<void> => {
+  Object.assign(host.next, { status, body });
+  const response = await fetch(host.base_url + path, { method });
+  await response.text();
+};
+
+test('replies as their documents tell are no faults, whichever host gave them', async () => {
+  const { faults } = watchReplies(one.base_url, other.base_url);
+  for (const host of [one, other]) {
+    await ask(host, 'GET', '/v1/gates/north', 200, '{"name":"north"}');
+    await ask(host, 'GET', '/v1/gates/main', 202, '');
+    await ask(host, 'DELETE', '/v1/gates/north', 204, '');
+    await ask(host, 'GET', '/v1/elsewhere', 404, '{}');
+  }
+  expect(await faults()).toEqual([]);
+});
+
+test.each<[string, string, string, number, string]>([
+  ['a property that is not told', 'GET', '/v1/gates/north', 200, '{"name":"north","width":3}'],
+  ['a property that is missing', 'GET', '/v1/gates/north', 200, '{}'],
+  ['a status that is not told', 'GET', '/v1/gates/north', 409, '{}'],
+  ['a status without a body that is not told', 'DELETE', '/v1/gates/north', 202, ''],
+  ['no body where one is told', 'GET', '/v1/gates/north', 200, ''],
+  ['a body where none is told', 'GET', '/v1/gates/main', 202, '{}'],
+])('%s is a fault', async (_, method, path, status, body) => {
+  const { faults } = watchReplies(one.base_url, other.base_url);
+  await ask(other, method, path, status, body);
+  expect(await faults()).toEqual([expect.objectContaining({ method: method.toLowerCase(), path, status })]);
+});

@@ -1,0 +1,292 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
+import { authenticate } from '../../../shared/admission/authenticate.ts';
+import type { KeyItem } from '../../../shared/admission/key.ts';
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
+import { MINUTE_MS } from '../../../shared/admission/window.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+const START = 29_000_000 * MINUTE_MS;
+
+let database: TestDatabase;
+let store: LimiterStore;
+beforeAll(async () => {
+  database = await startTestDatabase();
+  store = database.limiters;
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const callers = (count: number, now: (i: number) => number): Keys[] =>
+  Array.from({ length: count }, (_, i) => makeCaller(store, () => now(i)));
+
+/** So many requests at once, spread over the callers; those that were admitted. */
+const storm = async (over: Keys[], key: PresentedKey, requests: number): Promise<Admission[]> => {
+  const results = await Promise.all(Array.from({ length: requests }, (_, i) => attempt(over[i % over.length] as Keys, key)));
+  for (const result of results) if (!isAdmitted(result)) expect(result).toMatchObject({ status: 429 });
+  return results.filter(isAdmitted);
+};
+
+describe('a limit of 50 requests a minute', () => {
+  test('admits exactly 50 of 200 parallel requests over 20 cold caches, in at most 3 round trips each, and then as the window slides', async () => {
+    const key = await makeKey(store, { requests_per_minute: 50 });
+    let now = START + 1_000;
+    const environments = callers(20, () => now);
+    const admitted = await storm(environments, key, 200);
+    expect(admitted).toHaveLength(50);
+    expect(Math.max(...admitted.map(({ roundTrips }) => roundTrips))).toBeLessThanOrEqual(3);
+    let more = 0;
+    for (const [elapsed, total] of [
+      [0, 0],
+      [1_000, 0],
+      [15_000, 12],
+      [30_000, 25],
+      [59_999, 49],
+    ] as const) {
+      now = START + MINUTE_MS + elapsed;
+      more += (
+        await storm(
+          callers(4, () => now),
+          key,
+          60,
+        )
+      ).length;
+      expect(more).toBe(total);
+    }
+  });
+
+  test('holds when half of the callers are a minute behind', async () => {
+    const key = await makeKey(store, { requests_per_minute: 50 });
+    // At the start of a minute the previous one weighs whole, so that both halves share one limit whoever comes first.
+    const environments = callers(20, (i) => START - (i % 2) * MINUTE_MS);
+    expect(await storm(environments, key, 200)).toHaveLength(50);
+  });
+
+  test('holds when every write arrives twice', async () => {
+    const key = await makeKey(store, { requests_per_minute: 50 });
+    const twice: LimiterStore = {
+      ...store,
+      admit: async (reservation) => {
+        await store.admit(reservation);
+        return store.admit(reservation);
+      },
+    };
+    const environments = callers(20, () => START).map((keys) => ({ ...keys, store: twice }));
+    expect(await storm(environments, key, 200)).toHaveLength(50);
+    expect(await store.get(key.keyId)).toMatchObject({ [`r${START / MINUTE_MS}`]: 50 });
+  });
+});
+
+test('a limit of 10 concurrent requests holds exactly under five storms', async () => {
+  const key = await makeKey(store, { concurrency: 10 });
+  let now = START;
+  for (let round = 0; round < 5; round++) {
+    now += 1_000;
+    const environments = callers(10, () => now);
+    const admitted = await storm(environments, key, 60);
+    expect(admitted).toHaveLength(10);
+    expect(Object.keys((await store.get(key.keyId))?.fl ?? {})).toHaveLength(10);
+    await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, usedTokens(1))));
+    expect((await store.get(key.keyId))?.fl).toEqual({});
+  }
+});
+
+test('a tokens-per-minute limit holds exactly, and what was reserved too much is given back', async () => {
+  const key = await makeKey(store, { tokens_per_minute: 1_000 });
+  const environments = callers(5, () => START);
+  const results = await Promise.all(Array.from({ length: 30 }, (_, i) => attempt(environments[i % 5] as Keys, key, 100)));
+  const admitted = results.filter(isAdmitted);
+  expect(admitted).toHaveLength(10);
+  await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, usedTokens(20))));
+  const again = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      attempt(
+        makeCaller(store, () => START),
+        key,
+        100,
+      ),
+    ),
+  );
+  expect(again.filter(isAdmitted)).toHaveLength(8);
+});
+
+describe('the configuration of a key', () => {
+  const change = (keyId: string, expression: string, values: Record<string, unknown> = {}) =>
+    database.database.send(
+      new UpdateCommand({
+        TableName: database.tables.Keys as string,
+        Key: { id: keyId },
+        UpdateExpression: `${expression} ADD cfg :one`,
+        ExpressionAttributeNames: { '#status': 'status' },
+        ExpressionAttributeValues: { ':one': 1, ...values },
+      }),
+    );
+
+  test('is proven at the write: a revocation stops 40 callers with a stale cache at their next request', async () => {
+    const key = await makeKey(store);
+    const environments = callers(40, () => START);
+    for (const keys of environments) expect(isAdmitted(await attempt(keys, key))).toBe(true);
+    await change(key.keyId, 'SET #status = :revoked', { ':revoked': 'revoked' });
+    for (const keys of environments) expect(await attempt(keys, key)).toMatchObject({ status: 401 });
+    expect(Object.keys((await store.get(key.keyId))?.fl ?? {})).toHaveLength(40);
+  });
+
+  test('a rotated secret opens where the old one is cached, once what is cached is 5 s old', async () => {
+    const key = await makeKey(store);
+    let now = START;
+    const keys = makeCaller(store, () => now);
+    await attempt(keys, key);
+    const rotated = parseSecret(newSecret('serverless', key.keyId).secret) as PresentedKey;
+    await change(key.keyId, 'SET h = :h, #status = :active', { ':h': rotated.hash, ':active': 'active' });
+    now += 5_000;
+    expect(isAdmitted(await attempt(keys, rotated))).toBe(true);
+    expect(await attempt(keys, key)).toMatchObject({ status: 401 });
+  });
+
+  test('the previous secret opens until the end of its overlap', async () => {
+    const key = await makeKey(store);
+    const next = parseSecret(newSecret('serverless', key.keyId).secret) as PresentedKey;
+    await change(key.keyId, 'SET h = :h, h2 = :h2, h2_until = :until, #status = :active', {
+      ':h': next.hash,
+      ':h2': key.hash,
+      ':until': START + 1_000,
+      ':active': 'active',
+    });
+    expect(
+      isAdmitted(
+        await attempt(
+          makeCaller(store, () => START + 999),
+          key,
+        ),
+      ),
+    ).toBe(true);
+    expect(
+      await attempt(
+        makeCaller(store, () => START + 1_000),
+        key,
+      ),
+    ).toMatchObject({ status: 401 });
+    expect(
+      isAdmitted(
+        await attempt(
+          makeCaller(store, () => START + 1_000),
+          next,
+        ),
+      ),
+    ).toBe(true);
+  });
+
+  test.each([
+    ['an expired key', { expires_at: START }, 401],
+    ['a model that is not on the allow-list', { models: ['another'] }, 403],
+    ['a limit of 0 requests', { requests_per_minute: 0 }, 429],
+    ['a limit of 0 concurrent requests', { concurrency: 0 }, 429],
+    ['a limit of 0 tokens', { tokens_per_minute: 0 }, 429],
+  ])('refuses %s', async (_, fields, status) => {
+    const key = await makeKey(store, fields);
+    expect(
+      await attempt(
+        makeCaller(store, () => START),
+        key,
+      ),
+    ).toMatchObject({ status });
+    expect((await store.get(key.keyId))?.fl).toEqual({});
+  });
+
+  test('a request larger than its limit is told not to come again', async () => {
+    const key = await makeKey(store, { tokens_per_minute: 100 });
+    expect(
+      await attempt(
+        makeCaller(store, () => START),
+        key,
+        101,
+      ),
+    ).toMatchObject({ status: 429, headers: { 'x-should-retry': 'false' } });
+  });
+});
+
+describe('the calls that admission costs', () => {
+  const counted = (): { keys: Keys; calls: () => number } => {
+    let calls = 0;
+    const count =
+      <Parameters extends unknown[], Result>(call: (...parameters: Parameters) => Result) =>
+      (...parameters: Parameters): Result => {
+        calls++;
+        return call(...parameters);
+      };
+    return { keys: makeCaller({ ...store, get: count(store.get), admit: count(store.admit) }, () => START), calls: () => calls };
+  };
+
+  test('are one when warm, two when cold', async () => {
+    const key = await makeKey(store);
+    const { keys, calls } = counted();
+    await attempt(keys, key);
+    expect(calls()).toBe(2);
+    for (let i = 0; i < 10; i++) await attempt(keys, key);
+    expect(calls()).toBe(12);
+  });
+
+  test('a flood of refusals costs no call after the first', async () => {
+    const key = await makeKey(store, { requests_per_minute: 1 });
+    const { keys, calls } = counted();
+    await attempt(keys, key);
+    await attempt(keys, key);
+    const before = calls();
+    for (let i = 0; i < 20; i++) expect(await attempt(keys, key)).toMatchObject({ status: 429, headers: { 'retry-after': '120' } });
+    expect(calls()).toBe(before);
+  });
+
+  test('a flood of an unknown key, or of a wrong secret, costs a few', async () => {
+    const { keys, calls } = counted();
+    const unknown = parseSecret(newSecret('serverless', newId('key')).secret) as PresentedKey;
+    for (let i = 0; i < 50; i++) expect(await attempt(keys, unknown)).toMatchObject({ status: 401 });
+    expect(calls()).toBe(6);
+    const real = await makeKey(store);
+    const wrong = () => parseSecret(newSecret('serverless', real.keyId).secret) as PresentedKey;
+    for (let i = 0; i < 50; i++) expect(await attempt(keys, wrong())).toMatchObject({ status: 401 });
+    expect(calls()).toBe(12);
+    expect(await authenticate(keys, real)).toMatchObject({ id: real.keyId });
+    expect(calls()).toBe(12);
+  });
+
+  test('a model that is added to the list may be used within five seconds', async () => {
+    const key = await makeKey(store, { models: ['another'] });
+    let now = START;
+    const keys = makeCaller(store, () => now);
+    expect(await attempt(keys, key)).toMatchObject({ status: 403 });
+    await store.configure<KeyItem>(key.keyId, {}, ['models']);
+    now += 5_000;
+    expect(await attempt(keys, key)).toMatchObject({ keyId: key.keyId });
+  });
+
+  test('a new secret opens at once, although the old one was seen a moment ago', async () => {
+    const key = await makeKey(store);
+    const { keys, calls } = counted();
+    await attempt(keys, key);
+    const { secret, hash } = newSecret('serverless', key.keyId);
+    await store.configure<KeyItem>(key.keyId, { h: hash });
+    const before = calls();
+    const rotated = parseSecret(secret) as PresentedKey;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(keys, rotated)));
+    expect(answers.filter(isAdmitted)).toHaveLength(20);
+    // One look for all of them, and one write each.
+    expect(calls() - before).toBeLessThanOrEqual(25);
+  });
+});
+
+test('counters of minutes that no longer count are removed', async () => {
+  const key = await makeKey(store);
+  let now = START;
+  const keys = makeCaller(store, () => now);
+  for (let minute = 0; minute < 10; minute++) {
+    now = START + minute * MINUTE_MS;
+    await release(keys, (await attempt(keys, key)) as Admission, usedTokens(1));
+  }
+  const counters = Object.keys((await store.get(key.keyId)) ?? {}).filter((name) => /^[rt]\d+$/.test(name));
+  expect(counters.length).toBeLessThanOrEqual(10);
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
+import { isKeyItem } from '../../../shared/admission/key.ts';
+import { keyIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../shared/admission/shards.ts';
+import { MINUTE_MS } from '../../../shared/admission/window.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { settle } from '../../../shared/usage/settle.ts';
+import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventOf } from '../usage/fixtures.ts';
+
+const START = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+/** Of four shards. */
+const busy = { requests_per_minute: 100, tokens_per_minute: 400_000, concurrency: 128 };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const shardItems = async (keyId: string, shards: number) =>
+  Promise.all(Array.from({ length: shards }, (_, i) => database.limiters.get(shardId(keyId, i))));
+
+describe('how many limiters share the limits of a key', () => {
+  test.each([
+    [{ requests_per_minute: 600, tokens_per_minute: 200_000, concurrency: 32 }, 1],
+    [{ requests_per_minute: 600, tokens_per_minute: 200_000, concurrency: 64 }, 2],
+    [{ requests_per_minute: 600, tokens_per_minute: 100_000, concurrency: 1_000 }, 1],
+    [{ requests_per_minute: 600, tokens_per_minute: 10_000_000, concurrency: 1_000 }, 32],
+    [{ requests_per_minute: 48_000, tokens_per_minute: 10_000_000, concurrency: 32 }, 2],
+    [{ requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrency: 1_000 }, 42],
+    [{ requests_per_minute: 3, tokens_per_minute: 1_000_000_000, concurrency: 1_000 }, 3],
+    [{ requests_per_minute: 0, tokens_per_minute: 0, concurrency: 0 }, 1],
+  ])('%j: %i', (limits, shards) => {
+    expect(shardsFor(limits)).toBe(shards);
+  });
+
+  test('is bounded by budgets too: no share of one is less than a dollar', () => {
+    const limits = { requests_per_minute: 600, tokens_per_minute: 10_000_000, concurrency: 1_000 };
+    expect(shardsFor(limits, [1_000_000_000n, 50_000_000_000n])).toBe(1);
+    expect(shardsFor(limits, [5_900_000_000n])).toBe(5);
+  });
+
+  test('parts add up to the whole', () => {
+    for (const [whole, shards] of [
+      [100, 7],
+      [3, 3],
+      [0, 4],
+      [1_000, 42],
+    ] as const) {
+      const parts = Array.from({ length: shards }, (_, i) => shareOf(whole, shards, i));
+      expect(parts.reduce((sum, part) => sum + part, 0)).toBe(whole);
+      expect(Math.max(...parts) - Math.min(...parts)).toBeLessThanOrEqual(1);
+      const nanos = Array.from({ length: shards }, (_, i) => shareOfNanos(BigInt(whole), shards, i));
+      expect(nanos.reduce((sum, part) => sum + part, 0n)).toBe(BigInt(whole));
+    }
+  });
+
+  test('requests spread over them evenly, and a shard’s id tells its key', () => {
+    const counts = [0, 0, 0, 0];
+    for (let i = 0; i < 4_000; i++) counts[shardOf(newRequestId(START + i), 4)] = (counts[shardOf(newRequestId(START + i), 4)] ?? 0) + 1;
+    for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(150);
+    expect(keyIdOf(shardId('key_a', 3))).toBe('key_a');
+    expect(shardId('key_a', 0)).toBe('key_a');
+  });
+});
+
+describe('a key of four shards', () => {
+  test('admits no more than its limit of 100 requests of 300 parallel ones over ten cold environments', async () => {
+    const key = await makeKey(database.limiters, busy);
+    const environments: Keys[] = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => START + 1_000));
+    const results = await Promise.all(Array.from({ length: 300 }, (_, i) => attempt(environments[i % 10] as Keys, key)));
+    const admitted = results.filter(isAdmitted);
+    expect(admitted.length).toBeLessThanOrEqual(100);
+    expect(admitted.length).toBeGreaterThan(80);
+    const refusals = results.filter((result) => !isAdmitted(result) && (result as { status?: number }).status !== 503);
+    for (const refused of refusals) expect(refused).toMatchObject({ status: 429, type: 'requests' });
+    const refusal = refusals[0] as Error;
+    expect(refusal.message).toContain('The limit of 100 requests per minute');
+    const items = await shardItems(key.keyId, 4);
+    expect(items.map((item) => Object.keys(item?.fl ?? {}).length).reduce((sum, count) => sum + count, 0)).toBe(admitted.length);
+    await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, usedTokens(1))));
+    for (const item of await shardItems(key.keyId, 4)) expect(item?.fl).toEqual({});
+  });
+
+  test('whose limit its shards cannot share evenly has not one request too many in flight, over cold environments', async () => {
+    const key = await makeKey(database.limiters, { ...busy, requests_per_minute: 24_000, concurrency: 97 });
+    expect((await database.limiters.get(key.keyId)) as object).toMatchObject({ shards: 4, lim_c: 25 });
+    const admitted = [];
+    for (let i = 0; i < 130; i++)
+      admitted.push(
+        await attempt(
+          makeCaller(database.limiters, () => START + 1_000),
+          key,
+        ),
+      );
+    const flying = (await shardItems(key.keyId, 4)).map((item) => Object.keys(item?.fl ?? {}).length);
+    expect(flying.reduce((sum, count) => sum + count, 0)).toBe(admitted.filter(isAdmitted).length);
+    expect(Math.max(...flying.slice(1))).toBeLessThanOrEqual(24);
+    expect(admitted.filter(isAdmitted).length).toBeLessThanOrEqual(97);
+  });
+
+  test('lets in a request that is larger than the share of one shard, and corrects what it reserved', async () => {
+    const key = await makeKey(database.limiters, busy);
+    const keys = makeCaller(database.limiters, () => START + 1_000);
+    const admission = (await attempt(keys, key, 300_000)) as Admission;
+    expect(isAdmitted(admission)).toBe(true);
+    // All of its share, or all but one where that is guessed.
+    expect(admission.taken[0]?.entry.tokens).toBeGreaterThanOrEqual(99_999);
+    await release(keys, admission, usedTokens(250_000));
+    expect((await database.limiters.get(admission.taken[0]?.limiterId ?? ''))?.[`t${START / MINUTE_MS}`]).toBe(250_000);
+    // Larger than all of it: that is for ever.
+    expect(await attempt(keys, key, 400_001)).toMatchObject({ status: 429, headers: { 'x-should-retry': 'false' } });
+  });
+
+  test('tells what is left of the whole key', async () => {
+    const key = await makeKey(database.limiters, busy);
+    const { headers } = (await attempt(
+      makeCaller(database.limiters, () => START),
+      key,
+    )) as Admission;
+    expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': '96' });
+  });
+
+  test('is told that its budget is spent only when no shard has room for the request', async () => {
+    const key = await makeKey(database.limiters, { ...busy, total_budget_nanos: 4_000_000_000n });
+    const keys = makeCaller(database.limiters, () => START + 1_000);
+    const random = seededRandom(3);
+    let spent = 0n;
+    for (let i = 0; i < 40; i++) {
+      const holdNanos = BigInt(200_000_000 + Math.floor(random() * 100_000_000));
+      const admission = await attempt(keys, key, 1, undefined, holdNanos);
+      if (!isAdmitted(admission)) {
+        expect(admission).toMatchObject({ code: 'insufficient_quota' });
+        const left = (await shardItems(key.keyId, 4)).map((item) => BigInt(item?.bud_t ?? 0) - BigInt(item?.spent ?? 0));
+        expect(left.every((room) => room < holdNanos)).toBe(true);
+        continue;
+      }
+      await settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 1, costNanos: holdNanos }));
+      spent += holdNanos;
+    }
+    expect(spent).toBeLessThanOrEqual(4_000_000_000n);
+    expect(spent).toBeGreaterThan(3_000_000_000n);
+  });
+
+  test('has the event of a request where its id says, whichever shard admitted it', async () => {
+    const key = await makeKey(database.limiters, busy);
+    const keys = makeCaller(database.limiters, () => START + 1_000);
+    for (let i = 0; i < 12; i++) {
+      const admission = (await attempt(keys, key)) as Admission;
+      await settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 1, costNanos: 1n }));
+      expect(await database.usage.get(key.keyId, admission.requestId, 4)).toMatchObject({
+        request_id: admission.requestId,
+        key_id: key.keyId,
+      });
+    }
+    const items = await shardItems(key.keyId, 4);
+    expect(items.every((item) => item && isKeyItem(item) && item.shards === 4)).toBe(true);
+    expect(items.reduce((sum, item) => sum + Number(item?.spent ?? 0), 0)).toBe(12);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { formatDuration, rateLimitHeaders } from '../../../shared/admission/rate-limit-headers.ts';
+import {
+  carried,
+  type Limits,
+  MINUTE_MS,
+  minuteOf,
+  refusalOf,
+  remaining,
+  resetMs,
+  retryAfterMs,
+  type Usage,
+} from '../../../shared/admission/window.ts';
+
+const START = 29_000_000 * MINUTE_MS;
+const wide: Limits = { requestsPerMinute: 50, tokensPerMinute: 1_000_000, concurrency: 1_000 };
+const used = (usage: Partial<Usage>): Usage => ({
+  requests: { current: 0, previous: 0 },
+  tokens: { current: 0, previous: 0 },
+  inFlight: 0,
+  ...usage,
+});
+
+describe('the sliding window', () => {
+  test.each([
+    [0, 50],
+    [1_000, 50],
+    [15_000, 38],
+    [30_000, 25],
+    [59_999, 1],
+  ])('%i ms into a minute, 50 of the previous minute weigh %i', (elapsed, weight) => {
+    expect(carried(50, START + elapsed)).toBe(weight);
+  });
+
+  test('a limit of 0 refuses everything, for ever', () => {
+    const refusal = refusalOf({ ...wide, requestsPerMinute: 0 }, used({}), 1, START);
+    expect(refusal).toEqual({ dimension: 'requests', retryAfterMs: Number.POSITIVE_INFINITY });
+  });
+
+  test('a request larger than the tokens-per-minute limit never fits', () => {
+    expect(refusalOf({ ...wide, tokensPerMinute: 100 }, used({}), 101, START)?.retryAfterMs).toBe(Number.POSITIVE_INFINITY);
+    expect(refusalOf({ ...wide, tokensPerMinute: 100 }, used({}), 100, START)).toBeUndefined();
+  });
+
+  test('names the limit that is met for the longest', () => {
+    const usage = used({ requests: { current: 50, previous: 0 }, inFlight: 1_000 });
+    expect(refusalOf(wide, usage, 1, START + 30_000)?.dimension).toBe('requests');
+    expect(refusalOf(wide, used({ inFlight: 1_000 }), 1, START)).toEqual({ dimension: 'concurrency', retryAfterMs: 1_000 });
+  });
+
+  test('the wait is the first instant at which the request fits', () => {
+    const counts = fc.integer({ min: 0, max: 200 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200 }),
+        counts,
+        counts,
+        fc.integer({ min: 0, max: MINUTE_MS - 1 }),
+        fc.integer({ min: 1, max: 20 }),
+        (limit, current, previous, elapsed, amount) => {
+          fc.pre(amount <= limit);
+          const now = START + elapsed;
+          const fits = (atMs: number): boolean => {
+            const minutes = minuteOf(atMs) - minuteOf(now);
+            const window = [
+              { current, previous },
+              { current: 0, previous: current },
+              { current: 0, previous: 0 },
+            ][Math.min(minutes, 2)] as { current: number; previous: number };
+            return remaining(limit, window, atMs) >= amount;
+          };
+          const wait = retryAfterMs(limit, { current, previous }, amount, now);
+          expect(fits(now + wait)).toBe(true);
+          if (wait > 0) expect(fits(now + wait - 1)).toBe(false);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('reset is when nothing weighs any more', () => {
+    expect(resetMs({ current: 0, previous: 0 }, START + 10_000)).toBe(0);
+    expect(resetMs({ current: 0, previous: 3 }, START + 10_000)).toBe(50_000);
+    expect(resetMs({ current: 1, previous: 3 }, START + 10_000)).toBe(110_000);
+  });
+});
+
+describe('the rate-limit headers', () => {
+  test('tell each limit, what is left of it and when it is whole again', () => {
+    const requests = { limit: 50, remaining: 30, resetMs: 90_000 };
+    const tokens = { limit: 1_000, remaining: 600, resetMs: 850 };
+    expect(rateLimitHeaders({ requests, tokens })).toEqual({
+      'x-ratelimit-limit-requests': '50',
+      'x-ratelimit-remaining-requests': '30',
+      'x-ratelimit-reset-requests': '1m30s',
+      'x-ratelimit-limit-tokens': '1000',
+      'x-ratelimit-remaining-tokens': '600',
+      'x-ratelimit-reset-tokens': '850ms',
+    });
+  });
+
+  test.each([
+    [0, '0ms'],
+    [850, '850ms'],
+    [12_500, '12.5s'],
+    [90_000, '1m30s'],
+  ])('write %i ms as %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+});

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { sweep } from '../../../functions/metering/sweep.ts';
+import { type Admission, admit } from '../../../shared/admission/admit.ts';
+import { epochOf } from '../../../shared/admission/epoch.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter.ts';
+import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
+import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { settle } from '../../../shared/usage/settle.ts';
+import { forgetfulCache, makeKey } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { Crash } from '../../support/faulty-database.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { type Death, mortalStores, WRITES } from '../../support/mortal-store.ts';
+import { eventOf } from './fixtures.ts';
+import { createReference, type Reference } from './reference.ts';
+
+const RUNS = 24;
+/** The same worlds each time, so that a failure can be repeated; another number makes others. */
+const SEED = 20_261_121;
+const OPERATIONS = 60;
+const MINUTE_MS = 60_000;
+const MAX_FLIGHT_MS = 11 * MINUTE_MS;
+/** Close to midnight at the end of a month, so that days and months change on the way. */
+const START = Date.UTC(2026, 10, 30, 23, 40);
+const CREDIT = 3_000n;
+
+const KEY_LIMITS = { requests: 9, tokens: 400, concurrency: 4, day: 900n, total: 1_600n };
+const PLAIN_LIMITS = { requests: 12, tokens: 500, concurrency: 5 };
+const ORGANIZATION_LIMITS = { requests: 14, tokens: 700, concurrency: 7, month: 2_200n, isPrepaid: true };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+});
+
+const death = fc.option(
+  fc.record<Death>({ write: fc.constantFrom(...WRITES), when: fc.constantFrom('before' as const, 'after' as const) }),
+  { nil: undefined, freq: 2 },
+);
+const operation = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      caller: fc.nat(2),
+      key: fc.nat(2),
+      tokens: fc.integer({ min: 1, max: 150 }),
+      holdNanos: fc.bigInt({ min: 0n, max: 300n }),
+      death,
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      which: fc.nat(10),
+      tokens: fc.integer({ min: 0, max: 150 }),
+      share: fc.integer({ min: 0, max: 100 }),
+      times: fc.integer({ min: 1, max: 3 }),
+      death,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 70_000 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep' as const), afterMs: fc.constantFrom(0, MAX_FLIGHT_MS + MINUTE_MS) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('grant' as const) }) },
+);
+
+interface Asked {
+  id: string;
+  key: number;
+  holdNanos: bigint;
+  /** Where both limiters let it in: the admission, unless the function died with it. */
+  admission?: Admission;
+  admittedAtMs: number;
+  costNanos?: bigint;
+  tokensUsed?: number;
+}
+
+test(`${RUNS} × ${OPERATIONS} random requests, deaths, settlements, sweeps and grants decide and count as a plain model does`, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
+      const world = await createWorld();
+      for (const next of operations) await world[next.kind](next as never);
+      await world.sweep({ afterMs: MAX_FLIGHT_MS + MINUTE_MS });
+      await world.check();
+    }),
+    { numRuns: RUNS, endOnFailure: true, seed: SEED },
+  );
+}, 120_000);
+
+const createWorld = async () => {
+  const { limiters, usage } = database;
+  // The sweep goes on from where the world before this one had ended.
+  await limiters.markSwept(epochOf(START) - 1);
+  const org = newId('organization');
+  const limited = {
+    org,
+    requests_per_minute: KEY_LIMITS.requests,
+    tokens_per_minute: KEY_LIMITS.tokens,
+    concurrency: KEY_LIMITS.concurrency,
+  };
+  const plain = {
+    requests_per_minute: PLAIN_LIMITS.requests,
+    tokens_per_minute: PLAIN_LIMITS.tokens,
+    concurrency: PLAIN_LIMITS.concurrency,
+  };
+  const keys: PresentedKey[] = [
+    await makeKey(limiters, { ...limited, day_budget_nanos: KEY_LIMITS.day, total_budget_nanos: KEY_LIMITS.total }),
+    await makeKey(limiters, { ...plain, org }),
+    await makeKey(limiters, { ...plain, org: newId('organization') }),
+  ];
+  await limitOrganization(limiters, org, {
+    requests_per_minute: ORGANIZATION_LIMITS.requests,
+    tokens_per_minute: ORGANIZATION_LIMITS.tokens,
+    concurrency: ORGANIZATION_LIMITS.concurrency,
+    month_budget_nanos: ORGANIZATION_LIMITS.month,
+    prepaid: true,
+  });
+  const references = [createReference(KEY_LIMITS), createReference(PLAIN_LIMITS), createReference(PLAIN_LIMITS)];
+  const organization = createReference(ORGANIZATION_LIMITS);
+  const caches: LimiterCache[] = [forgetfulCache(), forgetfulCache(), forgetfulCache()];
+  let now = START;
+  let grants = 0;
+  const asked: Asked[] = [];
+  const events = new Map<string, bigint>();
+
+  /** What the sweep, or a settlement, makes of a request whose function is gone. */
+  const endInModel = (one: Asked, used: { tokens: number; costNanos: bigint } | 'undone'): void => {
+    if (one.key < 2) organization.end(one.id, one.admittedAtMs, now, used);
+    (references[one.key] as Reference).end(one.id, one.admittedAtMs, now, used);
+  };
+
+  const ask = async ({ caller, key: index, tokens, holdNanos, death: dying }: Extract<Operation, { kind: 'ask' }>): Promise<void> => {
+    const key = keys[index] as PresentedKey;
+    const reference = references[index] as Reference;
+    const id = newRequestId(now);
+    const request = { id, arrivedAtMs: now, tokens, holdNanos };
+    const { store, isDead } = mortalStores(limiters, usage, dying);
+    const fitsKey = reference.fits(request, now);
+    const fitsOrganization = index === 2 || organization.fits(request, now);
+    const one: Asked = { id, key: index, holdNanos, admittedAtMs: now };
+    let outcome: Admission | Error;
+    try {
+      const limits = { store, cache: caches[caller] as LimiterCache, now: () => now };
+      outcome = await admit(limits, { key, model: 'm', requestId: id, tokens, maxCostNanos: () => holdNanos });
+    } catch (error) {
+      outcome = error as Error;
+    }
+    if (!(outcome instanceof Error)) {
+      expect(fitsKey && fitsOrganization).toBe(true);
+      reference.admit(request, now);
+      if (index < 2) organization.admit(request, now);
+      asked.push({ ...one, admission: outcome });
+      return;
+    }
+    // One that dies while it undoes a refusal does not get to tell it.
+    if (outcome instanceof ApiError && !isDead()) {
+      expect(outcome.status).toBe(429);
+      expect(fitsKey && fitsOrganization).toBe(false);
+      return;
+    }
+    if (!isDead()) throw outcome;
+    // Dead: how far it came is what its key's and its organization's entries tell.
+    const flying = async (limiterId: string): Promise<boolean> => (await limiters.get(limiterId))?.fl[id] !== undefined;
+    const inKey = await flying(key.keyId);
+    const inOrganization = index < 2 && (await flying(org));
+    if (inKey) {
+      expect(fitsKey).toBe(true);
+      reference.admit(request, now);
+      asked.push(one);
+    }
+    if (inOrganization) {
+      expect(fitsOrganization).toBe(true);
+      organization.admit(request, now);
+    }
+  };
+
+  const settleOne = async ({ which, tokens, share, times, death: dying }: Extract<Operation, { kind: 'settle' }>): Promise<void> => {
+    const ready = asked.filter(({ admission }) => admission);
+    const one = ready[which % Math.max(1, ready.length)];
+    if (!one?.admission) return;
+    const { admission } = one;
+    delete one.admission;
+    const costNanos = (one.holdNanos * BigInt(share)) / 100n;
+    const isThere = events.has(one.id);
+    for (let time = 0; time < times; time++) {
+      const stores = mortalStores(limiters, usage, time === 0 ? dying : undefined);
+      const deps = { usage: stores.usage, keys: { store: stores.store, cache: caches[0] as LimiterCache, now: () => now } };
+      try {
+        await settle(deps, admission, eventOf(admission, { tokens, costNanos }));
+      } catch (error) {
+        expect(error).toBeInstanceOf(Crash);
+      }
+    }
+    const stored = await usage.get((keys[one.key] as PresentedKey).keyId, one.id);
+    if (!stored) return;
+    if (!isThere) expect(stored.cost_nanos).toBe(costNanos);
+    events.set(one.id, stored.cost_nanos);
+    const used = { tokens: stored.prompt_tokens + stored.completion_tokens, costNanos: stored.cost_nanos };
+    one.costNanos = used.costNanos;
+    one.tokensUsed = used.tokens;
+    if (one.key < 2 && (await limiters.get(org))?.fl[one.id] === undefined) organization.end(one.id, one.admittedAtMs, now, used);
+    if ((await limiters.get((keys[one.key] as PresentedKey).keyId))?.fl[one.id] === undefined)
+      (references[one.key] as Reference).end(one.id, one.admittedAtMs, now, used);
+  };
+
+  const sweepAll = async ({ afterMs }: { afterMs: number }): Promise<void> => {
+    now += afterMs;
+    for (let run = 0; run < 2; run++)
+      await sweep({ limiters, usage, now: () => now, maxFlightMs: MAX_FLIGHT_MS, hasTime: () => true, onOrphan: () => undefined });
+    for (const one of asked) {
+      if (now - one.admittedAtMs <= MAX_FLIGHT_MS) continue;
+      if (one.costNanos !== undefined) endInModel(one, { tokens: one.tokensUsed ?? 0, costNanos: one.costNanos });
+      else if (one.key < 2 && !organization.flying().includes(one.id) && !events.has(one.id)) endInModel(one, 'undone');
+      else {
+        if (!events.has(one.id)) events.set(one.id, 0n);
+        endInModel(one, { tokens: 0, costNanos: events.get(one.id) ?? 0n });
+      }
+    }
+  };
+
+  const grant = async (): Promise<void> => {
+    grants++;
+    await limiters.addGrant(org, grants, CREDIT);
+    await limiters.addGrant(org, grants, CREDIT);
+    organization.grant(CREDIT);
+  };
+
+  const checkLimiter = (item: LimiterItem | undefined, reference: Reference): void => {
+    expect(Object.keys(item?.fl ?? {}).sort()).toEqual(reference.flying());
+    expect(BigInt(item?.spent ?? 0)).toBe(reference.spentInAll());
+    for (const [name, value] of Object.entries(item ?? {})) {
+      if (/^d\d+$/.test(name)) expect(BigInt(value as number)).toBe(reference.spentIn(`day ${name.slice(1)}`));
+      if (/^m\d+$/.test(name)) expect(BigInt(value as number)).toBe(reference.spentIn(`month ${name.slice(1, 5)}-${name.slice(5)}`));
+    }
+  };
+
+  const check = async (): Promise<void> => {
+    const items = await Promise.all(keys.map(({ keyId }) => limiters.get(keyId)));
+    for (const [i, item] of items.entries()) checkLimiter(item, references[i] as Reference);
+    const own = await limiters.get(org);
+    checkLimiter(own, organization);
+    expect(BigInt(own?.avail ?? 0)).toBe(organization.credit());
+    expect(organization.credit()).toBeGreaterThanOrEqual(0n);
+    expect(Object.keys(own?.fl ?? {})).toEqual([]);
+    const stored = new Map<string, bigint>();
+    for (const { keyId } of keys)
+      for (let at = START; at <= now; at += 10 * MINUTE_MS)
+        for await (const event of usage.listByBucket(keyId, at)) stored.set(event.request_id, event.cost_nanos);
+    expect(stored).toEqual(events);
+    const costs = [...stored].filter(([id]) => asked.find((one) => one.id === id)?.key !== 2).map(([, cost]) => cost);
+    expect(BigInt(own?.avail ?? 0)).toBe(BigInt(grants) * CREDIT - costs.reduce((sum, cost) => sum + cost, 0n));
+  };
+
+  const wait = async ({ ms }: { ms: number }): Promise<void> => {
+    now += ms;
+  };
+  return { ask, settle: settleOne, sweep: sweepAll, grant, wait, check };
+};
+
+type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : never;

@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { sweep } from '../../../functions/metering/sweep.ts';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import type { Admission, Keys } from '../../../shared/admission/admit.ts';
+import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { settle } from '../../../shared/usage/settle.ts';
+import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { Crash, overBadLine, Unreachable } from '../../support/faulty-database.ts';
+import { eventOf as usageEventOf } from './fixtures.ts';
+
+const MINUTE_MS = 60_000;
+const START = 29_000_010 * MINUTE_MS;
+const MAX_FLIGHT_MS = 11 * MINUTE_MS;
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await startTestDatabase();
+});
+afterEach(async () => {
+  await database.close();
+});
+
+const eventOf = (admission: Admission, tokens: number): UsageEvent => usageEventOf(admission, { tokens, costNanos: BigInt(tokens) * 100n });
+
+/** The sweep as of an instant, in as many runs as it takes to catch up; the orphans that it found. */
+const sweepAt = async (nowMs: number, hasTime = true): Promise<{ runs: number; complete: boolean; orphans: string[] }> => {
+  const orphans: string[] = [];
+  const onOrphan = ({ requestId }: { requestId: string }): void => void orphans.push(requestId);
+  for (let runs = 1; ; runs++) {
+    const { complete } = await sweep({
+      limiters: database.limiters,
+      usage: database.usage,
+      now: () => nowMs,
+      maxFlightMs: MAX_FLIGHT_MS,
+      hasTime: () => hasTime,
+      onOrphan,
+    });
+    if (complete || !hasTime || runs === 10) return { runs, complete, orphans };
+  }
+};
+
+const eventsOf = async (keyId: string, fromMs: number, toMs: number): Promise<UsageEvent[]> => {
+  const events: UsageEvent[] = [];
+  for (let at = fromMs; at <= toMs; at += 10 * MINUTE_MS)
+    for await (const event of database.usage.listByBucket(keyId, at)) events.push(event);
+  return events;
+};
+
+const admitted = async (keys: Keys, key: Awaited<ReturnType<typeof makeKey>>, tokens = 100): Promise<Admission> => {
+  const result = await attempt(keys, key, tokens);
+  if (!isAdmitted(result)) throw result;
+  return result;
+};
+
+describe('settlement', () => {
+  test('may be repeated and the first event stands', async () => {
+    const key = await makeKey(database.limiters);
+    const keys = makeCaller(database.limiters, () => START);
+    const admission = await admitted(keys, key);
+    const deps = { usage: database.usage, keys };
+    const first = await settle(deps, admission, eventOf(admission, 40));
+    const second = await settle(deps, admission, eventOf(admission, 999));
+    expect(second).toMatchObject({ prompt_tokens: 40, cost_nanos: first.cost_nanos });
+    expect(await eventsOf(key.keyId, START, START)).toHaveLength(1);
+    expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, [`t${START / MINUTE_MS}`]: 40 });
+  });
+
+  test('after the sweep had given the request up changes nothing: it was charged nothing', async () => {
+    const key = await makeKey(database.limiters);
+    const keys = makeCaller(database.limiters, () => START);
+    const admission = await admitted(keys, key);
+    await sweepAt(START + MAX_FLIGHT_MS + 1);
+    await settle({ usage: database.usage, keys }, admission, eventOf(admission, 40));
+    expect(await eventsOf(key.keyId, START, START)).toEqual([
+      expect.objectContaining({ outcome: 'orphaned', cost_nanos: 0n, source: 'estimated' }),
+    ]);
+  });
+});
+
+test('an admission that arrives after its request has been settled is let go by the sweep, and nothing is charged twice', async () => {
+  const key = await makeKey(database.limiters, { total_budget_nanos: 1_000_000n });
+  const late: Parameters<typeof database.limiters.admit>[0][] = [];
+  const store: typeof database.limiters = {
+    ...database.limiters,
+    // The first try is on its way for a long time.
+    admit: async (plan) => {
+      if (late.length > 0) return database.limiters.admit(plan);
+      late.push(plan);
+      throw new DatabaseUnavailable(new Error('timeout'));
+    },
+  };
+  const keys = makeCaller(store, () => START);
+  const admission = (await attempt(keys, key, 100, undefined, 5_000n)) as Admission;
+  await settle({ usage: database.usage, keys }, admission, eventOf(admission, 7));
+  await database.limiters.admit(late[0] as (typeof late)[0]);
+  expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toEqual([admission.requestId]);
+  await sweepAt(START + MAX_FLIGHT_MS + MINUTE_MS);
+  expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, spent: 700 });
+  expect(await eventsOf(key.keyId, START, START)).toHaveLength(1);
+});
+
+describe('the sweep', () => {
+  test('settles what is new though one limiter has kept it from finishing an epoch for days', async () => {
+    const [bad, good] = [await makeKey(database.limiters), await makeKey(database.limiters)];
+    const usage: typeof database.usage = {
+      ...database.usage,
+      get: async (keyId, ...rest) => {
+        if (keyId === bad.keyId) throw new Error('This one cannot be swept.');
+        return database.usage.get(keyId, ...rest);
+      },
+    };
+    await sweepAt(START - MINUTE_MS);
+    await admitted(
+      makeCaller(database.limiters, () => START),
+      bad,
+    );
+    const later = START + 5 * 24 * 60 * MINUTE_MS;
+    const { requestId } = await admitted(
+      makeCaller(database.limiters, () => later),
+      good,
+    );
+    const orphans: string[] = [];
+    const sweeping = sweep({
+      limiters: database.limiters,
+      usage,
+      now: () => later + MAX_FLIGHT_MS + MINUTE_MS,
+      maxFlightMs: MAX_FLIGHT_MS,
+      hasTime: () => true,
+      onOrphan: (orphan) => void orphans.push(orphan.requestId),
+    });
+    await expect(sweeping).rejects.toThrow('could not be swept');
+    expect(orphans).toEqual([requestId]);
+  });
+
+  test('leaves alone what may still be flying', async () => {
+    const key = await makeKey(database.limiters);
+    await admitted(
+      makeCaller(database.limiters, () => START),
+      key,
+    );
+    await sweepAt(START + MAX_FLIGHT_MS);
+    expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toHaveLength(1);
+  });
+
+  test('releases by the event what died after it', async () => {
+    const key = await makeKey(database.limiters);
+    const admission = await admitted(
+      makeCaller(database.limiters, () => START),
+      key,
+    );
+    await database.usage.putIfAbsent(eventOf(admission, 40));
+    const report = await sweepAt(START + MAX_FLIGHT_MS + 1);
+    expect(report.complete).toBe(true);
+    expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
+    expect(await eventsOf(key.keyId, START, START)).toEqual([expect.objectContaining({ outcome: 'completed', prompt_tokens: 40 })]);
+  });
+
+  test('finds an orphan after an outage of days, of a key that nobody used since', async () => {
+    await sweepAt(START - MINUTE_MS);
+    const key = await makeKey(database.limiters);
+    const { requestId } = await admitted(
+      makeCaller(database.limiters, () => START),
+      key,
+    );
+    const report = await sweepAt(START + 3 * 24 * 60 * MINUTE_MS);
+    expect(report).toEqual({ runs: 2, complete: true, orphans: [requestId] });
+    expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
+    expect(await sweepAt(START + 3 * 24 * 60 * MINUTE_MS)).toEqual({ runs: 1, complete: true, orphans: [] });
+  });
+
+  test('stops when its time is up and goes on from there', async () => {
+    const key = await makeKey(database.limiters);
+    const { requestId } = await admitted(
+      makeCaller(database.limiters, () => START),
+      key,
+    );
+    const late = START + MAX_FLIGHT_MS + 2 * MINUTE_MS;
+    expect(await sweepAt(late, false)).toEqual({ runs: 1, complete: false, orphans: [] });
+    expect((await sweepAt(late)).orphans).toEqual([requestId]);
+  });
+});
+
+test.each([1, 2, 3, 4, 5])(
+  'storm %i: 400 requests with crashes at every point, lost requests and lost replies leave, after two sweeps, one event for each admitted request',
+  async (seed) => {
+    const random = seededRandom(seed);
+    const start = START + (100 + seed) * 24 * 60 * MINUTE_MS;
+    await sweepAt(start);
+    const key = await makeKey(database.limiters);
+    let now = start;
+    const tables = database.tables;
+    const line = (faults: { at: number }) =>
+      overBadLine(database.database, {
+        random,
+        lostRequests: 0.12,
+        lostReplies: 0.12,
+        crash: () => faults.at-- === 0,
+      });
+    const seen = new Map<string, 'admitted' | 'unknown'>();
+    const settled = new Map<string, number>();
+    const one = async (): Promise<void> => {
+      const requestId = newRequestId(now);
+      // Before and after each of the calls of a request: admission, event, release; most requests live.
+      const crashAt = random() < 0.48 ? Math.floor(random() * 6) : Number.POSITIVE_INFINITY;
+      const bad = line({ at: crashAt });
+      const keys = { ...makeCaller(createLimiterStore(bad, tables.Keys as string), () => now), cache: warm };
+      const result = await attempt(keys, key, 100, requestId);
+      if (!isAdmitted(result)) {
+        if (!(result instanceof Crash || result instanceof Unreachable)) throw result;
+        seen.set(requestId, 'unknown');
+        return;
+      }
+      seen.set(requestId, 'admitted');
+      const tokens = Math.floor(random() * 200);
+      try {
+        await settle({ usage: createUsageStore(bad, tables.Usage as string), keys }, result, eventOf(result, tokens));
+        settled.set(requestId, tokens);
+      } catch (error) {
+        if (!(error instanceof Crash || error instanceof Unreachable)) throw error;
+      }
+    };
+    const warming = makeCaller(database.limiters, () => now);
+    const first = await admitted(warming, key);
+    await settle({ usage: database.usage, keys: warming }, first, eventOf(first, 0));
+    const warm = warming.cache;
+    for (let batch = 0; batch < 20; batch++) {
+      await Promise.all(Array.from({ length: 20 }, one));
+      now += 2_000;
+    }
+    const item = await database.limiters.get(key.keyId);
+    const counted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + (count as number) : sum), 0);
+
+    await sweepAt(now + MAX_FLIGHT_MS + MINUTE_MS);
+    await sweepAt(now + MAX_FLIGHT_MS + 6 * MINUTE_MS);
+    const events = await eventsOf(key.keyId, start, now);
+    const ids = events.map(({ request_id }) => request_id);
+    expect(new Set(ids).size).toBe(ids.length);
+    // The first counter is of the warming request; a request whose admission crashed is admitted iff it was counted.
+    expect(events).toHaveLength(counted);
+    for (const [id, state] of seen) if (state === 'admitted') expect(ids).toContain(id);
+    for (const [id, tokens] of settled)
+      expect(events.find(({ request_id }) => request_id === id)).toMatchObject({ outcome: 'completed', prompt_tokens: tokens });
+    expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
+    expect([...seen.values()].filter((state) => state === 'unknown').length).toBeGreaterThan(20);
+    expect(seen.size - settled.size).toBeGreaterThan(100);
+  },
+);

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { StoredTotals, storedTotals } from '../../../shared/usage/stored-totals.ts';
+import { addEvent, MAX_ERROR_CODES, mergeTotals, noTotals, OTHER_ERRORS, type Totals } from '../../../shared/usage/totals.ts';
+import { Draft, eventsOf, newKeys } from '../../support/usage-events.ts';
+
+const totalsOf = (events: readonly UsageEvent[]): Totals => {
+  const totals = noTotals();
+  for (const event of events) addEvent(totals, event);
+  return totals;
+};
+/** More codes than fit, so that some are folded. */
+const withManyCodes = (events: UsageEvent[]): UsageEvent[] =>
+  events.map((event, i) => ({ ...event, error_code: `code_${(i * 7_919) % 97}` }));
+const Events = fc.array(Draft, { maxLength: 150 }).map((drafts) => withManyCodes(eventsOf(newKeys(), drafts)));
+
+describe('totals', () => {
+  test('are the same in whatever order events are added, and parts are merged', () => {
+    fc.assert(
+      fc.property(Events, fc.nat(), fc.nat(), (events, i, j) => {
+        const [from, to] = [i % (events.length + 1), j % (events.length + 1)].sort((a, b) => a - b);
+        const whole = totalsOf(events);
+        expect(totalsOf(events.toReversed())).toEqual(whole);
+        const [a, b, c] = [events.slice(0, from), events.slice(from, to), events.slice(to)].map(totalsOf) as [Totals, Totals, Totals];
+        expect(mergeTotals(mergeTotals(a, b), c)).toEqual(whole);
+        expect(mergeTotals(c, mergeTotals(b, a))).toEqual(whole);
+        expect(mergeTotals(noTotals(), a)).toEqual(a);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('are read as they were stored', () => {
+    fc.assert(
+      fc.property(Events, (events) => {
+        const totals = totalsOf(events);
+        expect(StoredTotals.parse(storedTotals(totals))).toEqual(totals);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  const [event] = eventsOf(newKeys(), fc.sample(Draft, { seed: 1, numRuns: 1 })) as [UsageEvent];
+
+  test('count at most 50 codes, and the others together', () => {
+    const codes = Array.from({ length: 60 }, (_, i) => `code_${String(i).padStart(2, '0')}`);
+    const { errors } = totalsOf([...codes, 'x'.repeat(65)].map((error_code) => ({ ...event, error_code })));
+    expect([...errors.keys()].toSorted()).toEqual([...codes.slice(0, MAX_ERROR_CODES), OTHER_ERRORS]);
+    expect(errors.get(OTHER_ERRORS)).toBe(11);
+  });
+
+  test('take from an event that rates a request again its tokens and money alone', () => {
+    const first = totalsOf([{ ...event, is_prepaid: true, cost_nanos: 10n }]);
+    const both = totalsOf([
+      { ...event, is_prepaid: true, cost_nanos: 10n },
+      {
+        ...event,
+        request_id: `${event.request_id}#2`,
+        is_prepaid: true,
+        prompt_tokens: 0,
+        cached_tokens: 0,
+        completion_tokens: 0,
+        cost_nanos: -4n,
+      },
+    ]);
+    expect(both).toEqual({ ...first, events: 2, cost_nanos: 6n, prepaid_nanos: 6n });
+  });
+});

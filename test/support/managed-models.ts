@@ -1,0 +1,101 @@
+import type { Actor } from '../../functions/control/access/actor.ts';
+import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
+import type { CheckModel } from '../../functions/control/model-registry/check-model.ts';
+import { type ModelDependencies, registerModel } from '../../functions/control/model-registry/register-model.ts';
+import { ModelRegistration } from '../../functions/control/model-registry/registration.ts';
+import type { RegistrationReport } from '../../functions/control/model-registry/registration-report.ts';
+import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
+import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
+import type { Role } from '../../functions/control/users/user.ts';
+import { createAccountTable } from '../../shared/database/record-table.ts';
+import { newId } from '../../shared/ids/id.ts';
+import type { TestDatabase } from './database.ts';
+
+/** 2026-11-21T12:00:00Z. */
+export const NOW_SECONDS = 1_795_262_400;
+
+export const actorOf = (role: Role, organization: string | null = null, nowMs: number = NOW_SECONDS * 1_000): Actor => ({
+  userId: `user_${role}`,
+  email: `${role}@example.com`,
+  role,
+  organization,
+  origin: {
+    actor: { type: 'user', id: `user_${role}`, email: `${role}@example.com`, organization },
+    requestId: 'req_1',
+    ipAddress: '192.0.2.1',
+    nowMs,
+  },
+});
+
+export const admin = actorOf('admin');
+
+/** What checks say of every target: that it passes, or that it is not there. */
+export const reportOf = (passed: boolean): RegistrationReport => ({
+  targets: [
+    { endpoint: 'e', component: null, region: null, checks: [{ name: 'exists', passed, detail: passed ? 'It is.' : 'There is none.' }] },
+  ],
+  tokenizer: null,
+  passed,
+});
+
+/** Models over real tables; what checks find is the test's own to say. */
+export const manage = (database: TestDatabase) => {
+  const accounts = createAccountTable(database.database, database.tables.Accounts as string);
+  let passes = true;
+  const asked: string[] = [];
+  const checkModel: CheckModel = async ({ name }) => {
+    asked.push(name);
+    return reportOf(passes);
+  };
+  const deps: ModelDependencies = {
+    database: database.database,
+    audit: createAuditStore(accounts),
+    models: database.models,
+    organizations: createOrganizationStore(accounts),
+    checkModel,
+  };
+  /** As an admin sends it. */
+  const bodyOf = (fields: object = {}): ModelRegistration =>
+    ModelRegistration.parse({
+      name: newId('key'),
+      context_length: 1_000,
+      max_output_tokens: 100,
+      default_output_tokens: 50,
+      targets: [{ endpoint: 'e' }],
+      prices: [{ per_million: { prompt: '0.05', completion: '0.2' } }],
+      ...fields,
+    });
+  return {
+    deps,
+    /** The models whose targets were asked. */
+    asked,
+    bodyOf,
+    setPassing: (passing: boolean): void => {
+      passes = passing;
+    },
+    register: (fields: object = {}, actor: Actor = admin) => registerModel(deps, actor, bodyOf(fields)),
+    /** The same, where changes read a model together: each when the other has read it too. */
+    meeting: (): ModelDependencies => {
+      let reads = 0;
+      let meet = (): void => undefined;
+      const met = new Promise<void>((resolve) => {
+        meet = resolve;
+      });
+      const get: ModelDependencies['models']['get'] = async (pool, name) => {
+        const model = await database.models.get(pool, name);
+        if (++reads === 2) meet();
+        await met;
+        return model;
+      };
+      return { ...deps, models: { ...deps.models, get } };
+    },
+    newOrganization: () => createOrganization(deps, admin.origin, { name: 'Acme' }),
+    /** What the log of an organization says of a target, the newest first. */
+    log: async (organization: string | null, target: string) => {
+      const { data } = await deps.audit.list(organization, { limit: 100 });
+      return data.filter(({ target: { id } }) => id === target);
+    },
+  };
+};
+
+export type Managed = ReturnType<typeof manage>;

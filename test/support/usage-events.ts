@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { NO_MODEL } from '../../functions/rollup/rollup.ts';
+import { shardId, shardOf } from '../../shared/admission/shards.ts';
+import { toBase62 } from '../../shared/ids/base62.ts';
+import { newId } from '../../shared/ids/id.ts';
+import { type Bucket, keyDayOf, timeOf } from '../../shared/usage/bucket.ts';
+import { Outcome, type UsageEvent } from '../../shared/usage/event.ts';
+import type { Rollup } from '../../shared/usage/rollup-store.ts';
+import { addEvent, noTotals } from '../../shared/usage/totals.ts';
+import { BUCKET_MS } from '../../shared/usage/usage-store.ts';
+
+export const SHARDS = 2;
+export const DAY_BEFORE = '2026-11-20';
+export const DAY = '2026-11-21';
+const DAY_START_MS = Date.parse(DAY);
+
+/** Keys of one test, so that its rows are its own; the second has shards. */
+export interface TestKeys {
+  plain: string;
+  sharded: string;
+}
+export const newKeys = (): TestKeys => ({ plain: newId('key'), sharded: newId('key') });
+export const shardsOfKey = (keys: TestKeys, keyId: string): number => (keyId === keys.sharded ? SHARDS : 1);
+
+/** Everything of an event but its key and request. */
+const Facts = fc.record({
+  model: fc.constantFrom('small', 'large', 'with#hash', undefined),
+  prompt_tokens: fc.nat(100_000),
+  cached_tokens: fc.nat(1_000),
+  completion_tokens: fc.nat(10_000),
+  source: fc.constantFrom('runtime' as const, 'estimated' as const),
+  outcome: fc.constantFrom(...Outcome.options),
+  error_code: fc.constantFrom('upstream_error', 'no_capacity', undefined),
+  time_to_first_token_ms: fc.option(fc.nat(60_000)),
+  duration_ms: fc.nat(700_000),
+  // Beyond what a double holds exactly.
+  cost_nanos: fc.bigInt({ min: 0n, max: 2n ** 60n }),
+  is_capped: fc.constantFrom(true as const, undefined),
+  is_prepaid: fc.constantFrom(true as const, undefined),
+});
+
+/** An event that is still to be given its keys: two keys, forty minutes around midnight, so two days. */
+export const Draft = fc.record({ facts: Facts, isSharded: fc.boolean(), arrivedAtMs: fc.nat(2_400_000 - 1), isRatedAgain: fc.boolean() });
+export type Draft = typeof Draft extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The events of these drafts, some of them rated again. */
+export const eventsOf = (keys: TestKeys, drafts: readonly Draft[]): UsageEvent[] =>
+  drafts.flatMap(({ facts, isSharded, arrivedAtMs, isRatedAgain }, i) => {
+    const atMs = DAY_START_MS - 1_200_000 + arrivedAtMs;
+    const { model, error_code, is_capped, is_prepaid, ...known } = facts;
+    const event: UsageEvent = {
+      ...known,
+      request_id: `req_${toBase62(atMs, 7)}${toBase62(i, 18)}`,
+      key_id: isSharded ? keys.sharded : keys.plain,
+      org_id: 'org_test',
+      finish_reason: null,
+      admitted_at: atMs,
+      price_version: '1',
+      ...(model && { model }),
+      ...(error_code && { error_code }),
+      ...(is_capped && { is_capped }),
+      ...(is_prepaid && { is_prepaid }),
+    };
+    const again = {
+      ...event,
+      request_id: `${event.request_id}#2`,
+      prompt_tokens: 0,
+      cached_tokens: 0,
+      completion_tokens: 0,
+      cost_nanos: -1n,
+    };
+    return isRatedAgain ? [event, again] : [event];
+  });
+
+/** Where an event is stored, by what the test knows of it. */
+export const bucketOf = (keys: TestKeys, event: UsageEvent): Bucket => ({
+  shard: shardId(event.key_id, shardOf(event.request_id, shardsOfKey(keys, event.key_id))),
+  startMs: Math.floor(event.admitted_at / BUCKET_MS) * BUCKET_MS,
+});
+
+/** The plain sum of the events, by ten minutes and by day. */
+export const plainSums = (keys: TestKeys, events: readonly UsageEvent[]): Rollup[] => {
+  const sums = new Map<string, Rollup>();
+  const add = (rollup: Omit<Rollup, 'totals' | 'orgId'>, event: UsageEvent): void => {
+    const id = JSON.stringify(rollup);
+    const sum = sums.get(id) ?? { ...rollup, orgId: 'org_test', totals: noTotals() };
+    sums.set(id, sum);
+    addEvent(sum.totals, event);
+  };
+  for (const event of events) {
+    const bucket = bucketOf(keys, event);
+    const of = { ...keyDayOf(bucket), model: event.model ?? NO_MODEL };
+    add({ ...of, bucket: { shard: bucket.shard, time: timeOf(bucket.startMs) } }, event);
+    add(of, event);
+  }
+  return [...sums.values()];
+};
+
+/** Rollups in an order of their own, to be compared. */
+export const inOrder = (rollups: readonly Rollup[]): Rollup[] => {
+  const name = ({ keyId, day, bucket, model }: Rollup): string => JSON.stringify([keyId, day, bucket?.time, bucket?.shard, model]);
+  return [...rollups].sort((a, b) => (name(a) < name(b) ? -1 : 1));
+};
