@@ -16,12 +16,12 @@ import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
-import { byPath } from './by-path.ts';
 import { chatCompletions } from './chat/route.ts';
 import { completions } from './completions/route.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { serve } from './pipeline/pipeline.ts';
 import { responses } from './responses/route.ts';
+import { serveRoutes } from './serve-routes.ts';
 import { detokenize, tokenize } from './tokenize/routes.ts';
 
 const { database, once } = createDatabases();
@@ -49,20 +49,20 @@ const dependencies = {
 
 const store = createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now);
 const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
-const routes = byPath({
-  '/v1/chat/completions': serve(chatCompletions({ structuredOutputs }), dependencies),
-  '/v1/completions': serve(completions, dependencies),
-  '/v1/responses': serve(responses({ structuredOutputs, store, now }), dependencies),
-  '/tokenize': tokenize(dependencies),
-  '/detokenize': detokenize(dependencies),
+const routes = serveRoutes({
+  createChatCompletion: (path) => serve(path, chatCompletions({ structuredOutputs }), dependencies),
+  createCompletion: (path) => serve(path, completions, dependencies),
+  createResponse: (path) => serve(path, responses({ structuredOutputs, store, now }), dependencies),
+  tokenize: (path) => tokenize(path, dependencies),
+  detokenize: (path) => detokenize(path, dependencies),
 });
 
-/** An invocation ends when its body is settled too, also where the caller left in the middle of it or before it began. */
+/** An invocation ends when its body is closed, even if the caller left in the middle of it or before it began. */
 const untilClosed = async ({ response }: { response?: Reply<string | Readable> }): Promise<void> => {
   const body = response?.body;
   if (!body || typeof body === 'string' || body.closed) return;
   const closed = new Promise((resolve) => body.once('close', resolve));
-  // Read to its end it closes by itself; otherwise nobody reads it any more.
+  // A body that was read to its end closes by itself.
   if (!body.readableEnded) body.destroy();
   await closed;
 };

@@ -1,7 +1,7 @@
-import type { ReplyFacts } from '../../functions/inference/chat/reply.ts';
 import { type CompletionForm, createCompletion, createCompletionStream } from '../../functions/inference/completions/reply.ts';
 import { Completion, CompletionChunk } from '../../functions/inference/completions/reply-schema.ts';
 import { CompletionRequest } from '../../functions/inference/completions/request.ts';
+import type { ReplyFacts } from '../../functions/inference/pipeline/inference-route.ts';
 import type { FieldDoc } from './field-docs.ts';
 import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from './headers.ts';
 import type { Operation } from './operation.ts';

@@ -2,12 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceUnavailable } from '../http/errors.ts';
 
 /** DynamoDB could not be reached or was too busy, also after the SDK's retries: 503. The cause is for the log. */
-export class DatabaseUnavailable extends ServiceUnavailable {
-  constructor(cause: unknown) {
-    super();
-    this.cause = cause;
-  }
-}
+export class DatabaseUnavailable extends ServiceUnavailable {}
 
 const NAMES = new Set([
   'ProvisionedThroughputExceededException',

@@ -1,9 +1,21 @@
 import { environmentVariable } from '../environment/environment-variable.ts';
 
-/** The host that a function serves, from its environment, and where the other one is if that is known. */
-export const hostOfEnvironment = (): { scope: 'serverless' | 'on_demand'; otherUrl?: string } => {
-  const scope = environmentVariable('HOST_SCOPE');
-  if (scope !== 'serverless' && scope !== 'on_demand') throw new Error(`HOST_SCOPE is '${scope}', which is no host.`);
+/** The two kinds of hosts that serve models, and of API keys: a key is valid on the host of its own scope. */
+export const SCOPES = ['serverless', 'on_demand'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The host that serves a request. */
+export interface Host {
+  scope: Scope;
+  /** The URL of the other host, for callers whose key belongs there; absent where it is not known. */
+  otherUrl?: string;
+}
+
+/** The host that this function serves, from its environment. */
+export const hostOfEnvironment = (): Host => {
+  const name = environmentVariable('HOST_SCOPE');
+  const scope = SCOPES.find((known) => known === name);
+  if (!scope) throw new Error(`HOST_SCOPE must be one of ${SCOPES.join(', ')}, not '${name}'.`);
   const { OTHER_HOST_URL: otherUrl } = process.env;
   return { scope, ...(otherUrl && { otherUrl }) };
 };

@@ -6,6 +6,8 @@ export interface ErrorFacts {
   message: string;
   param?: string | null;
   headers?: Record<string, string>;
+  /** For the log only; never sent. */
+  cause?: unknown;
 }
 
 /** The one error class that reaches callers. Subclasses live with the concept they speak of and take facts, not sentences. */
@@ -16,14 +18,20 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly headers: Record<string, string>;
 
-  constructor({ status, type, code, message, param = null, headers = {} }: ErrorFacts) {
-    super(message);
+  constructor({ status, type, code, message, param = null, headers = {}, cause }: ErrorFacts) {
+    super(message, cause === undefined ? {} : { cause });
     this.name = new.target.name;
     this.status = status;
     this.type = type;
     this.code = code;
     this.param = param;
     this.headers = headers;
+  }
+
+  /** The same error with more headers on its reply. */
+  withHeaders(headers: Record<string, string>): ApiError {
+    const { status, type, code, message, param, cause } = this;
+    return new ApiError({ status, type, code, message, param, cause, headers: { ...this.headers, ...headers } });
   }
 }
 
@@ -88,8 +96,9 @@ export class InternalError extends ApiError {
 
 /** A dependency of ours does not answer: 503, worth a retry. */
 export class ServiceUnavailable extends ApiError {
-  constructor() {
+  constructor(cause?: unknown) {
     super({
+      cause,
       status: 503,
       type: 'server_error',
       code: 'service_unavailable',
@@ -113,3 +122,9 @@ export const toWire = (error: ApiError, requestId: string): Record<string, unkno
   error.status === 401
     ? { error: error.message, code: error.code, request_id: requestId }
     : { error: { message: error.message, type: error.type, param: error.param, code: error.code }, request_id: requestId };
+
+/** A route's names of fields that a chat completion calls otherwise, by the chat completion's names. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+/** A route's name for a field of a chat completion. */
+export const nameOf = (field: string, names: FieldNames = {}): string => (Object.hasOwn(names, field) ? names[field] : undefined) ?? field;

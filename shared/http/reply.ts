@@ -1,3 +1,5 @@
+import { EXPOSED_HEADERS } from './reply-headers.ts';
+
 /** What a handler returns: API Gateway's proxy result, whose body may be a stream on streaming routes. */
 export interface Reply<Body = string> {
   statusCode: number;
@@ -8,8 +10,7 @@ export interface Reply<Body = string> {
 /** Browsers may call with a bearer key and without cookies, and may read limits and request ids. */
 const CORS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers':
-    'x-request-id, etag, retry-after, retry-after-ms, x-should-retry, x-sluice-ignored, deprecation, sunset, x-sluice-successor, x-sluice-idempotency, x-sluice-original-request-id, idempotent-replayed, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens',
+  'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
 };
 
 /** The headers of every reply. */

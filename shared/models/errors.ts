@@ -24,8 +24,8 @@ export class ModelNotPriced extends ApiError {
       param: 'model',
       message: `The model '${model}' cannot be called yet. Ask your administrator.`,
       headers: { 'retry-after': '60', 'x-should-retry': 'false' },
+      cause: new Error(`The model '${model}' has no price whose effective_at has come.`),
     });
-    this.cause = new Error(`The model '${model}' has no price whose effective_at has come.`);
   }
 }
 
@@ -100,10 +100,11 @@ export class DeploymentNotFound extends ApiError {
   }
 }
 
-/** A deployment that is there, and does not serve at the moment: 503. */
+/** A deployment that exists and is not in service at the moment: 503. */
 export class DeploymentNotReady extends ApiError {
-  constructor(model: string) {
+  constructor(model: string, cause?: Error) {
     super({
+      cause,
       status: 503,
       type: 'server_error',
       code: 'deployment_not_ready',

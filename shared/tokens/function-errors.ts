@@ -1,12 +1,7 @@
 import { ApiError, ServiceUnavailable } from '../http/errors.ts';
 
 /** A function of ours could not be reached, was too busy or failed, also after a second attempt: 503. The cause is for the log. */
-export class FunctionUnavailable extends ServiceUnavailable {
-  constructor(cause: unknown) {
-    super();
-    this.cause = cause;
-  }
-}
+export class FunctionUnavailable extends ServiceUnavailable {}
 
 /** A caller's request has become larger than one function can hand to another; no repetition helps. */
 export class PayloadTooLarge extends ApiError {

@@ -31,5 +31,3 @@ export interface TextPrompt {
 
 /** What a model is asked with. */
 export type Prompt = ChatPrompt | TextPrompt;
-
-export const isChatPrompt = (prompt: Prompt): prompt is ChatPrompt => 'messages' in prompt;

@@ -1,5 +1,4 @@
-import { ApiError } from '../http/errors.ts';
-import { type FieldNames, nameOf } from '../http/field-names.ts';
+import { ApiError, type FieldNames, nameOf } from '../http/errors.ts';
 
 export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
 

@@ -1,6 +1,6 @@
 import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { FieldNames } from '../http/field-names.ts';
+import type { FieldNames } from '../http/errors.ts';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
 import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { dialects } from '../../functions/inference/chat/dialects.ts';
 import { createChatStream } from '../../functions/inference/chat/reply-stream.ts';
 import { createChatCompletion } from '../../functions/inference/chat/reply-whole.ts';
 import { chatFields } from '../../functions/inference/chat/request.ts';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { validate } from '../../shared/http/validate.ts';
+import { dialects } from '../../shared/upstream/dialects/index.ts';
 import { nestedRows, replyKeys, requestRows } from './interface.ts';
 
 const { schema } = chatCompletions({ structuredOutputs: false });

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { createIdempotencyStore } from '../../functions/inference/idempotency/idempotency-store.ts';
-import { type Dependencies, serve } from '../../functions/inference/pipeline/pipeline.ts';
+import type { Dependencies } from '../../functions/inference/pipeline/dependencies.ts';
+import { serve } from '../../functions/inference/pipeline/pipeline.ts';
 import type { NewKey } from '../../shared/admission/key.ts';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
@@ -63,7 +65,8 @@ export const startTestPipeline = async () => {
       now: Date.now,
       ...change,
     };
-    const respond = serve(chatCompletions({ structuredOutputs: false }), deps);
+    const { path } = inferenceHostRoutes.createChatCompletion;
+    const respond = serve(path, chatCompletions({ structuredOutputs: false }), deps);
     const call = (
       body: Record<string, unknown>,
       remainingMs = 600_000,
@@ -71,7 +74,7 @@ export const startTestPipeline = async () => {
     ): Promise<Reply<string | Readable>> => {
       const event = {
         headers: { Authorization: `Bearer ${secret}`, ...headers },
-        path: '/v1/chat/completions',
+        path,
         body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
         requestContext: {},
         requestId: newRequestId(Date.now()),

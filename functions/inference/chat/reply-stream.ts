@@ -1,11 +1,11 @@
 import type { UpstreamChoice, UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 import {
   type CallStep,
   callIdPrefix,
   createCallReader,
   finishReasonOf,
-  type ReplyFacts,
   type ReplyForm,
   reasoningOf,
   stopReasonOf,

@@ -1,18 +1,5 @@
 import type { UpstreamChoice, UpstreamDelta, UpstreamToolCall, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-
-/** What a reply is made with beside the runtime's chunks. */
-export interface ReplyFacts {
-  id: string;
-  /** Seconds since the epoch. */
-  created: number;
-  /** The published name, whatever the runtime calls it. */
-  model: string;
-  /** Of the request, and of the organization that asks. */
-  requestId: string;
-  organization: string;
-  /** Measurements of the request, where the caller asked for them; asked for when the answer is complete. */
-  perf?: () => Record<string, unknown>;
-}
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
 /** What the caller's request decides about the form of its reply. */
 export interface ReplyForm {

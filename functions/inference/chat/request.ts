@@ -134,15 +134,18 @@ interface Fault {
   message: string;
 }
 
-/** What no property alone shows: the first contradiction between them. */
+/** The caller's bound on each choice; undefined where the request has none. */
+export const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined =>
+  max_completion_tokens ?? max_tokens ?? undefined;
+
+/** The first contradiction between several fields. */
 const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
   const { stream, stream_options, logprobs, top_logprobs, thinking, reasoning_effort } = request;
   const fault = (path: string, message: string): Fault => ({ path: [path], message });
   if (stream_options && !stream) return fault('stream_options', 'stream_options is only valid when stream is true');
   if (top_logprobs != null && !logprobs) return fault('top_logprobs', 'top_logprobs is only valid when logprobs is true');
   if (thinking && reasoning_effort != null) return fault('thinking', 'send either thinking or reasoning_effort, not both');
-  const maxTokens = request.max_completion_tokens ?? request.max_tokens;
-  return samplingFault(request, maxTokens) ?? toolFault(request) ?? pairCalls(request.messages).fault;
+  return samplingFault(request, maxTokensOf(request)) ?? toolFault(request) ?? pairCalls(request.messages).fault;
 };
 /**
  * The schema of a chat completion request.

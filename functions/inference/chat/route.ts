@@ -3,7 +3,7 @@ import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import type { ReplyForm } from './reply.ts';
 import { createChatStream } from './reply-stream.ts';
 import { createChatCompletion } from './reply-whole.ts';
-import { type ChatCompletionRequest, chatCompletionRequest } from './request.ts';
+import { type ChatCompletionRequest, chatCompletionRequest, maxTokensOf } from './request.ts';
 import { checkSupport, ignoredFields } from './support.ts';
 import { toChatPrompt } from './to-prompt.ts';
 import { toUpstreamChat } from './to-upstream.ts';
@@ -16,17 +16,17 @@ const formOf = (request: ChatCompletionRequest): ReplyForm => ({
 });
 
 /**
- * POST /v1/chat/completions (interface 4.1).
+ * Creates chat completions (interface 4.1).
  * @param structuredOutputs whether `response_format` may be a `json_schema`
  */
 export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: boolean }): InferenceRoute<ChatCompletionRequest> => ({
-  path: '/v1/chat/completions',
   schema: chatCompletionRequest(structuredOutputs),
+  maxTokens: maxTokensOf,
   checkSupport,
   ignored: ignoredFields,
   choices: ({ n }) => n ?? 1,
   window: (request) => ({
-    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    askedTokens: maxTokensOf(request),
     whenExceeded: request.context_length_exceeded_behavior ?? 'truncate',
     maxPromptTokens: request.prompt_truncate_len ?? undefined,
   }),

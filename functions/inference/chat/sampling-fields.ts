@@ -65,7 +65,7 @@ const MAX_SEED = 2 ** 63 - 1_024;
 const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
 
 /** Brings a runtime's body into its range where the documented one is wider. */
-export const intoRange = (body: Record<string, unknown>, maxTokens: number): void => {
+export const intoRange = (body: Record<string, unknown>, maxTokens: number): Record<string, unknown> => {
   if (typeof body.temperature === 'number' && body.temperature < GREEDY_BELOW) body.temperature = 0;
   if (body.top_p === 0) {
     delete body.top_p;
@@ -75,6 +75,7 @@ export const intoRange = (body: Record<string, unknown>, maxTokens: number): voi
   if (typeof body.seed === 'number') body.seed = body.seed === -1 ? MAX_SEED : Math.max(-MAX_SEED, Math.min(MAX_SEED, body.seed));
   for (const name of LISTS) if (Array.isArray(body[name]) && body[name].length === 0) delete body[name];
   if (typeof body.min_tokens === 'number') body.min_tokens = Math.min(body.min_tokens, maxTokens);
+  return body;
 };
 
 interface Sampling {

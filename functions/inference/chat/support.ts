@@ -1,7 +1,6 @@
-import { ApiError, InvalidRequest } from '../../../shared/http/errors.ts';
+import { ApiError, type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { wantedTokens } from '../pipeline/fit-window.ts';
-import { dialects } from './dialects.ts';
+import { dialects } from '../../../shared/upstream/dialects/index.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
 import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from './request.ts';
 import { thinkingBudget } from './thinking.ts';
@@ -42,10 +41,10 @@ export const checkTokenIds = (
   }
 };
 
-const checkLogprobs = ({ stream, logprobs, top_logprobs, n, ...request }: ChatCompletionRequest, model: Model): void => {
+const checkLogprobs = ({ stream, logprobs, top_logprobs, n }: ChatCompletionRequest, maxTokens: number): void => {
   if (stream || !logprobs) return;
   checkLogprobsSize({
-    tokens: (n ?? 1) * wantedTokens(request.max_completion_tokens ?? request.max_tokens ?? undefined, model),
+    tokens: (n ?? 1) * maxTokens,
     top: top_logprobs ?? 0,
     formula: 'n × max_tokens × (top_logprobs + 1)',
     holder: 'a reply in one piece',
@@ -54,15 +53,19 @@ const checkLogprobs = ({ stream, logprobs, top_logprobs, n, ...request }: ChatCo
   });
 };
 
-/** 400 when the request switches on what its model cannot do. */
-export const checkSupport = (request: ChatCompletionRequest, model: Model): void => {
+/**
+ * Rejects what the request switches on and its model can't do.
+ * @param names the route's names of the fields, where they differ from a chat completion's
+ * @throws 400
+ */
+export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTokens: number, names?: FieldNames): void => {
   const { fields } = dialects[model.dialect];
   const { tools, json_object, logprobs } = model.capabilities;
   const refuse = (field: string): never => {
-    throw new UnsupportedByModel(field, model.name);
+    throw new UnsupportedByModel(nameOf(field, names), model.name);
   };
   checkTokenIds(request, model);
-  checkLogprobs(request, model);
+  checkLogprobs(request, maxTokens);
   for (const name of chatFields) if (fields[name].how === 'refused' && request[name]) refuse(name);
   if (!tools && hasTools(request)) refuse(isLegacy(request) ? 'functions' : 'tools');
   if (!json_object && request.response_format && request.response_format.type !== 'text') refuse('response_format');

@@ -1,53 +1,50 @@
 import type { Model } from '../../../shared/models/model.ts';
-import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
-import { dialects } from './dialects.ts';
-import { type ChatCompletionRequest, chatFields } from './request.ts';
+import { sentAs } from '../../../shared/upstream/dialects/dialect.ts';
+import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { requestBody } from '../../../shared/upstream/request-body.ts';
+import type { UpstreamFacts } from '../pipeline/inference-route.ts';
+import { type ChatCompletionRequest, type ChatField, chatFields } from './request.ts';
 import { intoRange } from './sampling-fields.ts';
 import { isPassed } from './support.ts';
-import { toUpstreamThinking } from './thinking.ts';
-import { toUpstreamTools } from './tool.ts';
-
-/** What the runtime is told beside the caller's own properties. */
-export interface UpstreamFacts<P extends Prompt = ChatPrompt> {
-  /** The name that the container knows the model by; '' = its own. */
-  containerModel: string;
-  prompt: P;
-  maxTokens: number;
-  requestId: string;
-  cacheSalt: string;
-}
-
-/** Properties that the generic way does not send: their value is put together from several of the caller's. */
-const COMPOSED = new Set(['tools', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort', 'response_format']);
+import { toUpstreamThinking, type UpstreamThinking } from './thinking.ts';
+import { isLegacy, toUpstreamTools } from './tool.ts';
 
 /** Without the keys that are null. */
-const toResponseFormat = ({ response_format: format }: ChatCompletionRequest): Record<string, unknown> => {
-  if (!format) return {};
-  if (format.type !== 'json_schema') return { response_format: format };
-  const schema = Object.fromEntries(Object.entries(format.json_schema).filter(([, value]) => value !== null));
-  return { response_format: { type: format.type, json_schema: schema } };
+const toResponseFormat = ({ response_format: format }: ChatCompletionRequest): object | undefined => {
+  if (format?.type !== 'json_schema') return format ?? undefined;
+  return { type: format.type, json_schema: Object.fromEntries(Object.entries(format.json_schema).filter(([, value]) => value !== null)) };
 };
 
-/**
- * The body for a runtime's chat endpoint, by the table of the model's dialect: no null, no key that is not meant to go there, always a
- * stream with usage and always a bound, because the reservation and the bill rest on both. `request_id` is how a request is
- * found in its log, `cache_salt` what keeps one tenant's prompts out of another's cache.
- */
+/** The fields that the runtime gets in its own terms, by the caller's names. */
+const convertedFields = (request: ChatCompletionRequest, thinking: UpstreamThinking): Partial<Record<ChatField, unknown>> => {
+  const { tools, tool_choice, parallel_tool_calls } = toUpstreamTools(request);
+  const isDeprecated = isLegacy(request);
+  return {
+    tools: isDeprecated ? undefined : tools,
+    functions: isDeprecated ? tools : undefined,
+    tool_choice: isDeprecated ? undefined : tool_choice,
+    function_call: isDeprecated ? tool_choice : undefined,
+    parallel_tool_calls,
+    response_format: toResponseFormat(request),
+    reasoning_effort: thinking.reasoning_effort,
+    thinking: thinking.variables,
+    // Every body has these two, whatever the request says.
+    max_completion_tokens: undefined,
+    prompt_cache_isolation_key: undefined,
+  };
+};
+
+/** The body for a runtime's chat endpoint, by the table of the model's dialect: no null, and no field that the table doesn't name. */
 export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, facts: UpstreamFacts): Record<string, unknown> => {
-  const { fields, extras } = dialects[model.dialect];
-  const body: Record<string, unknown> = { model: facts.containerModel, messages: facts.prompt.messages, max_tokens: facts.maxTokens };
+  const dialect = dialects[model.dialect];
+  const thinking = toUpstreamThinking(request, model);
+  const values = { ...request, ...convertedFields(request, thinking) };
+  const more: Record<string, unknown> = {};
   for (const name of chatFields) {
-    const value = request[name];
-    if (value != null && fields[name].how === 'passed' && !COMPOSED.has(name)) body[name] = value;
+    const key = sentAs(name, dialect.fields[name]);
+    if (key !== undefined && values[name] != null) more[key] = values[name];
   }
-  for (const name of extras) if (request[name] != null && isPassed(name, model)) body[name] = request[name];
-  intoRange(body, facts.maxTokens);
-  const { variables, ...thinking } = toUpstreamThinking(request, model);
-  return Object.assign(body, toResponseFormat(request), toUpstreamTools(request), thinking, {
-    ...(variables && { chat_template_kwargs: variables }),
-    cache_salt: facts.cacheSalt,
-    stream: true,
-    stream_options: { include_usage: true },
-    request_id: facts.requestId,
-  });
+  for (const name of dialect.extras) if (request[name] != null && isPassed(name, model)) more[name] = request[name];
+  if (thinking.thinking_token_budget !== undefined) more.thinking_token_budget = thinking.thinking_token_budget;
+  return requestBody(dialect, facts, { messages: facts.prompt.messages }, intoRange(more, facts.maxTokens));
 };

@@ -1,5 +1,6 @@
 import type { UpstreamChoice, UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { type ReplyFacts, stopReasonOf, textOf, usageOf } from '../chat/reply.ts';
+import { stopReasonOf, textOf, usageOf } from '../chat/reply.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 
 /** What the caller's request decides about the form of its reply. */

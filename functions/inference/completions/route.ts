@@ -1,4 +1,4 @@
-import type { FieldNames } from '../../../shared/http/field-names.ts';
+import type { FieldNames } from '../../../shared/http/errors.ts';
 import { idLike } from '../../../shared/ids/id.ts';
 import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
@@ -12,17 +12,17 @@ const formOf = (request: CompletionRequest): CompletionForm => ({
   tokenIds: request.return_token_ids === true,
 });
 
-/** What a completion calls the properties of a chat completion. */
+/** A completion's names of a chat completion's fields. */
 const fieldNames: FieldNames = { messages: 'prompt' };
 
-/** POST /v1/completions (interface 4.4). */
+/** Creates completions of plain text (interface 4.4). */
 export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
-  path: '/v1/completions',
   schema: CompletionRequest,
+  maxTokens: maxTokensOf,
   checkSupport: checkCompletion,
   ignored: ignoredCompletionFields,
   choices: (request) => promptsOf(request).length * (request.n ?? 1),
-  window: (request) => ({ maxTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
+  window: (request) => ({ askedTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
   toPrompt: (request) => ({ texts: promptsOf(request) }),
   toUpstream: toUpstreamCompletion,
   replyId: (requestId) => idLike('completion', requestId),

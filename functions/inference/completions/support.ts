@@ -1,10 +1,10 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { type Dialect, ignored, ours, passed, refused, type Treatment } from '../chat/dialect.ts';
-import { dialects } from '../chat/dialects.ts';
+import { ignored, ours, passed, refused, type Treatment } from '../../../shared/upstream/dialects/dialect.ts';
+import { dialects } from '../../../shared/upstream/dialects/index.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
+import type { ChatField } from '../chat/request.ts';
 import { checkTokenIds, isPassed, UnsupportedByModel } from '../chat/support.ts';
-import { wantedTokens } from '../pipeline/fit-window.ts';
 import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
 
@@ -12,8 +12,8 @@ import { type CompletionField, type CompletionRequest, completionFields, prompts
 const OWN: Partial<Record<CompletionField, Treatment>> = { prompt: ours, echo: passed, best_of: ignored, suffix: refused };
 
 /** What becomes of a completion's property at a runtime: as in a chat, but for the few that differ. */
-export const treatmentOf = (field: CompletionField, dialect: Dialect): Treatment =>
-  OWN[field] ?? dialect.fields[field as keyof Dialect['fields']];
+export const treatmentOf = (field: CompletionField, { fields }: { fields: Readonly<Record<ChatField, Treatment>> }): Treatment =>
+  OWN[field] ?? fields[field as ChatField];
 
 /** The most tokens that a completion has where it says nothing of it: as OpenAI and vLLM have it. */
 const DEFAULT_TOKENS = 16;
@@ -21,13 +21,13 @@ const DEFAULT_TOKENS = 16;
 /** The most tokens of each choice, if the caller says it or not. */
 export const maxTokensOf = ({ max_tokens }: CompletionRequest): number => max_tokens ?? DEFAULT_TOKENS;
 
-/** A runtime tells an echoed prompt in one piece, also to a stream. */
-const checkLogprobs = (request: CompletionRequest, model: Model): void => {
+/** A runtime sends an echoed prompt in one piece, even in a stream. */
+const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   const { logprobs, echo, stream, n } = request;
   if (logprobs == null) return;
   const prompt = { texts: promptsOf(request) };
   const size = echo ? measurePrompt(prompt) : { bytes: 0, allTokens: 0, longestTokens: 0 };
-  const written = prompt.texts.length * wantedTokens(maxTokensOf(request), model);
+  const written = prompt.texts.length * maxTokens;
   const inOnePiece = {
     tokens: (n ?? 1) * (written + maxPromptTokens(prompt, size, model)),
     formula: `(choices × max_tokens${echo ? ' + choices × tokens of the prompt' : ''}) × (logprobs + 1)`,
@@ -43,10 +43,10 @@ const checkLogprobs = (request: CompletionRequest, model: Model): void => {
   checkLogprobsSize({ ...(stream ? inOneEvent : inOnePiece), top: logprobs, param: 'logprobs' });
 };
 
-/** 400 when the request asks for what its model cannot do. */
-export const checkCompletion = (request: CompletionRequest, model: Model): void => {
+/** Rejects what the request asks for and its model can't do. @throws 400 */
+export const checkCompletion = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   if (!model.capabilities.logprobs && request.logprobs != null) throw new UnsupportedByModel('logprobs', model.name);
-  checkLogprobs(request, model);
+  checkLogprobs(request, model, maxTokens);
   checkTokenIds(request, model);
   const size = model.tokenizer?.vocabulary_size;
   for (const text of promptsOf(request)) {

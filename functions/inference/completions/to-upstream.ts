@@ -1,30 +1,32 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
-import { dialects } from '../chat/dialects.ts';
+import { sentAs } from '../../../shared/upstream/dialects/dialect.ts';
+import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { requestBody } from '../../../shared/upstream/request-body.ts';
 import { intoRange } from '../chat/sampling-fields.ts';
 import { isPassed } from '../chat/support.ts';
-import type { UpstreamFacts } from '../chat/to-upstream.ts';
+import type { UpstreamFacts } from '../pipeline/inference-route.ts';
 import { type CompletionRequest, completionFields } from './request.ts';
 import { treatmentOf } from './support.ts';
 
-/** The body for a runtime's completions endpoint, in the ways of a chat body: no null, no key that the table does not name, always a stream with usage and a bound. */
+/** Fields that every body has from elsewhere. */
+const SET_ELSEWHERE = new Set<string>(['model', 'prompt_cache_isolation_key']);
+
+/** The body for a runtime's completions endpoint, by the table of the model's dialect: no null, and no field that the table doesn't name. */
 export const toUpstreamCompletion = (
   request: CompletionRequest,
   model: Model,
-  { containerModel, prompt, maxTokens, requestId, cacheSalt }: UpstreamFacts<TextPrompt>,
+  facts: UpstreamFacts<TextPrompt>,
 ): Record<string, unknown> => {
   const dialect = dialects[model.dialect];
-  const [only] = prompt.texts;
-  const body: Record<string, unknown> = {
-    model: containerModel,
-    prompt: prompt.texts.length === 1 ? only : prompt.texts,
-    max_tokens: maxTokens,
-  };
+  const { texts } = facts.prompt;
+  const more: Record<string, unknown> = {};
   for (const name of completionFields) {
-    const value = request[name];
-    if (value != null && name !== 'model' && treatmentOf(name, dialect).how === 'passed') body[name] = value;
+    const key = sentAs(name, treatmentOf(name, dialect));
+    if (key !== undefined && request[name] != null && !SET_ELSEWHERE.has(name)) more[key] = request[name];
   }
-  for (const name of dialect.extras) if (request[name] != null && isPassed(name, model)) body[name] = request[name];
-  intoRange(body, maxTokens);
-  return Object.assign(body, { cache_salt: cacheSalt, stream: true, stream_options: { include_usage: true }, request_id: requestId });
+  for (const name of dialect.extras) if (request[name] != null && isPassed(name, model)) more[name] = request[name];
+  const [only] = texts;
+  const prompt = texts.length === 1 && only !== undefined ? only : texts;
+  return requestBody(dialect, facts, { prompt }, intoRange(more, facts.maxTokens));
 };

@@ -1,64 +1,68 @@
 import { errorToTell } from '../../../shared/http/error-replies.ts';
 import { toWire } from '../../../shared/http/errors.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import type { Flight } from './in-flight-request.ts';
+import type { InFlightRequest } from './in-flight-request.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 import { sseEvent } from './server-sent-events.ts';
 
-/** The status waits for the model's first word, so that its errors keep theirs, but no longer than this. */
-const FIRST_WORD_MS = 60_000;
+/** The status waits for the model's first chunk, so that errors before it keep a status of their own, but no longer than this. */
+const FIRST_CHUNK_MS = 60_000;
 
-/** An answer on its way: its batches of chunks, the first of which has been asked for. */
+/** An answer in batches of chunks; the first batch has been requested. */
 export interface Answer {
   first: Promise<IteratorResult<UpstreamChunk[]>>;
   rest: AsyncGenerator<UpstreamChunk[]>;
 }
 
-/** Waits for the model's first word, so that a failure before it is still a status of its own. */
-export const firstWord = async ({ first }: Answer, flight: Flight): Promise<void> => {
+/** Waits for the first chunk, so that a failure before it becomes a reply with a status of its own. */
+export const waitForFirstChunk = async ({ first }: Answer, inFlight: InFlightRequest): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   try {
-    await Promise.race([first, new Promise((resolve) => (timer = setTimeout(resolve, FIRST_WORD_MS)))]);
+    await Promise.race([first, new Promise((resolve) => (timer = setTimeout(resolve, FIRST_CHUNK_MS)))]);
   } catch (error) {
-    throw await flight.fail(error);
+    throw await inFlight.fail(error);
   } finally {
     clearTimeout(timer);
   }
 };
 
-/** The answer as server-sent events. `[DONE]` leaves after the request is settled; a failure is an error event, then the end. */
-export async function* streamed(reply: StreamedReply, { first, rest }: Answer, flight: Flight): AsyncGenerator<string> {
+/** The answer as server-sent events. `[DONE]` leaves after the settlement; a failure is an error event, then the end. */
+export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, inFlight: InFlightRequest): AsyncGenerator<string> {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
-      flight.seen.see(batch.value);
+      inFlight.usage.count(batch.value);
       const events = reply.take(batch.value);
       if (events) yield events;
     }
-    await flight.answered();
-    const used = flight.seen.usage();
-    await flight.land('completed');
+    await inFlight.answered();
+    const used = inFlight.usage.total();
+    await inFlight.settle('completed');
     const usage = reply.usage(used);
     await reply.keep?.(used);
     yield usage + reply.end();
   } catch (error) {
-    const told = errorToTell(await flight.fail(error), flight.event);
-    const { requestId } = flight.event;
-    yield reply.fail?.(told, requestId) ?? sseEvent(toWire(told, requestId));
+    const { event } = inFlight;
+    const failure = errorToTell(await inFlight.fail(error), event);
+    yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
   }
 }
 
-/** The answer as one object; it leaves after the request is settled. */
-export const gathered = async (reply: WholeReply, { first, rest }: Answer, flight: Flight): Promise<Record<string, unknown>> => {
+/** The answer as one object; it leaves after the settlement. */
+export const collectAnswer = async (
+  reply: WholeReply,
+  { first, rest }: Answer,
+  inFlight: InFlightRequest,
+): Promise<Record<string, unknown>> => {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
-      flight.seen.see(batch.value);
+      inFlight.usage.count(batch.value);
       reply.take(batch.value);
     }
-    await flight.answered();
+    await inFlight.answered();
   } catch (error) {
-    throw await flight.fail(error);
+    throw await inFlight.fail(error);
   }
-  await flight.land('completed');
-  await reply.keep?.(flight.seen.usage());
-  return reply.whole(flight.seen.usage());
+  await inFlight.settle('completed');
+  await reply.keep?.(inFlight.usage.total());
+  return reply.whole(inFlight.usage.total());
 };

@@ -1,5 +1,4 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
-import { type FieldNames, nameOf } from '../../../shared/http/field-names.ts';
+import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 
 interface ExceededFacts {
   /** Absent where the answer alone asks for more than the window. */

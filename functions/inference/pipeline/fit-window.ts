@@ -1,47 +1,53 @@
-import { InvalidRequest } from '../../../shared/http/errors.ts';
-import { type FieldNames, nameOf } from '../../../shared/http/field-names.ts';
+import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
-import { isChatPrompt, type Prompt } from '../../../shared/tokens/prompt.ts';
+import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { ContextLengthExceeded } from './context-length-exceeded.ts';
+import { isChatPrompt } from './prompt-size.ts';
 
-/** What a request asks of the model's window. */
+/** What a request says about the model's window. */
 export interface WindowRequest {
-  /** The most tokens that the caller asks for, if it says. */
-  maxTokens: number | undefined;
-  /** `truncate` lowers max_tokens to what is left; `error` refuses instead. */
+  /** The caller's own bound on the answer, if there is one. */
+  askedTokens: number | undefined;
+  /** `truncate` lowers max_tokens to what is left; `error` rejects the request instead. */
   whenExceeded: 'truncate' | 'error';
-  /** The caller's `prompt_truncate_len`: older messages go until the prompt is no longer than this. */
+  /** The caller's `prompt_truncate_len`: older messages are evicted until the prompt is no longer than this. */
   maxPromptTokens: number | undefined;
-  /** What the route calls all this, where a chat completion calls it otherwise. */
+  /** The route's names of these fields, where they differ from a chat completion's. */
   names?: FieldNames;
 }
 
-/** A prompt that has its place in the window, and the tokens that are left for the answer, as far as they were asked for. */
+/** A request before it is fitted. */
+interface ToFit<P extends Prompt> {
+  prompt: P;
+  /** No text of the prompt has more tokens than this (see `measurePrompt`). */
+  longestTokens: number;
+  /** The answer's bound within the model's own. */
+  maxTokens: number;
+  window: WindowRequest;
+}
+
+/** A prompt that fits the window, and the tokens that are left for the answer, up to `maxTokens`. */
 export interface Fitted<P extends Prompt = Prompt> {
   prompt: P;
   maxTokens: number;
-  /** Exact where the prompt was counted. */
+  /** Exact, where the prompt was counted. */
   promptTokens?: number;
 }
 
-/** The most tokens that an answer may have, before the prompt is known: the caller's word or the model's default, within the model's own bound. */
-export const wantedTokens = (maxTokens: number | undefined, model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>): number =>
-  Math.min(maxTokens ?? model.default_output_tokens, model.max_output_tokens);
-
 type Counter = Pick<Tokenizer, 'fit' | 'count'>;
 
-/** What a tokenizer puts around a text of its own accord, where it does not say: most put one token before it, or none. */
+/** The special tokens that a tokenizer adds to a text, where its reply doesn't say: most add one, or none. */
 const SPECIAL_TOKENS = 1;
 
-/** What was counted of a prompt: all of it, the longest of its texts, and which messages of a conversation stay. */
+/** A counted prompt: its tokens, those of its longest text, and the messages of a conversation that stay. */
 interface Counted {
   promptTokens: number;
   longestTokens: number;
   kept: number[] | null;
 }
 
-/** undefined for a conversation that cannot be rendered here. */
+/** Counts a prompt; undefined for a conversation that the chat template can't render here. */
 const countPrompt = async (
   tokenizer: Counter,
   files: TokenizerFiles,
@@ -61,7 +67,7 @@ const countPrompt = async (
   return { promptTokens: lengths.reduce((sum, tokens) => sum + tokens, 0), longestTokens: Math.max(0, ...lengths), kept: null };
 };
 
-/** The same refusal in the words of the route. */
+/** Rethrows a 400 with the route's name of the field. */
 const inWordsOf =
   (names: FieldNames | undefined) =>
   (error: unknown): never => {
@@ -71,35 +77,31 @@ const inWordsOf =
   };
 
 /**
- * Makes a request fit its model's window. The tokenizer is asked only where the prompt's bytes do not already prove that everything fits;
- * a model without one, or whose chat template breaks on the prompt, is left to refuse what is too long itself.
- * @param longestTokensBound what `measurePrompt` says of the prompt
- * @throws ContextLengthExceeded when it cannot be made to fit, or must not be
+ * Fits a request into its model's window. The tokenizer is called only where the prompt's bytes don't already prove that everything fits. A model
+ * without a tokenizer, or whose chat template fails on the prompt, rejects what is too long by itself.
+ * @throws ContextLengthExceeded when the request can't be made to fit, or must not be
  */
 export const fitWindow = async <P extends Prompt>(
   tokenizer: Counter,
   model: Model,
-  prompt: P,
-  longestTokensBound: number,
-  request: WindowRequest,
+  { prompt, longestTokens: longestTokensBound, maxTokens, window }: ToFit<P>,
 ): Promise<Fitted<P>> => {
-  const wanted = wantedTokens(request.maxTokens, model);
-  // Who wants an error wants it for what was asked, not for what the model would have made of it; our own default is no wish.
-  const held = request.whenExceeded === 'error' ? (request.maxTokens ?? 1) : wanted;
-  const { maxPromptTokens, names } = request;
+  const { askedTokens, whenExceeded, maxPromptTokens, names } = window;
+  // A caller who wants an error wants it for their own max_tokens; the model's default is not theirs.
+  const needed = whenExceeded === 'error' ? (askedTokens ?? 1) : maxTokens;
   const { tokenizer: files, context_length: windowTokens } = model;
-  if (request.whenExceeded === 'error' && held >= windowTokens) throw new ContextLengthExceeded({ maxTokens: held, windowTokens, names });
+  if (whenExceeded === 'error' && needed >= windowTokens) throw new ContextLengthExceeded({ maxTokens: needed, windowTokens, names });
   const isShort = maxPromptTokens === undefined || longestTokensBound <= maxPromptTokens;
-  if (!files || (isShort && longestTokensBound + Math.max(held, wanted) <= windowTokens)) return { prompt, maxTokens: wanted };
+  if (!files || (isShort && longestTokensBound + Math.max(needed, maxTokens) <= windowTokens)) return { prompt, maxTokens };
 
   const counted = await countPrompt(tokenizer, files, prompt, isShort ? null : maxPromptTokens).catch(inWordsOf(names));
-  if (!counted) return { prompt, maxTokens: wanted };
+  if (!counted) return { prompt, maxTokens };
   const { promptTokens, longestTokens, kept } = counted;
-  const exceeded = (facts: { maxTokens: number; maxPromptTokens?: number | undefined }): ContextLengthExceeded =>
-    new ContextLengthExceeded({ promptTokens: longestTokens, windowTokens, names, ...facts });
-  if (!isShort && promptTokens > maxPromptTokens) throw exceeded({ maxTokens: held, maxPromptTokens });
+  const exceeded = (maxPrompt?: number): ContextLengthExceeded =>
+    new ContextLengthExceeded({ promptTokens: longestTokens, maxTokens: needed, windowTokens, maxPromptTokens: maxPrompt, names });
+  if (!isShort && promptTokens > maxPromptTokens) throw exceeded(maxPromptTokens);
   const room = windowTokens - longestTokens;
-  if (room < Math.min(1, wanted) || (request.whenExceeded === 'error' && held > room)) throw exceeded({ maxTokens: held });
+  if (room < Math.min(1, maxTokens) || (whenExceeded === 'error' && needed > room)) throw exceeded();
   const fitted = kept && isChatPrompt(prompt) ? { ...prompt, messages: kept.flatMap((index) => prompt.messages[index] ?? []) } : prompt;
-  return { prompt: fitted, maxTokens: Math.min(wanted, room), promptTokens };
+  return { prompt: fitted, maxTokens: Math.min(maxTokens, room), promptTokens };
 };

@@ -4,71 +4,71 @@ import { DeploymentNotReady } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Outcome } from '../../../shared/usage/event.ts';
-import type { Turn } from '../idempotency/answer-once.ts';
-import type { Dependencies } from './pipeline.ts';
-import { type Observation, observe, type RequestFacts } from './request-usage.ts';
+import type { RequestClaim } from '../idempotency/claim-request.ts';
+import type { Dependencies } from './dependencies.ts';
+import { type RequestFacts, type RequestUsage, trackUsage } from './request-usage.ts';
 import { settleRequest } from './settle-request.ts';
 
 /** API Gateway cuts a connection that is silent for 5 minutes; a reply in one piece must come before. */
 const WHOLE_DEADLINE_MS = 280_000;
 /** The function stops itself this long before its time ends, to settle. */
 const RESERVE_MS = 20_000;
-/** A caller that does not read does not see the end; this long after the deadline its connection is closed. */
+/** A caller that doesn't read doesn't see the end either; its connection is closed this long after the deadline. */
 const UNREAD_MS = 5_000;
 
-interface FlightFacts extends RequestFacts {
+interface InFlightFacts extends RequestFacts {
   /** The headers of every reply to this request. */
   headers: Record<string, string>;
   /** What is left of the function's time. */
   remainingMs: number;
-  turn: Turn;
+  claim: RequestClaim;
 }
 
-/** An admitted request until it is settled: what it used, how it ended, and the one usage event that says so. */
-export interface Flight {
+/** An admitted request until it is settled: what it used, how it ended, and the one usage event that records both. */
+export interface InFlightRequest {
   event: ApiEvent;
-  seen: Observation;
-  signal: AbortController;
-  /** The answer is complete: whatever the clock says now, it has been given. */
+  usage: RequestUsage;
+  abort: AbortController;
+  /** Marks the answer as complete: from here on the deadline no longer counts. */
   answered: () => Promise<void>;
   /** Settles once; a second call does nothing. */
-  land: (outcome: Outcome) => Promise<void>;
-  /** Settles a failure and gives the error to tell. */
+  settle: (outcome: Outcome) => Promise<void>;
+  /** Settles a failure and returns the error for the caller. */
   fail: (error: unknown) => Promise<Error>;
-  /** The platform tells that the caller is gone: the model is stopped. */
+  /** Stops the model, because the platform reports that the caller has left. */
   clientClosed: () => void;
-  /** What closes the reply of a caller that has not read it long after the deadline. */
+  /** Registers what closes the reply of a caller that doesn't read it. */
   onUnread: (close: () => void) => void;
 }
 
-/** A component without copies: they are minutes away. */
+/** SageMaker's words for a component without copies: new ones take minutes. */
 const SCALED_TO_ZERO = /inference component has no capacity/i;
 
-/** What the on-demand host calls a target that is not in service: the deployment is the caller's own. */
+/** The on-demand host speaks of a deployment, because the target that isn't in service is the caller's own. */
 const asOfHost = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
   if (scope !== 'on_demand' || !(error instanceof UpstreamFailed)) return error;
   if (error.code !== 'model_not_ready' && !SCALED_TO_ZERO.test(error.detail)) return error;
-  return Object.assign(new DeploymentNotReady(name), { cause: error });
+  return new DeploymentNotReady(name, error);
 };
 
-/** Starts the flight of an admitted request, its deadline running. */
-export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
+/** Tracks an admitted request from here on, with its deadline. */
+export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlightRequest => {
   const { event, request, admission } = facts;
-  const seen = observe(facts, deps);
-  const signal = new AbortController();
+  const usage = trackUsage(facts, deps);
+  const abort = new AbortController();
   let stopped: 'timed_out' | 'client_closed' | undefined;
-  let landing: Promise<void> | undefined;
+  let settlement: Promise<void> | undefined;
   let isAnswered = false;
 
   const stop = (reason: typeof stopped): void => {
     stopped ??= reason;
-    signal.abort();
+    abort.abort();
   };
-  // The deadline settles by itself: under back-pressure nobody asks the stream for the end that it has.
+  // The deadline settles by itself: under back-pressure nobody reads the stream to its end.
   const expire = async (): Promise<void> => {
     if (!isAnswered) {
       stop('timed_out');
-      await land('timed_out');
+      await settle('timed_out');
     }
     const unread = setTimeout(() => closeReply(), UNREAD_MS);
     unread.unref();
@@ -79,38 +79,49 @@ export const takeOff = (facts: FlightFacts, deps: Dependencies): Flight => {
 
   const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
     clearTimeout(deadline);
-    // Of an answer that broke off, what was delivered is charged.
-    if (outcome !== 'completed' && request.stream) await seen.ended();
-    await settleRequest(deps, { event, admission, usageEvent: seen.usageEvent(outcome, error), error });
-    if (outcome !== 'completed') await facts.turn.abandon();
+    // A stream that broke off is charged for what was delivered.
+    if (outcome !== 'completed' && request.stream) await usage.ended();
+    await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), error });
+    if (outcome !== 'completed') await facts.claim.release();
   };
 
-  const land = (outcome: Outcome, error?: Error): Promise<void> => {
-    landing ??= settleAs(outcome, error);
-    return landing;
+  const settle = (outcome: Outcome, error?: Error): Promise<void> => {
+    settlement ??= settleAs(outcome, error);
+    return settlement;
   };
 
   return {
     event,
-    seen,
-    signal,
+    usage,
+    abort,
     answered: () => {
       isAnswered = true;
-      return seen.ended();
+      return usage.ended();
     },
-    land,
+    settle,
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
-      const told = stopped ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`) : asOfHost(deps.host, facts.model, cause);
-      // What failed may be our own code, with the model still at work.
-      signal.abort();
-      await land(stopped ?? 'upstream_failed', told);
-      if (told instanceof ApiError) Object.assign(told.headers, facts.headers, stopped && { 'x-should-retry': 'false' });
-      return told;
+      const failure = stopped
+        ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`)
+        : asOfHost(deps.host, facts.model, cause);
+      // The failure may be a bug of ours while the model is still at work.
+      abort.abort();
+      await settle(stopped ?? 'upstream_failed', failure);
+      if (!(failure instanceof ApiError)) return failure;
+      return failure.withHeaders({ ...facts.headers, ...(stopped && { 'x-should-retry': 'false' }) });
     },
     clientClosed: () => stop('client_closed'),
     onUnread: (close) => {
       closeReply = close;
     },
   };
+};
+
+/** Works for an admitted request before its model answers; a failure settles it. */
+export const settleOnFailure = async <Result>(inFlight: InFlightRequest, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw await inFlight.fail(error);
+  }
 };

@@ -3,8 +3,7 @@ import type { ApiError } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../chat/reply.ts';
-import type { UpstreamFacts } from '../chat/to-upstream.ts';
+import type { BodyFacts } from '../../../shared/upstream/request-body.ts';
 import type { WindowRequest } from './fit-window.ts';
 
 /** What every inference request has, whatever its shape; the pipeline reads nothing else. */
@@ -15,43 +14,61 @@ export interface InferenceRequest {
   metadata?: Record<string, unknown> | null | undefined;
   prompt_cache_isolation_key?: string | null | undefined;
   perf_metrics_in_response?: boolean | null | undefined;
-  /** The answer begins with the prompt, which is not written by the model. */
+  /** The answer begins with the prompt, which the model does not write. */
   echo?: boolean | null | undefined;
 }
 
-/** What a reply leaves behind: called after the request is settled and before the last of it leaves. */
+/** What a route needs to write the runtime's body, beside the caller's own fields. */
+export interface UpstreamFacts<P extends Prompt = ChatPrompt> extends BodyFacts {
+  prompt: P;
+}
+
+/** What a route needs to write its reply, beside the runtime's chunks. */
+export interface ReplyFacts {
+  id: string;
+  /** Seconds since the epoch. */
+  created: number;
+  /** The published name, whatever the runtime calls the model. */
+  model: string;
+  requestId: string;
+  organization: string;
+  /** Reads the measurements of a complete answer, where the caller wants them. */
+  perf?: () => Record<string, unknown>;
+}
+
+/** Stores what the reply leaves behind. The pipeline calls it after the settlement and before the last byte leaves. */
 type Keep = (usage: UpstreamUsage) => Promise<void>;
 
-/** A reply as a stream: whole server-sent events for a batch of chunks, for what comes after the last of them, and to end with. */
+/** Writes a reply as server-sent events: for each batch of chunks, for the usage after the last one, and for the end. */
 export interface StreamedReply {
   take: (chunks: readonly UpstreamChunk[]) => string;
   usage: (usage: UpstreamUsage) => string;
   end: () => string;
-  /** The events that tell a failure; without it an `error` event. */
+  /** The events that report a failure; without it an `error` event. */
   fail?: (error: ApiError, requestId: string) => string;
   keep?: Keep;
 }
 
-/** A reply as one object. */
+/** Writes a reply as one object. */
 export interface WholeReply {
   take: (chunks: readonly UpstreamChunk[]) => void;
   whole: (usage: UpstreamUsage) => Record<string, unknown>;
   keep?: Keep;
 }
 
-/** An inference route is a schema and two mappers: the request to the runtime's, the runtime's chunks to the reply. */
+/** An inference route: a schema and two mappers, from the request to the runtime's body and from the runtime's chunks to the reply. */
 export interface InferenceRoute<Request extends InferenceRequest, P extends Prompt = ChatPrompt> {
-  path: string;
   schema: z.ZodType<Request>;
-  /** What a request needs from elsewhere: after the key is known to be right, before anything is admitted. May give another request. Throws 4xx. */
+  /** Reads what a request refers to, after the key is authenticated and before admission. May return another request. Throws 4xx. */
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
-  /** Throws a 400 for what this model cannot do. */
-  checkSupport: (request: Request, model: Model) => void;
-  /** The properties that were accepted and have no effect. */
+  /** The most tokens that the caller asks for in each choice; undefined: the request doesn't say. */
+  maxTokens: (request: Request) => number | undefined;
+  /** Throws a 400 for what this model can't do. `maxTokens` is resolved. */
+  checkSupport: (request: Request, model: Model, maxTokens: number) => void;
+  /** The fields that were accepted and have no effect. */
   ignored: (request: Request, model: Model) => string[];
-  /** How many answers are asked for. */
   choices: (request: Request) => number;
-  window: (request: Request, model: Model) => WindowRequest;
+  window: (request: Request, model: Model, maxTokens: number) => WindowRequest;
   toPrompt: (request: Request, model: Model) => P;
   toUpstream: (request: Request, model: Model, facts: UpstreamFacts<P>) => Record<string, unknown>;
   replyId: (requestId: string) => string;

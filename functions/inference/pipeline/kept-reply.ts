@@ -1,24 +1,24 @@
-import type { Turn } from '../idempotency/answer-once.ts';
+import type { RequestClaim } from '../idempotency/claim-request.ts';
 import { createRecording } from '../idempotency/recording.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 
-/** Says that a repeated request will not be given this reply. */
+/** On a reply that repetitions of the request won't get. */
 export const NOT_STORED = { 'x-sluice-idempotency': 'not-stored' };
 
 /**
- * A stream that is kept, before its end, for those who repeat its request: as the shortest stream that says the same.
- * @param again the same reply, to be made of the whole answer at once
+ * A stream that is stored for repetitions of its request before it ends, as the shortest stream with the same content.
+ * @param again creates the same reply anew, to write the whole answer at once
  */
 export const keptStream = (
   reply: StreamedReply,
   again: () => StreamedReply,
-  turn: Turn,
+  claim: RequestClaim,
   contentType: string,
   ignored?: string,
 ): StreamedReply => {
-  if (!turn.complete) return reply;
-  const { complete } = turn;
-  const recording = turn.isKept ? createRecording() : undefined;
+  if (!claim.complete) return reply;
+  const { complete } = claim;
+  const recording = claim.isKept ? createRecording() : undefined;
   return {
     ...reply,
     take: (chunks) => {
@@ -38,9 +38,9 @@ export const keptStream = (
   };
 };
 
-/** A reply in one piece that is kept for those who repeat its request; `isStored` says afterwards whether it was. */
-export const keptWhole = (reply: WholeReply, turn: Turn, ignored?: string): WholeReply & { isStored: () => boolean } => {
-  const { complete } = turn;
+/** A reply in one piece that is stored for repetitions of its request. */
+export const keptWhole = (reply: WholeReply, claim: RequestClaim, ignored?: string): WholeReply & { isStored: () => boolean } => {
+  const { complete } = claim;
   let isStored = true;
   return {
     ...reply,

@@ -11,72 +11,75 @@ import { validate } from '../../../shared/http/validate.ts';
 import { DeploymentNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
-import type { Dependencies } from './pipeline.ts';
+import type { Dependencies } from './dependencies.ts';
 
-/** Whatever is asked of a model names it. */
+/** Every request of these routes names a model. */
 interface ModelRequest {
   model: string;
 }
 
 /** The part of a route that reads a request. */
-interface ParsedRoute<Request extends ModelRequest> {
+export interface ParsedRoute<Request extends ModelRequest, Prepared> {
   schema: z.ZodType<Request>;
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
-  checkSupport: (request: Request, model: Model) => void;
+  /** Works out what the request means to its model. Throws a 400 for what the model can't do. */
+  prepare: (request: Request, model: Model, price: Price) => Prepared;
 }
 
-/** A request that was understood, of a key that opens. */
-export interface Parsed<Request> {
+/** A valid request of an API key that is authenticated. */
+interface ParsedRequest<Request, Prepared> {
   request: Request;
   model: Model;
   price: Price;
+  prepared: Prepared;
   opened: Opened;
-  /** The end user, on the host that asks for one. */
+  /** The end user, on the host that requires one. */
   userId?: string;
 }
 
-/** The request and its model. Nothing of a body is read for a key that does not open, and what is wrong with it is told to no other. */
-export const parse = async <Request extends ModelRequest>(
-  route: ParsedRoute<Request>,
+/**
+ * Reads a request and finds its model. Nothing of a body is read before its key is authenticated, and only that key learns what is wrong with it.
+ * @throws 401, 403, 400, 404, in this order
+ */
+export const parseRequest = async <Request extends ModelRequest, Prepared>(
+  route: ParsedRoute<Request, Prepared>,
   deps: Pick<Dependencies, 'host' | 'keys' | 'modelsOf' | 'now'>,
   key: PresentedKey,
   event: ApiEvent,
-): Promise<Parsed<Request>> => {
+): Promise<ParsedRequest<Request, Prepared>> => {
   const opened = await openKey(deps.keys, key, Number.POSITIVE_INFINITY);
-  let asked: string | undefined;
+  let named: string | undefined;
   try {
     const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};
     const body = readJsonBody(event);
-    asked = modelOf(body);
+    named = modelOf(body);
     const read = validate(route.schema, body);
     const model = await deps.modelsOf(opened.item.org).find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
     const request = route.resolve ? await resolve(route.resolve, read, deps, key, event.requestId) : read;
-    route.checkSupport(request, model);
-    return { request, model, price, opened, ...user };
+    return { request, model, price, prepared: route.prepare(request, model, price), opened, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // What an organization has deployed is told to keys alone that open now; what is shared is no secret.
+    // An organization's deployments are private, so the key must be valid now; the shared models are public.
     const item = await (deps.host.scope === 'on_demand' ? authenticateToSee : authenticate)(deps.keys, key);
-    // A key must not learn of a model that it may not use, not even whether there is one.
-    if (asked !== undefined) checkModel(item, asked, deps.now());
-    const told = error instanceof DeploymentNotFound ? error.telling((name) => isModelAllowed(item, name)) : error;
-    Object.assign(told.headers, limitHeaders([item], deps.now()));
-    throw told;
+    // A key must not learn whether a model exists that it may not use.
+    if (named !== undefined) checkModel(item, named, deps.now());
+    const visible = error instanceof DeploymentNotFound ? error.telling((name) => isModelAllowed(item, name)) : error;
+    throw visible.withHeaders(limitHeaders([item], deps.now()));
   }
 };
 
-/** What a request needs from elsewhere is read before it is admitted: not for a key that is known to be over its limits. */
+/** Reads what a request refers to before it is admitted, unless its key is known to be over its limits. */
 const resolve = async <Request extends ModelRequest>(
-  from: NonNullable<ParsedRoute<Request>['resolve']>,
+  from: NonNullable<ParsedRoute<Request, unknown>['resolve']>,
   request: Request,
   { keys }: Pick<Dependencies, 'keys'>,
   key: PresentedKey,
   requestId: string,
 ): Promise<Request> => {
   const item = await authenticate(keys, key);
-  // What it will cost is not known before it is whole.
+  // The cost is unknown until the whole request is read.
   checkRemembered(keys, { key, model: request.model, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
   return from(request, { organization: item.org });
 };

@@ -1,5 +1,7 @@
-import { type ChatPrompt, isChatPrompt, type Prompt } from '../../../shared/tokens/prompt.ts';
-import { BYTES_PER_TOKEN } from './estimate-tokens.ts';
+import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
+import { BYTES_PER_TOKEN } from './token-estimate.ts';
+
+export const isChatPrompt = (prompt: Prompt): prompt is ChatPrompt => 'messages' in prompt;
 
 /** What the chat template adds to a message, in tokens at most: its role, and what begins and ends it. */
 const MESSAGE_OVERHEAD = 16;

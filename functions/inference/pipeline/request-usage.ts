@@ -5,41 +5,40 @@ import { codeOf } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { Model, Target } from '../../../shared/models/model.ts';
 import { costNanos, type Price } from '../../../shared/prices/price.ts';
-import { isChatPrompt, type Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
-import { createTally, type TokenCount } from './count-tokens.ts';
-import { BYTES_PER_TOKEN } from './estimate-tokens.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { Fitted } from './fit-window.ts';
 import type { InferenceRequest } from './inference-route.ts';
-import type { Dependencies } from './pipeline.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import { isChatPrompt } from './prompt-size.ts';
+import { createTally, type TokenCount } from './tally.ts';
+import { BYTES_PER_TOKEN } from './token-estimate.ts';
 
-/** An answer that broke off is counted by the model's own tokenizer, if that answers in this time. */
+/** An answer that broke off is counted by the model's own tokenizer, if it replies in this time. */
 const COUNT_MS = 5_000;
 
 /** Where nothing was delivered, nothing is charged. */
 const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated' };
 
-/** What an admitted request is made of. */
+/** What is known of a request when it is admitted. */
 export interface RequestFacts {
   event: ApiEvent;
-  route: { path: string };
+  /** The route's path. */
+  path: string;
   request: InferenceRequest;
   model: Model;
   price: Price;
+  prepared: PreparedRequest;
   admission: Admission;
-  prompt: Prompt;
-  promptBytes: number;
-  /** How many answers are asked for. */
-  choices: number;
-  /** The end user, where the host asks for one. */
+  /** The end user, where the host requires one. */
   userId: string | undefined;
 }
 
 const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
   fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
 
-/** What a request is charged: never more than was held for it, so that no limit of money is ever passed. */
+/** A request is never charged more than was held for it, so that no limit of money is ever passed. */
 const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageEvent, 'cost_nanos' | 'is_capped' | 'is_prepaid'> => {
   const isCapped = holdNanos !== undefined && nanos > holdNanos;
   return {
@@ -49,30 +48,30 @@ const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageE
   };
 };
 
-/** An echoed prompt of token ids has about so many characters. */
-const echoedCharacters = ({ prompt, choices }: RequestFacts, choice: number): number => {
+/** The length of a choice's echoed prompt; for token ids an estimate. */
+const echoedCharacters = ({ prompt, choices }: PreparedRequest, choice: number): number => {
   if (isChatPrompt(prompt)) return 0;
   const text = prompt.texts[Math.floor((choice * prompt.texts.length) / choices)] ?? '';
   return typeof text === 'string' ? text.length : text.length * BYTES_PER_TOKEN;
 };
 
-/** Watches one request: when what happened, what was delivered, and so what its usage event says. */
-export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependencies, 'tokenizer' | 'now'>) => {
-  const { event, route, request, model, price, admission } = facts;
+/** Tracks what one request uses and when, for its usage event. */
+export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Dependencies, 'tokenizer' | 'now'>) => {
+  const { event, request, model, price, prepared, admission } = facts;
   const tally = createTally({
-    promptBytes: facts.promptBytes,
+    promptBytes: prepared.promptBytes,
     keepsText: model.tokenizer !== undefined,
-    echoedCharacters: request.echo ? (choice) => echoedCharacters(facts, choice) : () => 0,
+    echoedCharacters: request.echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
     now,
   });
   let [target] = model.targets;
-  let { prompt } = facts;
+  let { prompt } = prepared;
   let isPromptCounted = false;
-  let askedAtMs: number | undefined;
-  let takenAtMs: number | undefined;
+  let invokedAtMs: number | undefined;
+  let acceptedAtMs: number | undefined;
   let answeredAtMs: number | undefined;
 
-  /** The runtime did not say what it delivered: the model's own tokenizer says it, or the estimate stands. */
+  /** Counts with the model's own tokenizer what the runtime delivered without a count; if that fails, the estimate stands. */
   const countDelivered = async (): Promise<void> => {
     const texts = tally.uncounted();
     if (!model.tokenizer || texts.length === 0) return;
@@ -91,35 +90,33 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
   };
 
   return {
-    /** The prompt as it goes to the model. */
+    /** Records the prompt as it goes to the model. */
     fitted: (fitted: Fitted): void => {
       prompt = fitted.prompt;
       isPromptCounted = fitted.promptTokens !== undefined;
       tally.counted({ promptTokens: fitted.promptTokens });
     },
-    /** A target is asked now. */
-    asked: (next: Target): void => {
+    targetInvoked: (next: Target): void => {
       target = next;
-      askedAtMs = now();
+      invokedAtMs = now();
     },
-    /** The target has taken the request. */
-    taken: (): void => {
-      takenAtMs = now();
+    targetAccepted: (): void => {
+      acceptedAtMs = now();
     },
-    /** Counts what goes by. */
-    see: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
-    /** The answer has ended: what it used is known from here on. */
+    count: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
+    /** Marks the end of the answer. When it resolves, what the request used is known. */
     ended: (): Promise<void> => {
       answeredAtMs ??= now();
       return countDelivered();
     },
 
-    usage: (): UpstreamUsage => {
+    /** The runtime's count, or ours where it gave none. */
+    total: (): UpstreamUsage => {
       const { promptTokens, completionTokens } = tally.count();
       return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };
     },
 
-    /** `perf_metrics_in_response`: milliseconds, and tokens of the answer a second. */
+    /** The `perf_metrics` of a reply: milliseconds, and output tokens a second. */
     perf: (): Record<string, unknown> => {
       const { completionTokens } = tally.count();
       const writingMs = between(tally.firstTokenAtMs, answeredAtMs ?? now());
@@ -127,12 +124,12 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
         // Between the first token and the last: one token alone has no speed.
         tokens_per_second: writingMs && completionTokens > 1 ? Math.round(((completionTokens - 1) * 10_000) / writingMs) / 10 : null,
-        gateway_time_ms: between(event.receivedAtMs, askedAtMs),
-        queue_time_ms: between(askedAtMs, takenAtMs),
+        gateway_time_ms: between(event.receivedAtMs, invokedAtMs),
+        queue_time_ms: between(invokedAtMs, acceptedAtMs),
       };
     },
 
-    usageEvent: (outcome: Outcome, error?: Error): UsageEvent => {
+    toEvent: (outcome: Outcome, error?: Error): UsageEvent => {
       const code = codeOf(error);
       const { promptTokens, cachedTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
       return {
@@ -140,7 +137,7 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
         key_id: admission.keyId,
         org_id: admission.organization,
         model: model.name,
-        route: route.path,
+        route: facts.path,
         stream: request.stream === true,
         prompt_tokens: promptTokens,
         cached_tokens: cachedTokens,
@@ -163,4 +160,4 @@ export const observe = (facts: RequestFacts, { tokenizer, now }: Pick<Dependenci
   };
 };
 
-export type Observation = ReturnType<typeof observe>;
+export type RequestUsage = ReturnType<typeof trackUsage>;

@@ -6,7 +6,7 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { settle } from '../../../shared/usage/settle.ts';
-import type { Dependencies } from './pipeline.ts';
+import type { Dependencies } from './dependencies.ts';
 
 /** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
 const SETTLEMENT_WAITS_MS = [250, 2_000];

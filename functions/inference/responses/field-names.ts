@@ -1,4 +1,4 @@
-import type { FieldNames } from '../../../shared/http/field-names.ts';
+import type { FieldNames } from '../../../shared/http/errors.ts';
 
 /** What a request for a response calls the properties of a chat completion. */
 export const fieldNames: FieldNames = {

@@ -1,7 +1,7 @@
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { ResponseStore } from '../../../shared/responses/response-store.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../chat/reply.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { keptItem } from './kept-item.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';

@@ -1,7 +1,7 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
 import type { ItemEvent } from '../../../shared/responses/output-item.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../chat/reply.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { createEnding, isStored, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';

@@ -1,5 +1,5 @@
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../chat/reply.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { createEnding, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';

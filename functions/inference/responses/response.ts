@@ -1,6 +1,6 @@
 import type { OutputItem } from '../../../shared/responses/output-item.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../chat/reply.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import type { ResponsesRequest } from './request.ts';
 import { isFunction } from './tool.ts';
 

@@ -12,7 +12,7 @@ import { toChat, toChatSettings } from './to-chat.ts';
 import { windowOf } from './window.ts';
 
 /**
- * POST /v1/responses (interface 4.4).
+ * Creates responses (interface 4.4).
  * @param facts `structuredOutputs`: whether `text.format` may be a `json_schema`
  */
 export const responses = ({
@@ -24,9 +24,9 @@ export const responses = ({
   store: ResponseStore;
   now: () => number;
 }): InferenceRoute<ResponsesRequest> => ({
-  path: '/v1/responses',
   schema: responsesRequest(structuredOutputs),
   resolve: (request, { organization }) => continueResponse(store, request, organization),
+  maxTokens: ({ asked }) => asked.max_output_tokens ?? undefined,
   checkSupport: checkResponses,
   ignored: ignoredResponsesFields,
   choices: () => 1,

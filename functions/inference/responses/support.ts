@@ -1,8 +1,7 @@
-import { nameOf } from '../../../shared/http/field-names.ts';
+import { nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
-import { checkSupport, ignoredFields, UnsupportedByModel } from '../chat/support.ts';
-import { wantedTokens } from '../pipeline/fit-window.ts';
+import { checkSupport, ignoredFields } from '../chat/support.ts';
 import { fieldNames } from './field-names.ts';
 import { knownFields, type ResponsesRequest } from './request.ts';
 import { LOGPROBS, toChatSettings, wantsLogprobs } from './to-chat.ts';
@@ -11,12 +10,11 @@ import { isFunction } from './tool.ts';
 /** The events that end a stream say every log probability four times over, in one write. */
 export const MAX_RESPONSE_LOGPROBS = 20_000;
 
-const checkLogprobs = (request: ResponsesRequest, model: Model): void => {
+const checkLogprobs = (request: ResponsesRequest, maxTokens: number): void => {
   if (!wantsLogprobs(request)) return;
-  const { max_output_tokens: maxTokens, top_logprobs: top } = request.asked;
   checkLogprobsSize({
-    tokens: wantedTokens(maxTokens ?? undefined, model),
-    top: top ?? 0,
+    tokens: maxTokens,
+    top: request.asked.top_logprobs ?? 0,
     formula: 'max_output_tokens × (top_logprobs + 1)',
     holder: 'one response',
     remedy: 'Ask for fewer.',
@@ -26,13 +24,9 @@ const checkLogprobs = (request: ResponsesRequest, model: Model): void => {
 };
 
 /** 400 when the request switches on what its model cannot do. */
-export const checkResponses = (request: ResponsesRequest, model: Model): void => {
-  checkLogprobs(request, model);
-  try {
-    checkSupport(toChatSettings(request), model);
-  } catch (error) {
-    throw error instanceof UnsupportedByModel && error.param ? new UnsupportedByModel(nameOf(error.param, fieldNames), model.name) : error;
-  }
+export const checkResponses = (request: ResponsesRequest, model: Model, maxTokens: number): void => {
+  checkLogprobs(request, maxTokens);
+  checkSupport(toChatSettings(request), model, maxTokens, fieldNames);
 };
 
 /** The properties that were accepted and have no effect on this model. */

@@ -1,5 +1,5 @@
 import type { Model } from '../../../shared/models/model.ts';
-import { type WindowRequest, wantedTokens } from '../pipeline/fit-window.ts';
+import type { WindowRequest } from '../pipeline/fit-window.ts';
 import { fieldNames } from './field-names.ts';
 import type { ResponsesRequest } from './request.ts';
 
@@ -10,10 +10,14 @@ const MAX_ANSWER_SHARE = 0.5;
  * What a request asks of the model's window. An answer gets what the prompt leaves; a prompt that leaves nothing is refused, or with
  * `truncation: "auto"` loses its older items first, until there is room for the answer.
  */
-export const windowOf = ({ asked }: ResponsesRequest, model: Model): WindowRequest => {
-  const maxTokens = asked.max_output_tokens ?? undefined;
-  const window = { maxTokens, whenExceeded: 'truncate' as const, maxPromptTokens: undefined, names: fieldNames };
+export const windowOf = ({ asked }: ResponsesRequest, model: Model, maxTokens: number): WindowRequest => {
+  const window = {
+    askedTokens: asked.max_output_tokens ?? undefined,
+    whenExceeded: 'truncate' as const,
+    maxPromptTokens: undefined,
+    names: fieldNames,
+  };
   if (asked.truncation !== 'auto') return window;
-  const room = Math.min(wantedTokens(maxTokens, model), Math.floor(model.context_length * MAX_ANSWER_SHARE));
+  const room = Math.min(maxTokens, Math.floor(model.context_length * MAX_ANSWER_SHARE));
   return { ...window, maxPromptTokens: Math.max(1, model.context_length - room) };
 };

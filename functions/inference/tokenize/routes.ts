@@ -3,14 +3,14 @@ import { type Admission, admit } from '../../../shared/admission/admit.ts';
 import { presentedKey } from '../../../shared/admission/presented-key.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, codeOf } from '../../../shared/http/errors.ts';
-import { jsonReply, type Reply } from '../../../shared/http/reply.ts';
+import { jsonReply } from '../../../shared/http/reply.ts';
 import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
 import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
 import { ignoredHeader } from '../pipeline/ignored-header.ts';
-import { parse } from '../pipeline/parse-request.ts';
-import type { Dependencies } from '../pipeline/pipeline.ts';
+import { parseRequest } from '../pipeline/parse-request.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
 import { NoTokenizer } from './errors.ts';
 import {
@@ -25,25 +25,20 @@ import { estimateInput, toInput } from './to-input.ts';
 
 type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
 
-/** What is asked of a model's tokenizer, ready to be asked. */
+/** What a request wants from its model's tokenizer. */
 interface TokenizerTask {
-  /** Reserved out of the tokens-per-minute limit until it is answered. */
+  /** Reserved out of the tokens-per-minute limit until the reply. */
   reservedTokens: number;
   ignored: string[];
   ask: (tokenizer: Tokenizer) => Promise<object>;
 }
 
 interface TokenizerRoute<Request extends { model: string }> {
-  path: string;
   schema: z.ZodType<Request>;
   toTask: (request: Request, model: Model, files: TokenizerFiles) => TokenizerTask;
 }
 
-const checkSupport = (_: object, model: Model): void => {
-  if (!model.tokenizer) throw new NoTokenizer(model.name);
-};
-
-/** The event of a request that no model was asked for: it counts as one request and costs nothing. */
+/** The usage event of a request without inference: it counts as one request and costs nothing. */
 const freeEvent = (facts: {
   event: ApiEvent;
   admission: Admission;
@@ -73,38 +68,40 @@ const freeEvent = (facts: {
   price_version: null,
 });
 
-/** The way of a request to a tokenizer: parse, admit, ask, settle. */
+/** Serves one request to a tokenizer: parse, admit, tokenize, settle. */
 const serveTokenizer =
-  <Request extends { model: string }>(route: TokenizerRoute<Request>, deps: TokenizerDependencies) =>
-  async (event: ApiEvent): Promise<Reply> => {
+  <Request extends { model: string }>(path: string, { schema, toTask }: TokenizerRoute<Request>, deps: TokenizerDependencies): Serve =>
+  async (event) => {
     const key = presentedKey(event, deps.host);
-    const { request, model, opened } = await parse({ schema: route.schema, checkSupport }, deps, key, event);
-    const task = route.toTask(request, model, model.tokenizer as TokenizerFiles);
+    const prepare = (request: Request, model: Model): TokenizerTask => {
+      if (!model.tokenizer) throw new NoTokenizer(model.name);
+      return toTask(request, model, model.tokenizer);
+    };
+    const { request, model, prepared: task, opened } = await parseRequest({ schema, prepare }, deps, key, event);
     const { requestId } = event;
     // An empty text is a request too.
     const tokens = Math.max(1, task.reservedTokens);
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
-    const land = (outcome: Outcome, error?: unknown): Promise<void> => {
-      const usageEvent = freeEvent({ event, admission, model, path: route.path, outcome, error, nowMs: deps.now() });
+    const settle = (outcome: Outcome, error?: unknown): Promise<void> => {
+      const usageEvent = freeEvent({ event, admission, model, path, outcome, error, nowMs: deps.now() });
       return settleRequest(deps, { event, admission, usageEvent, error });
     };
     try {
       const reply = jsonReply(requestId, 200, await task.ask(deps.tokenizer), headers);
-      await land('completed');
+      await settle('completed');
       return reply;
     } catch (error) {
-      await land('upstream_failed', error);
-      if (error instanceof ApiError) Object.assign(error.headers, headers);
-      throw error;
+      await settle('upstream_failed', error);
+      throw error instanceof ApiError ? error.withHeaders(headers) : error;
     }
   };
 
-/** POST /tokenize: the tokens of a text, or of messages as the model's chat template renders them (interface 4.4; vLLM's shapes). */
-export const tokenize = (deps: TokenizerDependencies) =>
+/** Turns a text, or messages as the model's chat template renders them, into tokens (interface 4.4; vLLM's shapes). */
+export const tokenize = (path: string, deps: TokenizerDependencies): Serve =>
   serveTokenizer<TokenizeRequest>(
+    path,
     {
-      path: '/tokenize',
       schema: TokenizeRequest,
       toTask: (request, model, files) => {
         const input = toInput(request, model);
@@ -127,11 +124,11 @@ export const tokenize = (deps: TokenizerDependencies) =>
     deps,
   );
 
-/** POST /detokenize: the text of tokens (interface 4.4; vLLM's shapes). */
-export const detokenize = (deps: TokenizerDependencies) =>
+/** Turns tokens into text (interface 4.4; vLLM's shapes). */
+export const detokenize = (path: string, deps: TokenizerDependencies): Serve =>
   serveTokenizer<DetokenizeRequest>(
+    path,
     {
-      path: '/detokenize',
       schema: DetokenizeRequest,
       toTask: (request, _, files) => ({
         reservedTokens: request.tokens.length,

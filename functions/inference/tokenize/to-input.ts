@@ -1,8 +1,8 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import { toChatPrompt } from '../chat/to-prompt.ts';
-import { estimateTokens } from '../pipeline/estimate-tokens.ts';
 import { measurePrompt } from '../pipeline/prompt-size.ts';
+import { estimateTokens } from '../pipeline/token-estimate.ts';
 import type { TokenizeRequest } from './schema.ts';
 
 /** What is tokenized: a text as it is, or messages as a chat completion would give them to the model. */

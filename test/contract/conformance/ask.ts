@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chatCompletions } from '../../../functions/inference/chat/route.ts';
 import { cacheSalt } from '../../../functions/inference/pipeline/cache-salt.ts';
-import { wantedTokens } from '../../../functions/inference/pipeline/fit-window.ts';
+import { prepareRequest } from '../../../functions/inference/pipeline/prepare-request.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { Model } from '../../../shared/models/model.ts';
+import type { Price } from '../../../shared/prices/price.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../shared/upstream/read-stream.ts';
@@ -54,11 +55,11 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
 
   return async (body, kind) => {
     const request = validate(route.schema, { model: model.name, ...body });
-    route.checkSupport(request, model);
+    const { prompt, maxTokens, choices } = prepareRequest(route, request, model, model.prices[0] as Price);
     const sent = route.toUpstream(request, model, {
       containerModel: models[kind],
-      prompt: route.toPrompt(request, model),
-      maxTokens: wantedTokens(route.window(request, model).maxTokens, model),
+      prompt,
+      maxTokens,
       requestId: `req_${randomUUID()}`,
       cacheSalt: cacheSalt(secret, 'org_conformance', request.prompt_cache_isolation_key),
     });
@@ -69,7 +70,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
       requestId: 'req_1',
       organization: 'org_1',
     });
-    const reader = createStreamReader(route.choices(request));
+    const reader = createStreamReader(choices);
     let usage: UpstreamUsage | undefined;
     let count = 0;
     const take = (chunks: UpstreamChunk[]): void => {

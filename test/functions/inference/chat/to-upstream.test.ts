@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { dialects } from '../../../../functions/inference/chat/dialects.ts';
-import { type ChatCompletionRequest, chatCompletionRequest } from '../../../../functions/inference/chat/request.ts';
+import { type ChatCompletionRequest, chatCompletionRequest, maxTokensOf } from '../../../../functions/inference/chat/request.ts';
 import { checkSupport, ignoredFields } from '../../../../functions/inference/chat/support.ts';
 import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
 import { toUpstreamChat } from '../../../../functions/inference/chat/to-upstream.ts';
 import { cacheSalt } from '../../../../functions/inference/pipeline/cache-salt.ts';
+import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
 import { Model } from '../../../../shared/models/model.ts';
+import { dialects } from '../../../../shared/upstream/dialects/index.ts';
 
 const hi = { role: 'user', content: 'Hi' };
 const model = (change: object = {}): Model =>
@@ -23,6 +24,7 @@ const model = (change: object = {}): Model =>
   });
 const schema = chatCompletionRequest(true);
 const read = (body: object): ChatCompletionRequest => schema.parse({ model: 'm', messages: [hi], ...body });
+const check = (request: ChatCompletionRequest, of: Model): void => checkSupport(request, of, resolveMaxTokens(maxTokensOf(request), of));
 const facts = { containerModel: '', maxTokens: 10, requestId: 'req_1', cacheSalt: 'salt' };
 const upstream = (body: object, change: object = {}): Record<string, unknown> => {
   const request = read(body);
@@ -280,16 +282,16 @@ describe('what a model cannot do', () => {
     ['response_format', { response_format: { type: 'json_object' } }, { capabilities: { json_object: false } }],
     ['logprobs', { logprobs: true }, { capabilities: { logprobs: false } }],
   ])('%s is a 400 that names field and model', (param, body, change) => {
-    expect(() => checkSupport(read(body), model(change))).toThrow(
+    expect(() => check(read(body), model(change))).toThrow(
       expect.objectContaining({ status: 400, param, message: expect.stringContaining("'m'") }),
     );
-    expect(() => checkSupport(read({}), model(change))).not.toThrow();
+    expect(() => check(read({}), model(change))).not.toThrow();
   });
 
   test('is no matter while it is switched off', () => {
     const off = { raw_output: false, echo: false, tools: [], response_format: { type: 'text' }, logprobs: false };
     const none = { capabilities: { tools: false, json_object: false, logprobs: false } };
-    expect(() => checkSupport(read(off), model(none))).not.toThrow();
+    expect(() => check(read(off), model(none))).not.toThrow();
   });
 
   test('a token id that the vocabulary does not have is a 400, and never reaches a runtime whose vocabulary is unknown', () => {
@@ -299,9 +301,9 @@ describe('what a model cannot do', () => {
       stop_token_ids: { stop_token_ids: [2 ** 53 - 1] },
       allowed_token_ids: { allowed_token_ids: [1, 100] },
     }))
-      expect(() => checkSupport(read(body), model(known))).toThrow(expect.objectContaining({ status: 400, param }));
+      expect(() => check(read(body), model(known))).toThrow(expect.objectContaining({ status: 400, param }));
     const ids = { stop_token_ids: [99], allowed_token_ids: [5] };
-    expect(() => checkSupport(read(ids), model(known))).not.toThrow();
+    expect(() => check(read(ids), model(known))).not.toThrow();
     expect(upstream(ids, known)).toEqual({ ...always, ...ids });
     expect(upstream(ids)).toEqual(always);
     expect(ignoredFields(read(ids), model())).toEqual(Object.keys(ids));
@@ -310,9 +312,9 @@ describe('what a model cannot do', () => {
   test('more log probabilities than a reply in one piece can hold are a 400 that says to stream', () => {
     const many = { logprobs: true, top_logprobs: 20, n: 16, max_tokens: 2_048 };
     const large = { max_output_tokens: 4_096 };
-    expect(() => checkSupport(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
-    expect(() => checkSupport(read({ ...many, stream: true }), model(large))).not.toThrow();
-    expect(() => checkSupport(read({ ...many, n: 1 }), model(large))).not.toThrow();
+    expect(() => check(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
+    expect(() => check(read({ ...many, stream: true }), model(large))).not.toThrow();
+    expect(() => check(read({ ...many, n: 1 }), model(large))).not.toThrow();
   });
 
   test('what says nothing without tools is named', () => {

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { createCompletion, createCompletionStream } from '../../../../functions/inference/completions/reply.ts';
 import { CompletionRequest, promptsOf } from '../../../../functions/inference/completions/request.ts';
 import { completions } from '../../../../functions/inference/completions/route.ts';
-import { checkCompletion, ignoredCompletionFields } from '../../../../functions/inference/completions/support.ts';
+import { checkCompletion, ignoredCompletionFields, maxTokensOf } from '../../../../functions/inference/completions/support.ts';
 import { toUpstreamCompletion } from '../../../../functions/inference/completions/to-upstream.ts';
+import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { Model } from '../../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
@@ -43,6 +44,8 @@ const always = {
   stream_options: { include_usage: true },
   request_id: 'req_1',
 };
+
+const checkWith = (request: CompletionRequest, of: Model): void => checkCompletion(request, of, resolveMaxTokens(maxTokensOf(request), of));
 
 describe('a completion request', () => {
   test.each([
@@ -92,7 +95,7 @@ describe('a completion request', () => {
   });
 
   test('names no max_tokens: 16, as OpenAI and vLLM have it', () => {
-    expect(completions.window(read({}), model())).toMatchObject({ maxTokens: 16 });
+    expect(completions.maxTokens(read({}))).toBe(16);
     expect(completions.choices(read({ prompt: ['a', 'b'], n: 3 }))).toBe(6);
   });
 
@@ -109,20 +112,16 @@ describe('a completion request', () => {
   });
 
   test('holds only token ids that the vocabulary has', () => {
-    expect(() => checkCompletion(read({ prompt: [99] }), model())).not.toThrow();
-    expect(() => checkCompletion(read({ prompt: [[1], [100]] }), model())).toThrow(
-      expect.objectContaining({ status: 400, param: 'prompt' }),
-    );
-    expect(() => checkCompletion(read({ prompt: [1] }), model({ tokenizer: undefined }))).toThrow(
-      expect.objectContaining({ param: 'prompt' }),
-    );
-    expect(() => checkCompletion(read({ logit_bias: { '100': 1 } }), model())).toThrow(expect.objectContaining({ param: 'logit_bias' }));
+    expect(() => checkWith(read({ prompt: [99] }), model())).not.toThrow();
+    expect(() => checkWith(read({ prompt: [[1], [100]] }), model())).toThrow(expect.objectContaining({ status: 400, param: 'prompt' }));
+    expect(() => checkWith(read({ prompt: [1] }), model({ tokenizer: undefined }))).toThrow(expect.objectContaining({ param: 'prompt' }));
+    expect(() => checkWith(read({ logit_bias: { '100': 1 } }), model())).toThrow(expect.objectContaining({ param: 'logit_bias' }));
   });
 });
 
 describe('log probabilities that could not be held', () => {
   const large = model({ context_length: 40_000, max_output_tokens: 8_000 });
-  const check = (body: object) => () => checkCompletion(read(body), large);
+  const check = (body: object) => () => checkWith(read(body), large);
   const words = (count: number) => 'a'.repeat(count);
   const ids = (count: number) => Array<number>(count).fill(1);
 

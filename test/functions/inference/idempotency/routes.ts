@@ -1,7 +1,8 @@
-import type { ReplyFacts, ReplyForm } from '../../../../functions/inference/chat/reply.ts';
+import type { ReplyForm } from '../../../../functions/inference/chat/reply.ts';
 import { createChatStream } from '../../../../functions/inference/chat/reply-stream.ts';
 import { createChatCompletion } from '../../../../functions/inference/chat/reply-whole.ts';
 import { type CompletionForm, createCompletion, createCompletionStream } from '../../../../functions/inference/completions/reply.ts';
+import type { ReplyFacts } from '../../../../functions/inference/pipeline/inference-route.ts';
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';

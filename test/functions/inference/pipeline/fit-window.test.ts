@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { completions } from '../../../../functions/inference/completions/route.ts';
 import { fitWindow, type WindowRequest } from '../../../../functions/inference/pipeline/fit-window.ts';
+import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
 import { measurePrompt } from '../../../../functions/inference/pipeline/prompt-size.ts';
 import { windowOf } from '../../../../functions/inference/responses/window.ts';
 import { Model } from '../../../../shared/models/model.ts';
@@ -30,7 +31,12 @@ const long: ChatPrompt = {
   ],
 };
 
-/** Fits with a tokenizer that counts so much; tells what it was asked. */
+const toFit = <P extends Prompt>(prompt: P, window: WindowRequest, of: Model) => {
+  const { longestTokens } = measurePrompt(prompt);
+  return { prompt, longestTokens, maxTokens: resolveMaxTokens(window.askedTokens, of), window };
+};
+
+/** Fits with a tokenizer that counts this many tokens; returns the bounds that it was asked for, too. */
 const fitInto = async (
   prompt: ChatPrompt,
   request: Partial<WindowRequest>,
@@ -46,43 +52,43 @@ const fitInto = async (
     },
     count: async () => Promise.reject(new Error('No text was expected to be counted.')),
   };
-  const whole: WindowRequest = { maxTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
-  return { asked, ...(await fitWindow(tokenizer, of, prompt, measurePrompt(prompt).longestTokens, whole)) };
+  const window: WindowRequest = { askedTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
+  return { asked, ...(await fitWindow(tokenizer, of, toFit(prompt, window, of))) };
 };
 const tooLong = (param: string, words: RegExp) =>
   expect.objectContaining({ status: 400, code: 'context_length_exceeded', param, message: expect.stringMatching(words) });
 
 describe('a request that fits', () => {
   test('asks no tokenizer, and gets the caller’s max_tokens or the model’s own numbers', async () => {
-    expect(await fitInto(short, { maxTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
+    expect(await fitInto(short, { askedTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
     expect(await fitInto(short, {})).toMatchObject({ asked: [], maxTokens: 100 });
-    expect(await fitInto(short, { maxTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
+    expect(await fitInto(short, { askedTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
     expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ asked: [], prompt: short });
   });
 
   test('goes on as it is where its length cannot be told, which its runtime may judge', async () => {
     for (const whenExceeded of ['truncate', 'error'] as const) {
-      const fitted = await fitInto(long, { maxTokens: 700, whenExceeded }, null);
+      const fitted = await fitInto(long, { askedTokens: 700, whenExceeded }, null);
       expect(fitted).toEqual({ asked: [null], maxTokens: 700, prompt: long });
     }
   });
 
   test('but cannot be told so from its bytes is counted', async () => {
-    expect(await fitInto(long, { maxTokens: 9 }, 100)).toMatchObject({ asked: [null], maxTokens: 9, promptTokens: 100, prompt: long });
+    expect(await fitInto(long, { askedTokens: 9 }, 100)).toMatchObject({ asked: [null], maxTokens: 9, promptTokens: 100, prompt: long });
   });
 });
 
 describe('a request that exceeds the window', () => {
   test('gets as many tokens as are left, and loses nothing of its prompt', async () => {
-    expect(await fitInto(long, { maxTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
+    expect(await fitInto(long, { askedTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
     expect(await fitInto(long, {}, 1_950)).toMatchObject({ maxTokens: 50 });
   });
 
   test('is refused with all three numbers where an error is asked for', async () => {
-    await expect(fitInto(long, { maxTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
+    await expect(fitInto(long, { askedTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
       tooLong('messages', /1500 tokens.*600 tokens.*2000/),
     );
-    await expect(fitInto(short, { maxTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
+    await expect(fitInto(short, { askedTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
       tooLong('messages', /32000.*2000\. Lower max_tokens\.$/),
     );
   });
@@ -97,8 +103,8 @@ describe('a request that exceeds the window', () => {
 
   test('of a model without a tokenizer is left to its runtime', async () => {
     const of = model({ tokenizer: undefined });
-    await expect(fitInto(short, { maxTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(tooLong('messages', /2000/));
-    expect(await fitInto(long, { maxTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
+    await expect(fitInto(short, { askedTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(tooLong('messages', /2000/));
+    expect(await fitInto(long, { askedTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
       asked: [],
       maxTokens: 700,
       prompt: long,
@@ -125,8 +131,8 @@ describe('plain texts', () => {
     const counts = { prompt_tokens: null, text_tokens: texts.map(() => tokens), ...(special_tokens !== undefined && { special_tokens }) };
     const tokenizer = { fit: async () => Promise.reject(new Error('no chat')), count: async () => counts };
     const prompt = { texts };
-    const request: WindowRequest = { maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
-    return fitWindow(tokenizer, model(), prompt, measurePrompt(prompt).longestTokens, request);
+    const window: WindowRequest = { askedTokens: maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    return fitWindow(tokenizer, model(), toFit(prompt, window, model()));
   };
   const text = 'a'.repeat(5_000);
 
@@ -145,30 +151,30 @@ describe('what does not fit is told in the words of the route', () => {
   const of = model({ tokenizer: { tokenizer: 'k', vocabulary_size: 9 } });
   const refuse = (prompt: Prompt, window: WindowRequest, fit = async () => ({ prompt_tokens: 2_500, kept: [0] as number[] | null })) => {
     const tokenizer = { fit, count: async () => ({ prompt_tokens: null, text_tokens: [2_500], special_tokens: 0 }) };
-    return expect(fitWindow(tokenizer, of, prompt, measurePrompt(prompt).longestTokens, window)).rejects;
+    return expect(fitWindow(tokenizer, of, toFit(prompt, window, of))).rejects;
   };
 
   test('a completion', async () => {
-    const window = completions.window({ model: 'm', prompt: 'x', max_tokens: 5 }, of);
+    const window = completions.window({ model: 'm', prompt: 'x', max_tokens: 5 }, of, 5);
     await refuse({ texts: ['a'.repeat(5_000)] }, window).toEqual(
       tooLong('prompt', /2500 tokens in the prompt, 5 tokens in the completion.*2000\. Shorten the prompt\.$/),
     );
   });
 
   test('a response', async () => {
-    await refuse(long, windowOf(read({ max_output_tokens: 5 }), of)).toEqual(
+    await refuse(long, windowOf(read({ max_output_tokens: 5 }), of, 5)).toEqual(
       tooLong('input', /2500 tokens in the input, 5 .*2000\. Shorten the input, or send truncation: "auto"\.$/),
     );
   });
 
   test('a response that may lose its oldest items', async () => {
-    await refuse(long, windowOf(read({ truncation: 'auto' }), of)).toEqual(
+    await refuse(long, windowOf(read({ truncation: 'auto' }), of, 100)).toEqual(
       tooLong('input', /^With truncation: "auto".* 1900 tokens.*2500 tokens in the input.*2000\. Shorten it or lower max_output_tokens\.$/),
     );
   });
 
   test('a response whose conversation the chat template refuses', async () => {
     const refused = async () => Promise.reject(new PromptRefused('no system message'));
-    await refuse(long, windowOf(read({}), of), refused).toMatchObject({ status: 400, param: 'input' });
+    await refuse(long, windowOf(read({}), of, 100), refused).toMatchObject({ status: 400, param: 'input' });
   });
 });

@@ -1,4 +1,4 @@
-import type { ReplyFacts } from '../../../../functions/inference/chat/reply.ts';
+import type { ReplyFacts } from '../../../../functions/inference/pipeline/inference-route.ts';
 import type { Keeping } from '../../../../functions/inference/responses/keep-response.ts';
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';

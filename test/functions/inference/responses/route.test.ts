@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
-import { type Dependencies, serve } from '../../../../functions/inference/pipeline/pipeline.ts';
+import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
+import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
 import { responses } from '../../../../functions/inference/responses/route.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import type { Reply } from '../../../../shared/http/reply.ts';
@@ -48,7 +49,7 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
     cacheSaltSecret: 'secret',
     now: Date.now,
   };
-  const respond = serve(responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
+  const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
   const call = (body: Record<string, unknown>): Promise<Reply<string | Readable>> =>
     respond(
       {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
+import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
+import type { ResponsesRequest } from '../../../../functions/inference/responses/request.ts';
 import { checkResponses, ignoredResponsesFields } from '../../../../functions/inference/responses/support.ts';
 import { toChat } from '../../../../functions/inference/responses/to-chat.ts';
 import { windowOf } from '../../../../functions/inference/responses/window.ts';
@@ -19,6 +21,9 @@ const model = Model.parse({
 const messages = (input: unknown, more: object = {}): unknown[] => toChatPrompt(toChat(read({ input, ...more })), model).messages;
 const made = (id: string, name = 'f') => ({ id, type: 'function', function: { name, arguments: '{}' } });
 const tool = (id: string, content = 'done') => ({ role: 'tool', content, tool_call_id: id });
+
+const checkWith = (request: ResponsesRequest, of: Model): void =>
+  checkResponses(request, of, resolveMaxTokens(request.asked.max_output_tokens ?? undefined, of));
 
 describe('a conversation of items', () => {
   test('begins with the instructions, which are one system message with what follows of its kind', () => {
@@ -123,13 +128,13 @@ describe('what the model is told beside the conversation', () => {
 
   test('refuses what the model cannot do under the name that the caller has used', () => {
     const plain = { ...model, capabilities: { ...model.capabilities, tools: false, json_object: false } };
-    expect(() => checkResponses(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
-    expect(() => checkResponses(read({ text: { format: { type: 'json_object' } } }), plain)).toThrow("'text.format'");
+    expect(() => checkWith(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
+    expect(() => checkWith(read({ text: { format: { type: 'json_object' } } }), plain)).toThrow("'text.format'");
   });
 
   test('refuses more log probabilities than the end of a stream can say', () => {
     const large = { ...model, max_output_tokens: 30_000 };
-    const check = (body: Record<string, unknown>) => () => checkResponses(read(body), large);
+    const check = (body: Record<string, unknown>) => () => checkWith(read(body), large);
     expect(check({ top_logprobs: 20, max_output_tokens: 900 })).not.toThrow();
     expect(check({ max_output_tokens: 30_000 })).not.toThrow();
     const include = ['message.output_text.logprobs'];
@@ -142,11 +147,14 @@ describe('what the model is told beside the conversation', () => {
 });
 
 describe('the window', () => {
+  const window = (request: ResponsesRequest) =>
+    windowOf(request, model, resolveMaxTokens(request.asked.max_output_tokens ?? undefined, model));
+
   test('is what the prompt leaves; only who asks for it loses older items', () => {
-    const plain = { maxTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
-    expect(windowOf(read({ max_output_tokens: 5 }), model)).toMatchObject(plain);
-    expect(windowOf(read({ truncation: 'disabled' }), model).maxPromptTokens).toBeUndefined();
-    expect(windowOf(read({ truncation: 'auto' }), model).maxPromptTokens).toBe(900);
-    expect(windowOf(read({ truncation: 'auto', max_output_tokens: 5_000 }), model).maxPromptTokens).toBe(500);
+    const plain = { askedTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    expect(window(read({ max_output_tokens: 5 }))).toMatchObject(plain);
+    expect(window(read({ truncation: 'disabled' })).maxPromptTokens).toBeUndefined();
+    expect(window(read({ truncation: 'auto' })).maxPromptTokens).toBe(900);
+    expect(window(read({ truncation: 'auto', max_output_tokens: 5_000 })).maxPromptTokens).toBe(500);
   });
 });

@@ -86,7 +86,8 @@ const setUp = async (fields: Partial<NewKey> = {}, usage: UsageStore = database.
     tokenizer: createTokenizer('the-tokenizer'),
     now: Date.now,
   };
-  const routes = { '/tokenize': tokenize(deps), '/detokenize': detokenize(deps) };
+  const routes = { '/tokenize': tokenize('/tokenize', deps), '/detokenize': detokenize('/detokenize', deps) };
+  const clock = { getRemainingTimeInMillis: () => 60_000 };
   const call = async (path: keyof typeof routes, body: object | string, authorization = `Bearer ${secret}`): Promise<Answered> => {
     const text = typeof body === 'string' ? body : JSON.stringify({ model: 'm', ...body });
     const event = {
@@ -97,8 +98,8 @@ const setUp = async (fields: Partial<NewKey> = {}, usage: UsageStore = database.
       requestId: newRequestId(Date.now()),
       receivedAtMs: Date.now(),
     };
-    const { statusCode, headers, body: reply } = await routes[path](event as unknown as ApiEvent);
-    return { status: statusCode, headers, body: JSON.parse(reply) as Record<string, unknown> };
+    const { statusCode, headers, body: reply } = await routes[path](event as unknown as ApiEvent, clock);
+    return { status: statusCode, headers, body: JSON.parse(String(reply)) as Record<string, unknown> };
   };
   const events = () => database.recentEvents(key_id);
   const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;

@@ -1,8 +1,8 @@
-import { type Dialect, passed } from './dialect.ts';
-import { vllm } from './vllm-dialect.ts';
+import { passed } from './dialect.ts';
+import { vllm } from './vllm.ts';
 
 /** Our own container: vLLM's words and rules, and a few samplers and echoes that vLLM does not have. */
-export const sluice: Dialect = {
+export const sluice: typeof vllm = {
   ...vllm,
   fields: {
     ...vllm.fields,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTally } from '../../../../functions/inference/pipeline/count-tokens.ts';
+import { createTally } from '../../../../functions/inference/pipeline/tally.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 
 const facts = { promptBytes: 40, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };

@@ -1,5 +1,5 @@
 import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { estimateTokens } from './estimate-tokens.ts';
+import { estimateTokens } from './token-estimate.ts';
 
 /** A count as a runtime gave it, if it is one; anything else must never reach a bill. */
 const countOf = (value: unknown): number | undefined =>

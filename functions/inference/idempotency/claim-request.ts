@@ -18,39 +18,44 @@ import type { StoredResult } from './stored-result.ts';
 /** Longer than any function lives: the clocks of two functions may differ by less. */
 const LEASE_RESERVE_MS = 60_000;
 
-export interface TurnDependencies {
+interface ClaimDependencies {
   host: Host;
   keys: Keys;
   usage: UsageStore;
   idempotency: IdempotencyStore;
 }
 
-/** The right to answer a request. Without an idempotency key every request has it; with one, the first of several. */
-export interface Turn {
-  /** What is billed: for a request that was taken over, the id of the attempt that died. */
+/** The right to answer a request. Without an idempotency key every request has it; with one, only the first of several. */
+export interface RequestClaim {
+  /** The id that is billed; for a request that takes over from a dead attempt, that attempt's. */
   requestId: string;
-  /** Whether the answer is to be kept for those who repeat the request. */
+  /** Whether the answer is stored for repetitions of the request. */
   isKept: boolean;
-  /** With an idempotency key: the request has been answered. False where its answer will not be given again. */
+  /** Stores the answer under the idempotency key, if there is one. False where repetitions won't get it. */
   complete?: (result: () => Omit<StoredResult, 'requestId'> | undefined) => Promise<boolean>;
-  /** The request was refused or has failed: whoever repeats it is answered anew. */
-  abandon: () => Promise<void>;
+  /** Frees the key of a request that was rejected or failed: the next repetition is a new request. */
+  release: () => Promise<void>;
 }
 
-const unkeyed = (requestId: string): Turn => ({ requestId, isKept: false, abandon: async () => undefined });
+const unkeyed = (requestId: string): RequestClaim => ({ requestId, isKept: false, release: async () => undefined });
 
 /**
- * Takes the place of an attempt that died. What it left in flight is let go; then, unless it had failed and is over, its request goes on under
- * the same id: one event, one charge, which may be there already.
+ * Takes over from an attempt that died. Its reservations are released. Unless it had failed, the request goes on under the same id: one event
+ * and one charge, which may exist already.
  */
-const inherit = async ({ keys, usage, idempotency }: TurnDependencies, claim: Claim, item: KeyItem, requestId: string): Promise<Claim> => {
+const takeOver = async (
+  { keys, usage, idempotency }: ClaimDependencies,
+  claim: Claim,
+  item: KeyItem,
+  requestId: string,
+): Promise<Claim> => {
   const before = await usage.get(item.id, claim.requestId, item.shards);
   await endDead(keys.store, item, claim.requestId, before, keys.now());
   const event = before ?? (await usage.get(item.id, claim.requestId, item.shards));
   return event && event.outcome !== 'completed' ? idempotency.restart(claim, requestId) : claim;
 };
 
-const keyed = ({ idempotency }: TurnDependencies, claim: Claim, item: KeyItem): Turn => {
+const keyed = ({ idempotency }: ClaimDependencies, claim: Claim, item: KeyItem): RequestClaim => {
   const facts = { request_id: claim.requestId, key_id: item.id };
   return {
     requestId: claim.requestId,
@@ -61,20 +66,20 @@ const keyed = ({ idempotency }: TurnDependencies, claim: Claim, item: KeyItem): 
         const completed = await idempotency.complete(claim, made && { ...made, requestId: claim.requestId });
         return completed !== false && completed.stored;
       } catch (error) {
-        // The caller has its answer; who repeats the request is answered anew when the lease is over, and pays nothing more.
+        // The caller has the answer. A repetition is answered anew when the lease ends, at no further charge.
         logError('result_not_kept', error, facts);
         return false;
       }
     },
-    abandon: () => giveUp(idempotency, claim),
+    release: () => releaseClaim(idempotency, claim),
   };
 };
 
-const giveUp = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
+const releaseClaim = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
   await idempotency.abandon(claim).catch((error: unknown) => logError('idempotency_key_not_freed', error, { request_id: claim.holder }));
 };
 
-/** A repeated request's reply: what the first one was answered with. Nothing is admitted, counted or charged. */
+/** The reply to a repeated request: the first one's answer. Nothing is admitted, counted or charged. */
 const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored }: StoredResult): Reply => ({
   statusCode: 200,
   headers: {
@@ -86,13 +91,13 @@ const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, b
   body,
 });
 
-/** Another user's request is another request. @throws 400 where the host asks for a user and is told none */
+/** The same body from another end user is another request. @throws 400 where the host requires a user and there is none */
 const fingerprintFor = ({ scope }: Host, event: ApiEvent): string =>
   scope === 'on_demand' ? fingerprintOf(event, userIdOf(event)) : fingerprintOf(event);
 
-/** What was answered stays answered, also where the request could not be asked any more, because its model is gone for instance. */
+/** Replays the stored answer of a request that would fail now, for instance because its model is gone. */
 export const orReplay = async <Result>(
-  deps: TurnDependencies,
+  deps: ClaimDependencies,
   event: ApiEvent,
   key: PresentedKey,
   work: () => Promise<Result>,
@@ -110,21 +115,21 @@ export const orReplay = async <Result>(
 };
 
 /**
- * Whose turn it is to answer: this request's, or an earlier one's with the same idempotency key, whose reply is given again.
+ * Claims the right to answer a request, or replays the answer of an earlier one with the same idempotency key.
  * @param remainingMs what is left of the function's time
- * @throws 409 while the earlier one is under way, or where its result was not kept; 422 where it was another request
+ * @throws 409 while the earlier request is in progress, or where its result was not stored; 422 where it was another request
  */
-export const takeTurn = async (
-  deps: TurnDependencies,
+export const claimRequest = async (
+  deps: ClaimDependencies,
   event: ApiEvent,
   request: Omit<AdmissionRequest, 'requestId'>,
   remainingMs: number,
-): Promise<{ turn: Turn } | { replay: Reply }> => {
+): Promise<{ claim: RequestClaim } | { replay: Reply }> => {
   const idempotencyKey = idempotencyKeyOf(event);
   const { requestId } = event;
-  if (idempotencyKey === undefined) return { turn: unkeyed(requestId) };
+  if (idempotencyKey === undefined) return { claim: unkeyed(requestId) };
   const { keyId } = request.key;
-  // As of now: what was kept is given out, and what is kept is decided, by nothing else.
+  // A consistent read: nothing else decides whether a stored answer may be replayed, or this one stored.
   const item = await authenticateToSee(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
   const asked = {
@@ -134,7 +139,7 @@ export const takeTurn = async (
     requestId,
     leaseMs: remainingMs + LEASE_RESERVE_MS,
   };
-  const mine = { id: recordIdOf(asked), holder: requestId };
+  const own = { id: recordIdOf(asked), holder: requestId };
   try {
     const claimed = await deps.idempotency.claim(asked);
     if ('replay' in claimed) {
@@ -142,10 +147,20 @@ export const takeTurn = async (
       return { replay: replayOf(event, claimed.replay) };
     }
     const { claimed: claim } = claimed;
-    return { turn: keyed(deps, claim.takenOver ? await inherit(deps, claim, item, requestId) : claim, item) };
+    return { claim: keyed(deps, claim.takenOver ? await takeOver(deps, claim, item, requestId) : claim, item) };
   } catch (error) {
-    // The claim may have been made, and its reply been lost.
-    if (error instanceof DatabaseUnavailable) await giveUp(deps.idempotency, mine);
+    // The claim may be written although its reply was lost.
+    if (error instanceof DatabaseUnavailable) await releaseClaim(deps.idempotency, own);
+    throw error;
+  }
+};
+
+/** Frees the claim of a request that is rejected. */
+export const releaseClaimOnFailure = async <Result>(claim: RequestClaim, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    await claim.release();
     throw error;
   }
 };

@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream';
+import type { Keys } from '../../../shared/admission/admit.ts';
+import type { Host } from '../../../shared/hosts/host.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+import type { Reply } from '../../../shared/http/reply.ts';
+import type { Inventory } from '../../../shared/models/inventory.ts';
+import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
+import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+
+/** What the pipeline works with. */
+export interface Dependencies {
+  host: Host;
+  /** The models that requests of an organization's keys may name. */
+  modelsOf: (organization: string) => Inventory;
+  keys: Keys;
+  usage: UsageStore;
+  tokenizer: Tokenizer;
+  invoke: Invoke;
+  idempotency: IdempotencyStore;
+  /** Keys the salt that separates the organizations' prompt caches. */
+  cacheSaltSecret: string;
+  now: () => number;
+}
+
+/** The part of Lambda's context that the pipeline uses. */
+interface Clock {
+  getRemainingTimeInMillis: () => number;
+}
+
+/** Answers one request. */
+export type Serve = (event: ApiEvent, clock: Clock) => Promise<Reply<string | Readable>>;

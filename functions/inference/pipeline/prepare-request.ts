@@ -1,0 +1,60 @@
+import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { costNanos, type Price } from '../../../shared/prices/price.ts';
+import type { Prompt } from '../../../shared/tokens/prompt.ts';
+import type { WindowRequest } from './fit-window.ts';
+import { ignoredHeader } from './ignored-header.ts';
+import type { InferenceRequest, InferenceRoute } from './inference-route.ts';
+import { maxPromptTokens, measurePrompt } from './prompt-size.ts';
+import { reservedTokens } from './token-estimate.ts';
+
+/** What follows from a request, its model and the price in force, before anything is written. */
+export interface PreparedRequest<P extends Prompt = Prompt> {
+  prompt: P;
+  promptBytes: number;
+  /** No text of the prompt has more tokens than this. */
+  longestTokens: number;
+  choices: number;
+  /** Of each choice. */
+  maxTokens: number;
+  window: WindowRequest;
+  /** To reserve out of the tokens-per-minute limit. */
+  tokens: number;
+  /** The most that the request can cost, in nano-dollars; computed only where money is limited. */
+  maxCostNanos: () => bigint;
+  /** The value of `x-sluice-ignored`, if there is one. */
+  ignored: string | undefined;
+  /** The headers of the reply that follow from the request and its model. */
+  headers: Record<string, string>;
+}
+
+/** The most tokens of each choice: the caller's bound or the model's default, within the model's own bound. */
+export const resolveMaxTokens = (asked: number | undefined, model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>): number =>
+  Math.min(asked ?? model.default_output_tokens, model.max_output_tokens);
+
+/** Prepares a valid request for its model. @throws 400 where the model can't do what the request asks for */
+export const prepareRequest = <Request extends InferenceRequest, P extends Prompt>(
+  route: InferenceRoute<Request, P>,
+  request: Request,
+  model: Model,
+  price: Price,
+): PreparedRequest<P> => {
+  const maxTokens = resolveMaxTokens(route.maxTokens(request), model);
+  route.checkSupport(request, model, maxTokens);
+  const choices = route.choices(request);
+  const prompt = route.toPrompt(request, model);
+  const size = measurePrompt(prompt);
+  const headers = ignoredHeader(route.ignored(request, model));
+  return {
+    prompt,
+    promptBytes: size.bytes,
+    longestTokens: size.longestTokens,
+    choices,
+    maxTokens,
+    window: route.window(request, model, maxTokens),
+    tokens: reservedTokens({ promptBytes: size.bytes, maxTokens, choices }),
+    maxCostNanos: () => costNanos(price, { promptTokens: maxPromptTokens(prompt, size, model), completionTokens: choices * maxTokens }),
+    ignored: headers['x-sluice-ignored'],
+    headers: { ...headers, ...deprecationHeaders(model) },
+  };
+};

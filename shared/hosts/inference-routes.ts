@@ -1,0 +1,45 @@
+import type { Scope } from './host.ts';
+import type { Method } from './operation.ts';
+
+interface InferenceHostRoute {
+  method: Method;
+  path: string;
+  servedBy: 'inference' | 'catalog';
+  /** The hosts that have it. */
+  scopes: readonly Scope[];
+}
+
+const both = ['serverless', 'on_demand'] as const;
+const serverlessOnly = ['serverless'] as const;
+const inference = { method: 'POST', servedBy: 'inference' } as const;
+const catalog = { method: 'GET', servedBy: 'catalog', scopes: both } as const;
+const RESPONSES = '/v1/responses';
+const MODELS = '/v1/models';
+
+/** Every route of the hosts that serve models, by the operation's id. Where two paths fit a request, the first one counts. */
+export const inferenceHostRoutes = {
+  createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
+  createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },
+  tokenize: { ...inference, path: '/tokenize', scopes: serverlessOnly },
+  detokenize: { ...inference, path: '/detokenize', scopes: serverlessOnly },
+  createResponse: { ...inference, path: RESPONSES, scopes: both },
+  retrieveResponse: { ...catalog, path: `${RESPONSES}/{id}` },
+  deleteResponse: { ...catalog, method: 'DELETE', path: `${RESPONSES}/{id}` },
+  listInputItems: { ...catalog, path: `${RESPONSES}/{id}/input_items` },
+  listModels: { ...catalog, path: MODELS },
+  retrieveModel: { ...catalog, path: `${MODELS}/{model+}` },
+  retrieveKey: { ...catalog, path: '/v1/key' },
+} as const satisfies Record<string, InferenceHostRoute>;
+
+type InferenceHostRoutes = typeof inferenceHostRoutes;
+
+/** The ids of the operations that a function serves. */
+export type OperationsOf<Name extends InferenceHostRoute['servedBy']> = {
+  [Id in keyof InferenceHostRoutes]: InferenceHostRoutes[Id]['servedBy'] extends Name ? Id : never;
+}[keyof InferenceHostRoutes];
+
+/** The routes of a host, with their operations' ids. */
+export const routesOfHost = (scope: Scope): (InferenceHostRoute & { id: keyof InferenceHostRoutes })[] =>
+  Object.entries(inferenceHostRoutes).flatMap(([id, route]: [string, InferenceHostRoute]) =>
+    route.scopes.includes(scope) ? [{ ...route, id: id as keyof InferenceHostRoutes }] : [],
+  );

@@ -1,0 +1,80 @@
+import type * as z from 'zod';
+import type { ReplyHeader } from '../http/reply-headers.ts';
+
+/** The roles of users, lowest first: each may do what the ones before it may. */
+export const ROLES = ['member', 'owner', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The statuses of failures, as far as a route can choose them. */
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
+
+export interface Example {
+  summary: string;
+  value: unknown;
+}
+
+/** A schema with its name among the document's components; the same name is the same schema. */
+export interface Body {
+  name: string;
+  schema: z.ZodType;
+  examples?: Readonly<Record<string, Example>>;
+}
+
+/** What the reference says about a field of a request. */
+export interface FieldDoc {
+  description: string;
+  deprecated?: true;
+  /** Keywords of JSON Schema in place of what zod can't express; a zod schema among them is converted. */
+  [keyword: string]: unknown;
+}
+
+/** The body that a route takes. */
+export interface RequestBody extends Omit<Body, 'examples'> {
+  /** One unnamed example, or several. */
+  example?: unknown;
+  examples?: Readonly<Record<string, Example>>;
+  /** Fields that exist only here, or mean something else than in other requests. */
+  fields?: Readonly<Record<string, FieldDoc>>;
+}
+
+/** The reply of a route that succeeds. Without `json`, `events` and `html` it has no body. */
+export interface ReplyBody {
+  status: 200 | 201 | 202 | 204;
+  description: string;
+  json?: Body;
+  /** The data of a server-sent event. */
+  events?: Body & { description: string; stream: string };
+  html?: true;
+  headers?: readonly ReplyHeader[];
+}
+
+/** A route of any host. It is served, checked, documented and tested from these facts alone. */
+export interface Operation<Tag extends string = string> {
+  method: Method;
+  /** `{id}` is one segment, `{model+}` the rest of the path. */
+  path: string;
+  /** The name that generated clients give it. */
+  operationId: string;
+  tag: Tag;
+  summary: string;
+  description?: string;
+  /** Who may call it: anyone, whoever has an API key, or users from this role up. */
+  access: 'public' | 'api_key' | Role;
+  /** Whether members of a suspended organization may call it, beside reading. */
+  isOpenToSuspended?: true;
+  /** Whether the request must name its end user. */
+  takesUserId?: true;
+  /** The parameters of the path, by name. */
+  parameters?: Readonly<Record<string, { description: string; example: string }>>;
+  query?: z.ZodObject;
+  body?: RequestBody;
+  reply: ReplyBody;
+  /** Whether it changes what is read under an ETag, and takes `If-Match`. */
+  isVersioned?: true;
+  /** Whether it takes an idempotency key. */
+  isIdempotent?: true;
+  /** The failures that do not follow from the facts above. */
+  errors: readonly ErrorStatus[];
+}

@@ -1,0 +1,26 @@
+/**
+ * What happens to a field of interface 2.1 on its way to a runtime.
+ * - `passed`: sent under its own name
+ * - `renamed`: sent as `to`, with its value in the runtime's terms
+ * - `ours`: handled by Sluice
+ * - `ignored`: accepted without effect, because the runtime has nothing like it; listed in `x-sluice-ignored`
+ * - `refused`: a 400 when it is switched on
+ */
+export type Treatment = { how: 'passed' | 'ours' | 'ignored' | 'refused' } | { how: 'renamed'; to: string };
+
+/** One table for each runtime: how it takes each field of interface 2.1. */
+export interface Dialect<Field extends string = string, Extra extends string = string> {
+  fields: Readonly<Record<Field, Treatment>>;
+  /** Fields beyond the interface that this runtime gets as they are; all others are dropped. */
+  extras: readonly Extra[];
+}
+
+export const passed: Treatment = { how: 'passed' };
+export const ours: Treatment = { how: 'ours' };
+export const ignored: Treatment = { how: 'ignored' };
+export const refused: Treatment = { how: 'refused' };
+export const renamed = (to: string): Treatment => ({ how: 'renamed', to });
+
+/** The name under which a runtime gets a field; undefined where it doesn't. */
+export const sentAs = (field: string, treatment: Treatment): string | undefined =>
+  treatment.how === 'passed' ? field : treatment.how === 'renamed' ? treatment.to : undefined;

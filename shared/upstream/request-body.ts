@@ -1,0 +1,34 @@
+import type { ChatPrompt, TextPrompt } from '../tokens/prompt.ts';
+import { type Dialect, sentAs } from './dialects/dialect.ts';
+
+/** What every runtime is sent, beside the prompt. */
+export interface BodyFacts {
+  /** The name that the container knows the model by; '' = its own. */
+  containerModel: string;
+  maxTokens: number;
+  requestId: string;
+  cacheSalt: string;
+}
+
+type BoundField = 'max_completion_tokens' | 'prompt_cache_isolation_key';
+
+/**
+ * The body for a runtime. It always asks for a stream with usage and always has a bound, because the reservation and the bill depend on both.
+ * `request_id` finds the request in the runtime's log; the salt keeps one tenant's prompts out of another's cache.
+ * @param more further fields, in the runtime's names
+ */
+export const requestBody = (
+  { fields }: Pick<Dialect<BoundField>, 'fields'>,
+  { containerModel, maxTokens, requestId, cacheSalt }: BodyFacts,
+  prompt: Pick<ChatPrompt, 'messages'> | { prompt: TextPrompt['texts'] | TextPrompt['texts'][number] },
+  more: Record<string, unknown> = {},
+): Record<string, unknown> => {
+  const body: Record<string, unknown> = { model: containerModel, ...prompt };
+  const put = (field: BoundField, value: unknown): void => {
+    const key = sentAs(field, fields[field]);
+    if (key !== undefined) body[key] = value;
+  };
+  put('max_completion_tokens', maxTokens);
+  put('prompt_cache_isolation_key', cacheSalt);
+  return Object.assign(body, more, { stream: true, stream_options: { include_usage: true }, request_id: requestId });
+};

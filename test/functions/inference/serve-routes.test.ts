@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { serveRoutes } from '../../../functions/inference/serve-routes.ts';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+
+const clock = { getRemainingTimeInMillis: () => 1_000 };
+const answerWith = (name: string) => (path: string) => async () => ({ statusCode: 200, headers: { path }, body: name });
+const routes = serveRoutes({
+  createChatCompletion: answerWith('chat'),
+  createCompletion: answerWith('completion'),
+  createResponse: answerWith('response'),
+  tokenize: answerWith('tokens'),
+  detokenize: answerWith('text'),
+});
+const serve = (resource: string, path: string) => routes({ resource, path } as ApiEvent, clock);
+
+test.each([
+  ['/tokenize', '/tokenize', 'tokens'],
+  ['/v1/completions', '/v1/completions', 'completion'],
+  ['/tokenize', '/tokenize/', 'tokens'],
+  ['/v1/completions', '/base/path/v1/completions', 'completion'],
+])('serves the resource %s by its own route, even where the path is %s', async (resource, path, expected) => {
+  expect(await serve(resource, path)).toEqual({ statusCode: 200, headers: { path: resource }, body: expected });
+});
+
+test.each(['/other', '/constructor'])('fails for a resource without a route, such as %s', (resource) => {
+  expect(() => serve(resource, '/tokenize')).toThrow(`The resource ${resource}`);
+});
