@@ -7,13 +7,22 @@ import type { ServingLimits } from './served-models.ts';
 import type { ContainerTokenizer } from './tokenizer.ts';
 
 /** What answers are made with. */
-export type ServingContext = { model: LanguageModel; tokenizer: ContainerTokenizer; control: Control; limits: ServingLimits };
+export interface ServingContext {
+  model: LanguageModel;
+  tokenizer: ContainerTokenizer;
+  control: Control;
+  limits: ServingLimits;
+}
 
 /** One request's way back: where its reply goes, how fast and how broken; the signal is aborted when the client leaves. */
-export type Exchange = { response: ServerResponse; settings: ControlSettings; signal: AbortSignal };
+export interface Exchange {
+  response: ServerResponse;
+  settings: ControlSettings;
+  signal: AbortSignal;
+}
 
 /** Lets a function reply with the fault that `/control` has set; it reads the request too, so that some faults come before any refusal. Stops when the client leaves. */
-export async function answer(control: Control, response: ServerResponse, reply: (exchange: Exchange) => Promise<void>): Promise<void> {
+export const answer = async (control: Control, response: ServerResponse, reply: (exchange: Exchange) => Promise<void>): Promise<void> => {
   const left = new AbortController();
   response.once('close', () => left.abort());
   if (response.destroyed) return;
@@ -26,7 +35,7 @@ export async function answer(control: Control, response: ServerResponse, reply: 
     if (!(error instanceof FaultReached)) throw error;
     await breakReply(response, error.fault, left.signal);
   }
-}
+};
 
 const isBeforeAnything = ({ kind, after_tokens }: NonNullable<ControlSettings['fault']>): boolean =>
   kind === 'error' || (kind === 'die' && after_tokens === undefined);

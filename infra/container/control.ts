@@ -35,34 +35,30 @@ export type ControlSettings = z.infer<typeof ControlSettings>;
 export const ControlChange = ControlSettings.partial();
 export type ControlChange = z.infer<typeof ControlChange>;
 
-export type Control = {
+export interface Control {
   settings(): ControlSettings;
-  change(change: ControlChange): void;
-  reset(): void;
+  change(change: ControlChange): ControlSettings;
+  reset(): ControlSettings;
   /** The settings for one request; its fault has one time less afterwards. */
   takeSettings(): ControlSettings;
-};
+}
 
 /** The settings to start from, and to reset to, in. */
-export function createControl(start: ControlSettings): Control {
+export const createControl = (start: ControlSettings): Control => {
   let settings = start;
   return {
     settings: () => settings,
-    change(change) {
-      settings = ControlSettings.parse({ ...settings, ...change });
-    },
-    reset() {
-      settings = start;
-    },
+    change: (change) => (settings = ControlSettings.parse({ ...settings, ...change })),
+    reset: () => (settings = start),
     takeSettings() {
       const taken = settings;
       settings = { ...settings, fault: afterOneHit(settings.fault) };
       return taken;
     },
   };
-}
+};
 
-function afterOneHit(fault: Fault | null): Fault | null {
+const afterOneHit = (fault: Fault | null): Fault | null => {
   if (fault?.times === undefined) return fault;
   return fault.times === 1 ? null : { ...fault, times: fault.times - 1 };
-}
+};

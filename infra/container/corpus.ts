@@ -4,12 +4,12 @@ import { join } from 'node:path';
 export const CORPUS_FOLDER = join(import.meta.dirname, 'corpus');
 
 /** A folder of UTF-8 `*.txt` files in, their paragraphs (separated by blank lines) in the order of the file names out. */
-export function readCorpus(folder: string): string[] {
+export const readCorpus = (folder: string): string[] => {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.txt'))
     .sort();
   return files.flatMap((name) => paragraphsOf(readFileSync(join(folder, name), 'utf8')));
-}
+};
 
 const paragraphsOf = (text: string): string[] =>
   text

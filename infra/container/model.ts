@@ -21,9 +21,13 @@ const NEVER_LOGIT = -50;
 const UNSEEN_COUNT = 0.001;
 
 /** What one prompt changes in the model: followers to copy, and the weight of each of its tokens. */
-export type PromptCache = { readonly tail: readonly number[]; readonly copied: Ngrams; readonly boosts: ReadonlyMap<number, number> };
+export interface PromptCache {
+  readonly tail: readonly number[];
+  readonly copied: Ngrams;
+  readonly boosts: ReadonlyMap<number, number>;
+}
 
-export type LanguageModel = {
+export interface LanguageModel {
   vocabularySize: number;
   /** The token that ends an answer. */
   endOfTurn: number;
@@ -34,13 +38,13 @@ export type LanguageModel = {
    * given. Logits are natural logarithms of probabilities, but for a constant. Depends on nothing but its arguments.
    */
   nextLogits(prompt: PromptCache, answer: readonly number[], into?: Float32Array): Float32Array;
-};
+}
 
 /**
  * An interpolated trigram over tokens, mixed with a cache of the prompt (Kuhn and De Mori, 1990).
  * Paragraphs of plain text in, the model out: each paragraph is learned as one answer of the assistant.
  */
-export function createModel(paragraphs: readonly string[], tokenizer: ContainerTokenizer): LanguageModel {
+export const createModel = (paragraphs: readonly string[], tokenizer: ContainerTokenizer): LanguageModel => {
   const { vocabularySize, specials, encodeText } = tokenizer;
   const { startOfTurn, endOfTurn, endOfText } = specials;
   const opening = [startOfTurn, ...encodeText('assistant\n')];
@@ -94,17 +98,17 @@ export function createModel(paragraphs: readonly string[], tokenizer: ContainerT
   };
 
   return { vocabularySize, endOfTurn, readPrompt, nextLogits };
-}
+};
 
-function unigramLogits(answers: readonly (readonly number[])[], vocabularySize: number): Float32Array {
+const unigramLogits = (answers: readonly (readonly number[])[], vocabularySize: number): Float32Array => {
   const counts = new Float64Array(vocabularySize).fill(UNSEEN_COUNT);
   for (const answer of answers) for (const id of answer) counts[id] = (counts[id] ?? 0) + 1;
   const total = counts.reduce((sum, count) => sum + count, 0);
   return Float32Array.from(counts, (count) => Math.log(count / total));
-}
+};
 
 /** Leaves out what opens each turn: its start token, the role and the newline. */
-function wordsOf(prompt: readonly number[], startOfTurn: number, newline: number | undefined): number[] {
+const wordsOf = (prompt: readonly number[], startOfTurn: number, newline: number | undefined): number[] => {
   let inOpening = false;
   return prompt.filter((id) => {
     if (id === startOfTurn) inOpening = true;
@@ -112,10 +116,10 @@ function wordsOf(prompt: readonly number[], startOfTurn: number, newline: number
     inOpening = id !== newline;
     return false;
   });
-}
+};
 
 /** What followed the last two tokens earlier in the answer, once for each time. */
-function repeatedFollowers(answer: readonly number[]): number[] {
+const repeatedFollowers = (answer: readonly number[]): number[] => {
   const found: number[] = [];
   const last = answer.at(-1);
   const previous = answer.at(-2);
@@ -123,4 +127,4 @@ function repeatedFollowers(answer: readonly number[]): number[] {
     if (answer[i - 1] === last && answer[i - 2] === previous) found.push(answer[i] ?? 0);
   }
   return found;
-}
+};

@@ -13,9 +13,17 @@ export const toEvent = (value: unknown): string => `data: ${toText(value)}\n\n`;
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** What all chunks of one reply share: the id, the Unix time in seconds, the served model's name. */
-export type ReplyHead = { id: string; created: number; model: string };
+export interface ReplyHead {
+  id: string;
+  created: number;
+  model: string;
+}
 
-export type Usage = { prompt_tokens: number; total_tokens: number; completion_tokens: number };
+export interface Usage {
+  prompt_tokens: number;
+  total_tokens: number;
+  completion_tokens: number;
+}
 
 export const randomHex = (): string => randomUUID().replaceAll('-', '');
 
@@ -34,23 +42,23 @@ export const toUsage = (promptTokens: number, completionTokens: number): Usage =
 });
 
 /** Sends a whole reply: any value as JSON, a string as plain text. */
-export function sendBody(response: ServerResponse, status: number, body: unknown): void {
+export const sendBody = (response: ServerResponse, status: number, body: unknown): void => {
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
   response.writeHead(status, { 'content-type': type }).end(toText(body));
-}
+};
 
 /** Sends the head of a stream. */
 export const openStream = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
 
 /** Sends a part of a stream, and waits while the client is slower than the model. */
-export async function sendPart(response: ServerResponse, part: string, signal: AbortSignal): Promise<void> {
+export const sendPart = async (response: ServerResponse, part: string, signal: AbortSignal): Promise<void> => {
   signal.throwIfAborted();
   if (!response.write(part)) await once(response, 'drain', { signal });
-}
+};
 
 /** Breaks a reply, begun or not, in the way of the fault. */
-export async function breakReply(response: ServerResponse, { kind, status, body }: Fault, signal: AbortSignal): Promise<void> {
+export const breakReply = async (response: ServerResponse, { kind, status, body }: Fault, signal: AbortSignal): Promise<void> => {
   // Node sends the first write of a reply a tick later; what was written before the fault must still arrive.
   await setImmediate();
   switch (kind) {
@@ -66,15 +74,10 @@ export async function breakReply(response: ServerResponse, { kind, status, body 
     case 'hang':
       if (!signal.aborted) await once(signal, 'abort');
       break;
-    case 'error_event':
-      if (response.headersSent) {
-        response.end(toEvent(body ?? toErrorBody(null)) + DONE);
-        break;
-      }
-      sendBody(response, status ?? 500, body ?? toErrorBody(null));
-      break;
     case 'error':
-      sendBody(response, status ?? 500, body ?? toErrorBody(null));
+    case 'error_event':
+      if (response.headersSent) response.end(toEvent(body ?? toErrorBody(null)) + DONE);
+      else sendBody(response, status ?? 500, body ?? toErrorBody(null));
       break;
   }
-}
+};

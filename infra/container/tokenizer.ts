@@ -8,26 +8,28 @@ export const TOKENIZER_FILE = join(import.meta.dirname, 'tokenizer.json');
 export const CHAT_TEMPLATE_FILE = join(import.meta.dirname, 'chat_template.jinja');
 
 /** `arguments` is the value that the call's JSON text says, as vLLM gives it to a template. */
-export type ToolCall = { function: { name: string; arguments: unknown } };
-export type ChatMessage = {
+export interface ToolCall {
+  function: { name: string; arguments: unknown };
+}
+export interface ChatMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   content: string;
   reasoning?: string | null | undefined;
   tool_calls?: readonly ToolCall[] | null | undefined;
-};
+}
 
 /** What a template renders beside the messages: tools as the caller wrote them, and the variables of `chat_template_kwargs`. */
-export type PromptOptions = {
+interface PromptOptions {
   tools?: readonly object[] | undefined;
   variables?: Record<string, unknown> | undefined;
   /** Opens the assistant's turn at the end; true if absent. */
   addGenerationPrompt?: boolean | undefined;
-};
+}
 
 /** One token id in, its bytes out. */
 export type TokenSpelling = (id: number) => Uint8Array;
 
-export type ContainerTokenizer = {
+export interface ContainerTokenizer {
   /** Token ids run from 0 to this number, exclusive. */
   vocabularySize: number;
   specials: { startOfTurn: number; endOfTurn: number; endOfText: number };
@@ -46,18 +48,19 @@ export type ContainerTokenizer = {
   vocabularyEntry(id: number): string;
   /** One token id in, its bytes out; none for a special token, unless it is to be spelled out. */
   tokenBytes(id: number, spellSpecials?: boolean): Uint8Array;
-};
-
-type AddedToken = { id: number; content: string };
-type TokenizerJson = { added_tokens: AddedToken[]; model: { vocab: Record<string, number> } };
-
-/** Reads the committed tokenizer and chat template, once a process. */
-export function loadTokenizer(): ContainerTokenizer {
-  return createTokenizer(JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8')), readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
 }
 
+interface TokenizerJson {
+  added_tokens: { id: number; content: string }[];
+  model: { vocab: Record<string, number> };
+}
+
+/** Reads the committed tokenizer and chat template, once a process. */
+export const loadTokenizer = (): ContainerTokenizer =>
+  createTokenizer(JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8')), readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
+
 /** The content of a byte-level `tokenizer.json` and a Jinja chat template in, the tokenizer of the model out. */
-export function createTokenizer(json: TokenizerJson, chatTemplate: string): ContainerTokenizer {
+const createTokenizer = (json: TokenizerJson, chatTemplate: string): ContainerTokenizer => {
   const plain = new Tokenizer({ ...json, added_tokens: [] }, {});
   const whole = new Tokenizer(json, {});
   const template = new Template(chatTemplate);
@@ -89,10 +92,10 @@ export function createTokenizer(json: TokenizerJson, chatTemplate: string): Cont
     vocabularyEntry: (id) => entries[id] ?? '',
     tokenBytes,
   };
-}
+};
 
-function idOf(ids: ReadonlyMap<string, number>, content: string): number {
+const idOf = (ids: ReadonlyMap<string, number>, content: string): number => {
   const id = ids.get(content);
   if (id === undefined) throw new Error(`tokenizer.json has no special token ${content}`);
   return id;
-}
+};

@@ -17,19 +17,19 @@ const CALL_CLOSING = ')\n';
 const HIDDEN: Channel = { kind: 'hidden' };
 
 /** A body, the tools it calls and how much it may think in, what makes the phases of one answer to it out. */
-export function answerPhases(body: ChatRequest, called: CalledTools, reasoningTokens: number, tokenizer: ContainerTokenizer) {
+export const answerPhases = (body: ChatRequest, called: CalledTools, reasoningTokens: number, tokenizer: ContainerTokenizer) => {
   const { endOfTurn } = tokenizer.specials;
   const createAnswer = plainAnswer(body, called, tokenizer);
   if (reasoningTokens === 0) return createAnswer;
   const end = tokenizer.encodeText(END_OF_REASONING);
   return (): Phase[] => [reasoningPhase(reasoningTokens, endOfTurn, tokenizer.tokenBytes), forcedPhase(HIDDEN, end), ...createAnswer()];
-}
+};
 
 /**
  * How many tokens a model that reasons may think: no more than asked, and at most half of all. Throws `BadRequest` for a budget
  * that the model knows nothing of.
  */
-export function reasoningTokensOf(body: ChatRequest, reasons: boolean, maxTokens: number): number {
+export const reasoningTokensOf = (body: ChatRequest, reasons: boolean, maxTokens: number): number => {
   const { thinking_token_budget: budget, reasoning_effort: effort, chat_template_kwargs: variables } = body;
   if (!reasons) {
     if (typeof budget !== 'number') return 0;
@@ -38,27 +38,27 @@ export function reasoningTokensOf(body: ChatRequest, reasons: boolean, maxTokens
   }
   if (variables?.enable_thinking === false) return 0;
   return Math.min(EFFORT_TOKENS[effort ?? 'medium'], budget ?? Infinity, Math.floor(maxTokens / 2));
-}
+};
 
-function plainAnswer(body: ChatRequest, called: CalledTools, tokenizer: ContainerTokenizer): () => Phase[] {
+const plainAnswer = (body: ChatRequest, called: CalledTools, tokenizer: ContainerTokenizer): (() => Phase[]) => {
   if (called.calls.length > 0) return callPhases(called, tokenizer);
   const results = toolResults(body);
   const said = results.length > 0 ? forcedAnswer(`The tool says: ${results.join(', and: ')}`, tokenizer) : () => [freePhase()];
   return formattedAnswer(body.response_format, tokenizer) ?? said;
-}
+};
 
 /** What the tools said since the assistant called them. */
-function toolResults({ messages }: ChatRequest): string[] {
+const toolResults = ({ messages }: ChatRequest): string[] => {
   const since = messages.findLastIndex(({ role }) => role !== 'tool');
   return messages.slice(since + 1).map(textOf);
-}
+};
 
 /** A call that was named is its arguments and nothing else, as vLLM forces them. */
-function callPhases({ calls, named }: CalledTools, tokenizer: ContainerTokenizer): () => Phase[] {
+const callPhases = ({ calls, named }: CalledTools, tokenizer: ContainerTokenizer): (() => Phase[]) => {
   const closing = tokenizer.encodeText(CALL_CLOSING);
   const parts = calls.flatMap(({ name, arguments: text }, call): [Channel, number[]][] => {
     const own: [Channel, number[]] = [{ kind: 'call', call }, tokenizer.encodeText(text)];
     return named ? [own] : [[HIDDEN, tokenizer.encodeText(callOpening(name))], own, [HIDDEN, closing]];
   });
   return () => [...parts.map(([channel, tokens]) => forcedPhase(channel, tokens)), endingPhase(HIDDEN, tokenizer.specials.endOfTurn)];
-}
+};

@@ -2,25 +2,29 @@ import type { Step } from '../generation/generate.ts';
 import { randomHex } from '../reply.ts';
 import type { ChatPlan } from './plan.ts';
 
-export type ToolCallDelta = {
+interface ToolCallDelta {
   index: number;
   id?: string;
   type?: 'function';
   function: { name?: string; arguments: string };
-};
+}
 
 /** A piece of an assistant's message, as a stream brings it. */
-export type Delta = { content?: string; reasoning?: string; tool_calls?: ToolCallDelta[] };
+export interface Delta {
+  content?: string;
+  reasoning?: string;
+  tool_calls?: ToolCallDelta[];
+}
 
 /** An assistant's message put together again from its pieces. */
-export type Message = {
+export interface Message {
   content: string;
   reasoning: string;
   toolCalls: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
-};
+}
 
 /** A plan in, what turns each step of its answers into deltas out: often one, sometimes none; a call is announced before its arguments. */
-export function createDeltas({ called, showsReasoning }: ChatPlan): (step: Step) => Delta[] {
+export const createDeltas = ({ called, showsReasoning }: ChatPlan): ((step: Step) => Delta[]) => {
   const announced = new Set<string>();
   return ({ choice, channel, text }) => {
     if (channel.kind === 'hidden') return [];
@@ -34,10 +38,10 @@ export function createDeltas({ called, showsReasoning }: ChatPlan): (step: Step)
     const opening: ToolCallDelta = { index, id: `chatcmpl-tool-${randomHex()}`, type: 'function', function: { name, arguments: '' } };
     return [{ tool_calls: [opening] }, ...piece];
   };
-}
+};
 
 /** Adds a delta to the message, as a client does. */
-export function addDelta(message: Message, { content = '', reasoning = '', tool_calls: calls = [] }: Delta): void {
+export const addDelta = (message: Message, { content = '', reasoning = '', tool_calls: calls = [] }: Delta): void => {
   message.content += content;
   message.reasoning += reasoning;
   for (const {
@@ -49,4 +53,4 @@ export function addDelta(message: Message, { content = '', reasoning = '', tool_
     if (call) call.function.arguments += text;
     else message.toolCalls[index] = { id: id ?? '', type: 'function', function: { name: name ?? '', arguments: text } };
   }
-}
+};

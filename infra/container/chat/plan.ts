@@ -10,7 +10,7 @@ import { echoOf, encodeConversation } from './prompt.ts';
 import type { ChatRequest } from './request.ts';
 
 /** What to generate, and what the reply says beside it. */
-export type ChatPlan = {
+export interface ChatPlan {
   modelName: string;
   generation: GenerationRequest;
   called: CalledTools;
@@ -19,14 +19,14 @@ export type ChatPlan = {
   showsReasoning: boolean;
   showsTokenIds: boolean;
   requestId: string | undefined;
-};
+}
 
 /**
  * A body that fits the schema in, the way to its answers out. Throws `NotFound` for a model's name that is not served, `BadRequest`
  * for a value out of range, for a JSON schema that cannot be followed, and for a prompt and `max_tokens` that do not fit the
  * window together.
  */
-export function planChat(body: ChatRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): ChatPlan {
+export const planChat = (body: ChatRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): ChatPlan => {
   const model = findModel(body.model, limits);
   const asked = body.max_completion_tokens ?? body.max_tokens;
   checkRanges(body, { maxTokens: asked ?? 1, logprobs: body.top_logprobs ?? 0 });
@@ -47,4 +47,4 @@ export function planChat(body: ChatRequest, tokenizer: ContainerTokenizer, limit
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : null,
     },
   };
-}
+};

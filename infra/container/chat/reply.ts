@@ -5,23 +5,36 @@ import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { Delta, Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 
-type LogprobEntry = { token: string; logprob: number; bytes: number[] };
-type ChoiceLogprobs = { content: (LogprobEntry & { top_logprobs: LogprobEntry[] })[] };
-
-/** What a chunk or a choice says of its tokens; null where nobody asked. */
-export type TokenFacts = { logprobs: ChoiceLogprobs | null; tokenIds: number[] | null };
-
-/** Why a reply's choice ended: as the generation did, or with calls. */
-export type ChoiceFinish = { reason: Finish['reason'] | 'tool_calls'; stopReason: Finish['stopReason'] };
-
-/** An answer that called tools, other than one named, and ended by itself finishes with `tool_calls`. */
-export function toChoiceFinish({ reason, stopReason }: Finish, { called }: ChatPlan): ChoiceFinish {
-  const hasCalled = called.calls.length > 0 && !called.named && reason === 'stop' && stopReason === null;
-  return { reason: hasCalled ? 'tool_calls' : reason, stopReason };
+interface LogprobEntry {
+  token: string;
+  logprob: number;
+  bytes: number[];
 }
 
+/** What a chunk or a choice says of its tokens; null where nobody asked. */
+interface TokenFacts {
+  logprobs: { content: (LogprobEntry & { top_logprobs: LogprobEntry[] })[] } | null;
+  tokenIds: number[] | null;
+}
+
+/** Why a reply's choice ended: as the generation did, or with calls. */
+interface ChoiceFinish {
+  reason: Finish['reason'] | 'tool_calls';
+  stopReason: Finish['stopReason'];
+}
+
+/** An answer that called tools, other than one named, and ended by itself finishes with `tool_calls`. */
+export const toChoiceFinish = ({ reason, stopReason }: Finish, { called }: ChatPlan): ChoiceFinish => {
+  const hasCalled = called.calls.length > 0 && !called.named && reason === 'stop' && stopReason === null;
+  return { reason: hasCalled ? 'tool_calls' : reason, stopReason };
+};
+
 /** Steps of one answer in, what is told of their tokens out; probabilities are told of what a message shows, and not of its reasoning. */
-export function toTokenFacts(steps: readonly Step[], { generation, showsTokenIds }: ChatPlan, tokenizer: ContainerTokenizer): TokenFacts {
+export const toTokenFacts = (
+  steps: readonly Step[],
+  { generation, showsTokenIds }: ChatPlan,
+  tokenizer: ContainerTokenizer,
+): TokenFacts => {
   const toEntry = ({ token, logprob }: TokenLogprob): LogprobEntry => ({
     token: tokenizer.decode([token], true),
     logprob,
@@ -33,10 +46,14 @@ export function toTokenFacts(steps: readonly Step[], { generation, showsTokenIds
     logprobs: generation.topLogprobs === null || content.length === 0 ? null : { content },
     tokenIds: showsTokenIds ? steps.map(({ token }) => token) : null,
   };
-}
+};
 
 /** A finished answer: its message, what is told of its tokens, why it ended. */
-export type Answer = { message: Message; facts: TokenFacts; finish: ChoiceFinish };
+interface Answer {
+  message: Message;
+  facts: TokenFacts;
+  finish: ChoiceFinish;
+}
 
 /** Finished answers in, the body of a reply in one piece out; usage `undefined` leaves the key away. */
 export const toCompletion = (

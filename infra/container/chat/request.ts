@@ -54,7 +54,7 @@ export const ChatRequest = Fields.superRefine((body, context) => {
 });
 export type ChatRequest = z.infer<typeof Fields>;
 
-function problemOf(body: ChatRequest): string | null {
+const problemOf = (body: ChatRequest): string | null => {
   const { logprobs, top_logprobs, tools, tool_choice } = body;
   const shared = sharedProblemOf(body);
   if (shared !== null) return shared;
@@ -67,4 +67,4 @@ function problemOf(body: ChatRequest): string | null {
   if (!tools) return 'When using `tool_choice`, `tools` must be set.';
   const known = typeof tool_choice === 'string' || tools.some((tool) => tool.function.name === tool_choice.function.name);
   return known ? null : 'The tool specified in `tool_choice` does not match any of the specified `tools`';
-}
+};

@@ -1,22 +1,14 @@
-import type { ChosenLogprob } from '../sampling/logprobs.ts';
+import type { Step } from '../generation/generate.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 
 /** A token and how likely it was; null for the first of a prompt, which nothing comes before. */
-export type ToldToken = { token: number; logprob: ChosenLogprob | null };
-
-/** Four lists with an entry for each token; offsets count characters, as Python does. */
-export type CompletionLogprobs = {
-  text_offset: number[];
-  token_logprobs: (number | null)[];
-  tokens: string[];
-  top_logprobs: (Record<string, number> | null)[];
-};
+export type ToldToken = Pick<Step, 'token' | 'logprob'>;
 
 /** Characters beyond the basic plane count once: this is Python's `len`. */
 export const lengthOf = (text: string): number => Array.from(text).length;
 
 /** Tokens in, and how many characters the reply had before them, vLLM's object of plain completions out; the likeliest tokens have the chosen one among them. */
-export function toLogprobs(told: readonly ToldToken[], offset: number, tokenizer: ContainerTokenizer): CompletionLogprobs {
+export const toLogprobs = (told: readonly ToldToken[], offset: number, tokenizer: ContainerTokenizer) => {
   const textOf = (token: number): string => tokenizer.decode([token], true);
   const tokens = told.map(({ token }) => textOf(token));
   let at = offset;
@@ -32,4 +24,4 @@ export function toLogprobs(told: readonly ToldToken[], offset: number, tokenizer
       ({ logprob }) => logprob && Object.fromEntries([logprob, ...logprob.top].map((one) => [textOf(one.token), one.logprob])),
     ),
   };
-}
+};

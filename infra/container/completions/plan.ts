@@ -11,7 +11,7 @@ import { type Prompt, readPrompts } from './prompts.ts';
 import type { CompletionRequest } from './request.ts';
 
 /** What to generate, and what the reply says beside it. */
-export type CompletionPlan = {
+export interface CompletionPlan {
   modelName: string;
   prompts: readonly Prompt[];
   /** How many answers each prompt gets; they are numbered through, those of the first prompt first. */
@@ -23,7 +23,7 @@ export type CompletionPlan = {
   topLogprobs: number | null;
   showsTokenIds: boolean;
   requestId: string | undefined;
-};
+}
 
 const DEFAULT_MAX_TOKENS = 16;
 
@@ -31,7 +31,7 @@ const DEFAULT_MAX_TOKENS = 16;
  * A body that fits the schema in, the way to its answers out. Throws `NotFound` for a model's name that is not served, `BadRequest`
  * for a suffix, for a value out of range, for a prompt that is none, and for one that does not fit the window with `max_tokens`.
  */
-export function planCompletion(body: CompletionRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): CompletionPlan {
+export const planCompletion = (body: CompletionRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): CompletionPlan => {
   const model = findModel(body.model, limits);
   if (typeof body.suffix === 'string') throw new BadRequest('suffix is not currently supported');
   const echoes = body.echo ?? false;
@@ -56,4 +56,4 @@ export function planCompletion(body: CompletionRequest, tokenizer: ContainerToke
     showsTokenIds: body.return_token_ids ?? false,
     requestId: body.request_id,
   };
-}
+};

@@ -6,7 +6,11 @@ import { lengthOf, toLogprobs } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';
 
 /** What all choices of one reply are made with. */
-export type Form = { plan: CompletionPlan; echoes: readonly Echo[]; tokenizer: ContainerTokenizer };
+export interface Form {
+  plan: CompletionPlan;
+  echoes: readonly Echo[];
+  tokenizer: ContainerTokenizer;
+}
 
 /** An echo alone ends because nothing more may be made. */
 const NO_STEPS: Finish = { reason: 'length', stopReason: null };
@@ -14,13 +18,11 @@ const NO_STEPS: Finish = { reason: 'length', stopReason: null };
 const promptOf = (index: number, { choicesPerPrompt }: CompletionPlan): number => Math.floor(index / choicesPerPrompt);
 
 /** Steps of one choice in, after an echo if there is one, and how much of its text is out already, what a choice and a chunk have in common out. */
-function toPart(steps: readonly Step[], echo: Echo | undefined, shown: number, { plan, tokenizer }: Form) {
-  return {
-    text: (echo?.text ?? '') + steps.map(({ text }) => text).join(''),
-    logprobs: plan.topLogprobs === null ? null : toLogprobs([...(echo?.tokens ?? []), ...steps], shown, tokenizer),
-    tokenIds: plan.showsTokenIds ? steps.map(({ token }) => token) : null,
-  };
-}
+const toPart = (steps: readonly Step[], echo: Echo | undefined, shown: number, { plan, tokenizer }: Form) => ({
+  text: (echo?.text ?? '') + steps.map(({ text }) => text).join(''),
+  logprobs: plan.topLogprobs === null ? null : toLogprobs([...(echo?.tokens ?? []), ...steps], shown, tokenizer),
+  tokenIds: plan.showsTokenIds ? steps.map(({ token }) => token) : null,
+});
 
 /** The steps of each choice in, the body of a reply in one piece out; usage `undefined` leaves the key away. */
 export const toTextCompletion = (head: ReplyHead, answers: readonly (readonly Step[])[], form: Form, usage: Usage | undefined) => ({
@@ -31,7 +33,7 @@ export const toTextCompletion = (head: ReplyHead, answers: readonly (readonly St
   ...(usage && { usage: { ...usage, prompt_tokens_details: null } }),
 });
 
-function toChoice(steps: readonly Step[], index: number, form: Form) {
+const toChoice = (steps: readonly Step[], index: number, form: Form) => {
   const { plan, echoes } = form;
   const { text, logprobs, tokenIds } = toPart(steps, echoes[promptOf(index, plan)], 0, form);
   const { reason, stopReason } = steps.at(-1)?.finish ?? NO_STEPS;
@@ -45,10 +47,10 @@ function toChoice(steps: readonly Step[], index: number, form: Form) {
     prompt_logprobs: null,
     prompt_token_ids: plan.showsTokenIds ? (plan.prompts[promptOf(index, plan)]?.tokens ?? null) : null,
   };
-}
+};
 
 /** Makes the chunks of one stream: the first one of a choice has its echo and its prompt's tokens, which vLLM sends with an echo even to those who did not ask. */
-export function createChunks(head: ReplyHead, form: Form) {
+export const createChunks = (head: ReplyHead, form: Form) => {
   const { plan, echoes } = form;
   const shown = new Map<number, number>();
   const chunk = (index: number, steps: readonly Step[], finish: Finish | null) => {
@@ -76,7 +78,7 @@ export function createChunks(head: ReplyHead, form: Form) {
     /** The chunk after the last choice, sent to those who asked for usage. */
     usage: (usage: Usage) => ({ ...object(head, []), usage }),
   };
-}
+};
 
 const object = ({ id, created, model }: ReplyHead, choices: readonly object[]) => ({
   id,

@@ -23,8 +23,8 @@ export const CompletionRequest = Fields.superRefine((body, context) => {
 });
 export type CompletionRequest = z.infer<typeof Fields>;
 
-function problemOf(body: CompletionRequest): string | null {
+const problemOf = (body: CompletionRequest): string | null => {
   if ((body.logprobs ?? 0) < -1) return '`logprobs` must be a positive value or -1.';
   const shared = sharedProblemOf(body);
   return shared ?? (body.prompt ? null : 'Either prompt or prompt_embeds must be provided and non-empty.');
-}
+};

@@ -5,7 +5,11 @@ import type { CompletionPlan } from './plan.ts';
 import { createChunks, type Form, toTextCompletion } from './reply.ts';
 
 /** Where a reply goes and what it says; the signal is aborted when the client leaves. */
-export type Reply = Form & { response: ServerResponse; signal: AbortSignal; sendsUsage: boolean };
+interface Reply extends Form {
+  response: ServerResponse;
+  signal: AbortSignal;
+  sendsUsage: boolean;
+}
 
 const headOf = ({ modelName, requestId }: CompletionPlan) => createReplyHead('cmpl', modelName, requestId);
 
@@ -18,16 +22,16 @@ const usageOf = ({ prompts }: CompletionPlan, tokens: number): Usage =>
   );
 
 /** Sends the reply in one piece, once all its answers are finished. */
-export async function sendWhole({ response, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+export const sendWhole = async ({ response, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { plan } = form;
   const answers = Array.from({ length: choiceCount(plan) }, (): Step[] => []);
   for await (const step of steps) answers[step.choice]?.push(step);
   const usage = sendsUsage ? usageOf(plan, answers.flat().length) : undefined;
   sendBody(response, 200, toTextCompletion(headOf(plan), answers, form, usage));
-}
+};
 
 /** Sends the reply as it comes, a chunk for each token, its answers among each other. */
-export async function sendStream({ response, signal, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+export const sendStream = async ({ response, signal, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { plan } = form;
   const chunks = createChunks(headOf(plan), form);
   const send = (value: unknown) => sendPart(response, toEvent(value), signal);
@@ -40,4 +44,4 @@ export async function sendStream({ response, signal, sendsUsage, ...form }: Repl
   if (tokens === 0) for (let index = 0; index < choiceCount(plan); index++) await send(chunks.echo(index));
   if (sendsUsage) await send(chunks.usage(usageOf(plan, tokens)));
   response.end(DONE);
-}
+};

@@ -20,7 +20,7 @@ const integerMode = (byte: number): NumberMode | null => (isDigit(byte) ? (byte 
 export const beginNumber = (byte: number): NumberMode | null => (byte === MINUS ? 'minus' : integerMode(byte));
 
 /** A further byte in; null if it does not belong to the number. */
-export function nextNumberMode(mode: NumberMode, byte: number): NumberMode | null {
+export const nextNumberMode = (mode: NumberMode, byte: number): NumberMode | null => {
   const digit = isDigit(byte);
   switch (mode) {
     case 'minus':
@@ -41,9 +41,9 @@ export function nextNumberMode(mode: NumberMode, byte: number): NumberMode | nul
     case 'exponent-digits':
       return digit ? 'exponent-digits' : null;
   }
-}
+};
 
-function afterInteger(byte: number): NumberMode | null {
+const afterInteger = (byte: number): NumberMode | null => {
   if (byte === POINT) return 'point';
   return EXPONENT.has(byte) ? 'exponent' : null;
-}
+};

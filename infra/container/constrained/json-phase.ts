@@ -11,7 +11,7 @@ const PATIENCE_TOKENS = 64;
  * One JSON object and then the end of the turn, for the rest of an answer. It closes in time: every byte is a token of its own,
  * so no token may come that leaves more bytes to close than tokens. Fewer than two tokens for it are not enough for any object.
  */
-export function jsonPhase(trie: TrieNode, spelling: TokenSpelling, endOfTurn: number): Phase {
+export const jsonPhase = (trie: TrieNode, spelling: TokenSpelling, endOfTurn: number): Phase => {
   let state = JSON_START;
   let tokens = 0;
   let scalarTokens = 0;
@@ -40,4 +40,4 @@ export function jsonPhase(trie: TrieNode, spelling: TokenSpelling, endOfTurn: nu
       return false;
     },
   };
-}
+};

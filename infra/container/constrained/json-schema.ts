@@ -1,20 +1,23 @@
 import { BadRequest } from '../errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export type SchemaObject = { readonly [keyword: string]: Json };
+export type SchemaObject = Readonly<Record<string, Json>>;
 
 /** The document that references point into, and how many of its schemas may still be looked at. */
-export type SchemaDocument = { readonly root: Json; readonly budget: { left: number } };
+export interface SchemaDocument {
+  readonly root: Json;
+  readonly budget: { left: number };
+}
 
 const MOST_SCHEMAS = 20_000;
 
 export const openDocument = (root: Json): SchemaDocument => ({ root, budget: { left: MOST_SCHEMAS } });
 
 /** Counts a look at a schema, so that no document can keep us busy. */
-export function spendLook({ budget }: SchemaDocument): void {
+export const spendLook = ({ budget }: SchemaDocument): void => {
   budget.left -= 1;
   if (budget.left < 0) throw new SchemaRefused(`it takes more than ${MOST_SCHEMAS} looks at its parts.`);
-}
+};
 
 /** Keywords that this container satisfies, and those that ask for nothing. */
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
@@ -38,16 +41,16 @@ export const isRecord = (value: unknown): value is { [key: string]: Json } =>
 export const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
 /** Booleans in, the schemas they stand for out; `false`, which nothing fits, is refused. */
-export function toSchemaObject(schema: Json | undefined): SchemaObject {
+export const toSchemaObject = (schema: Json | undefined): SchemaObject => {
   if (schema === undefined || schema === true) return {};
   if (!isRecord(schema)) throw new SchemaRefused(`${JSON.stringify(schema)} is no schema that anything fits.`);
   const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
   if (unknown !== undefined) throw new SchemaRefused(`the keyword '${unknown}' is not supported.`);
   return schema;
-}
+};
 
 /** A reference within the document (`#` or `#/…`, RFC 6901) in, the schema it points to out. */
-export function resolveReference({ root }: SchemaDocument, reference: string): Json {
+export const resolveReference = ({ root }: SchemaDocument, reference: string): Json => {
   if (!/^#(\/|$)/.test(reference)) throw new SchemaRefused(`the $ref '${reference}' does not point into the schema.`);
   let found: Json | undefined = root;
   for (const part of reference.split('/').slice(1)) {
@@ -58,18 +61,18 @@ export function resolveReference({ root }: SchemaDocument, reference: string): J
   }
   if (found === undefined) throw new SchemaRefused(`the $ref '${reference}' points nowhere.`);
   return found;
-}
+};
 
-function decodePart(part: string): string {
+const decodePart = (part: string): string => {
   try {
     return decodeURIComponent(part);
   } catch {
     return part;
   }
-}
+};
 
 /** The types that a schema names or, where it names none, those that its other keywords speak of; `null` is the least of all. */
-export function typesOf(schema: SchemaObject): string[] {
+export const typesOf = (schema: SchemaObject): string[] => {
   if (typeof schema.type === 'string') return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === 'string');
   const has = (...keywords: string[]) => keywords.some((keyword) => schema[keyword] !== undefined);
@@ -78,12 +81,12 @@ export function typesOf(schema: SchemaObject): string[] {
   if (has('minLength', 'maxLength', 'pattern', 'format')) return ['string'];
   if (has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf')) return ['number'];
   return ['null'];
-}
+};
 
 /** A number that a keyword must have if it is there. */
-export function numberOf(schema: SchemaObject, keyword: string): number | undefined {
+export const numberOf = (schema: SchemaObject, keyword: string): number | undefined => {
   const value = schema[keyword];
   if (value === undefined) return undefined;
   if (typeof value !== 'number') throw new SchemaRefused(`the keyword '${keyword}' must be a number.`);
   return value;
-}
+};

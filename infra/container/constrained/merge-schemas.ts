@@ -1,6 +1,28 @@
 import { isSame } from './fits-schema.ts';
 import { asList, isRecord, type Json, type SchemaObject, SchemaRefused } from './json-schema.ts';
 
+const larger = (a: Json, b: Json): Json | undefined => (typeof a === 'number' && typeof b === 'number' ? Math.max(a, b) : undefined);
+const smaller = (a: Json, b: Json): Json | undefined => (typeof a === 'number' && typeof b === 'number' ? Math.min(a, b) : undefined);
+
+const mergeProperties = (a: Json, b: Json): Json | undefined => {
+  if (!isRecord(a) || !isRecord(b)) return undefined;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const found = [a, b].filter((properties) => Object.hasOwn(properties, name)).map((properties) => properties[name] ?? true);
+      return [name, found.length === 1 ? (found[0] ?? true) : { allOf: found }];
+    }),
+  );
+};
+
+/** Every integer is a number. */
+const commonTypes = (a: Json, b: Json): Json | undefined => {
+  const names = (type: Json) => (Array.isArray(type) ? type : [type]);
+  const accepts = (type: Json, name: Json) => names(type).includes(name) || (name === 'integer' && names(type).includes('number'));
+  const common = [...new Set([...names(a), ...names(b)])].filter((name) => accepts(a, name) && accepts(b, name));
+  return common.length > 0 ? common : undefined;
+};
+
 /** How two values of a keyword become one that asks for both. */
 const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new Map([
   ...['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, larger] as const),
@@ -15,7 +37,7 @@ const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new 
 ]);
 
 /** Schemas that must hold together in, one that says the same out; refused where two of them say a keyword differently. */
-export function mergeSchemas(schemas: readonly SchemaObject[]): SchemaObject {
+export const mergeSchemas = (schemas: readonly SchemaObject[]): SchemaObject => {
   const merged: { [keyword: string]: Json } = {};
   for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema))) {
     const earlier = merged[keyword];
@@ -24,31 +46,4 @@ export function mergeSchemas(schemas: readonly SchemaObject[]): SchemaObject {
     merged[keyword] = both;
   }
   return merged;
-}
-
-function larger(a: Json, b: Json): Json | undefined {
-  return typeof a === 'number' && typeof b === 'number' ? Math.max(a, b) : undefined;
-}
-
-function smaller(a: Json, b: Json): Json | undefined {
-  return typeof a === 'number' && typeof b === 'number' ? Math.min(a, b) : undefined;
-}
-
-function mergeProperties(a: Json, b: Json): Json | undefined {
-  if (!isRecord(a) || !isRecord(b)) return undefined;
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const found = [a, b].filter((properties) => Object.hasOwn(properties, name)).map((properties) => properties[name] ?? true);
-      return [name, found.length === 1 ? (found[0] ?? true) : { allOf: found }];
-    }),
-  );
-}
-
-/** Every integer is a number. */
-function commonTypes(a: Json, b: Json): Json | undefined {
-  const names = (type: Json) => (Array.isArray(type) ? type : [type]);
-  const accepts = (type: Json, name: Json) => names(type).includes(name) || (name === 'integer' && names(type).includes('number'));
-  const common = [...new Set([...names(a), ...names(b)])].filter((name) => accepts(a, name) && accepts(b, name));
-  return common.length > 0 ? common : undefined;
-}
+};

@@ -19,7 +19,11 @@ import { boundedLength, smallestNumber, smallestText } from './smallest-leaf.ts'
 const MOST_NESTED = 64;
 
 /** Where in the document we are: the references that led here, and how deep the value is by now. */
-type Search = { readonly document: SchemaDocument; readonly following: readonly string[]; readonly depth: number };
+interface Search {
+  readonly document: SchemaDocument;
+  readonly following: readonly string[];
+  readonly depth: number;
+}
 
 /**
  * A JSON schema (draft 2020-12) in, a small value that fits it out: what it names as default or as first example, otherwise the
@@ -28,16 +32,19 @@ type Search = { readonly document: SchemaDocument; readonly following: readonly 
  */
 export const smallestInstance = (schema: Json): Json => build(schema, { document: openDocument(schema), following: ['#'], depth: 0 });
 
-function build(schema: Json | undefined, search: Search): Json {
+const build = (schema: Json | undefined, search: Search): Json => {
   if (search.depth > MOST_NESTED) throw new SchemaRefused(`its smallest value has more than ${MOST_NESTED} levels, or no end.`);
   const flat = flatten(schema, search);
   return buildFlat(flat.schema, { ...search, following: flat.following });
+};
+
+interface Flat {
+  schema: SchemaObject;
+  following: readonly string[];
 }
 
-type Flat = { schema: SchemaObject; following: readonly string[] };
-
 /** Puts what `$ref` and `allOf` bring in their place. */
-function flatten(schema: Json | undefined, search: Search): Flat {
+const flatten = (schema: Json | undefined, search: Search): Flat => {
   spendLook(search.document);
   const { $ref, allOf, ...own } = toSchemaObject(schema);
   const parts = asList(allOf).map((part) => flatten(part, search));
@@ -45,14 +52,14 @@ function flatten(schema: Json | undefined, search: Search): Flat {
   // Several parts at once are no longer what one reference names, so none of theirs was followed.
   const following = (parts.length === 1 ? parts[0]?.following : undefined) ?? search.following;
   return { schema: mergeSchemas([...parts.map((part) => part.schema), own]), following };
-}
+};
 
-function flattenReference(reference: string, search: Search): Flat {
+const flattenReference = (reference: string, search: Search): Flat => {
   if (search.following.includes(reference)) throw new SchemaRefused(`the $ref '${reference}' leads back to itself without end.`);
   return flatten(resolveReference(search.document, reference), { ...search, following: [...search.following, reference] });
-}
+};
 
-function buildFlat(schema: SchemaObject, search: Search): Json {
+const buildFlat = (schema: SchemaObject, search: Search): Json => {
   const fits = (value: Json) => fitsSchema(value, schema, search.document);
   const named = [schema.const, schema.default, asList(schema.examples)[0], ...asList(schema.enum)];
   const found = named.find((value) => value !== undefined && fits(value));
@@ -64,12 +71,12 @@ function buildFlat(schema: SchemaObject, search: Search): Json {
   const value = buildOfType(schema, search);
   if (!fits(value)) throw new SchemaRefused(`no small value was found for ${excerpt(schema)}.`);
   return value;
-}
+};
 
 const excerpt = (schema: SchemaObject): string => JSON.stringify(schema).slice(0, 200);
 
 /** The first branch that something fits; one that goes on without end has no such thing. */
-function buildBranch(branches: readonly Json[], own: SchemaObject, fits: (value: Json) => boolean, search: Search): Json {
+const buildBranch = (branches: readonly Json[], own: SchemaObject, fits: (value: Json) => boolean, search: Search): Json => {
   let problem = new SchemaRefused('nothing fits any branch of its anyOf or oneOf.');
   for (const branch of branches) {
     try {
@@ -82,9 +89,9 @@ function buildBranch(branches: readonly Json[], own: SchemaObject, fits: (value:
     }
   }
   throw problem;
-}
+};
 
-function buildOfType(schema: SchemaObject, search: Search): Json {
+const buildOfType = (schema: SchemaObject, search: Search): Json => {
   const [type] = typesOf(schema);
   switch (type) {
     case 'object':
@@ -103,9 +110,9 @@ function buildOfType(schema: SchemaObject, search: Search): Json {
     default:
       throw new SchemaRefused(`the type ${JSON.stringify(schema.type)} is not known.`);
   }
-}
+};
 
-function buildObject(schema: SchemaObject, search: Search): Json {
+const buildObject = (schema: SchemaObject, search: Search): Json => {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const required = asList(schema.required).filter((name) => typeof name === 'string');
   const spare = Object.keys(properties).filter((name) => !required.includes(name));
@@ -113,12 +120,12 @@ function buildObject(schema: SchemaObject, search: Search): Json {
   return Object.fromEntries(
     names.map((name) => [name, build(Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties, inside(search))]),
   );
-}
+};
 
-function buildArray(schema: SchemaObject, search: Search): Json {
+const buildArray = (schema: SchemaObject, search: Search): Json => {
   const count = boundedLength(schema, 'minItems');
   const first = asList(schema.prefixItems);
   return Array.from({ length: count }, (_, i) => build(i < first.length ? first[i] : schema.items, inside(search)));
-}
+};
 
 const inside = (search: Search): Search => ({ ...search, depth: search.depth + 1 });

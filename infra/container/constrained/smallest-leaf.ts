@@ -18,7 +18,7 @@ const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
 ]);
 
 /** The shortest text, or the example of its format. */
-export function smallestText(schema: SchemaObject): string {
+export const smallestText = (schema: SchemaObject): string => {
   const least = boundedLength(schema, 'minLength');
   const formatted = FORMATS.get(schema.format) ?? '';
   const text = formatted.length >= least ? formatted : 'a'.repeat(least);
@@ -26,17 +26,17 @@ export function smallestText(schema: SchemaObject): string {
     throw new SchemaRefused("the keyword 'pattern' is not supported without a default or an example.");
   }
   return text;
-}
+};
 
 /** A length that a keyword asks for at least; 0 without it. */
-export function boundedLength(schema: SchemaObject, keyword: 'minLength' | 'minItems'): number {
+export const boundedLength = (schema: SchemaObject, keyword: 'minLength' | 'minItems'): number => {
   const length = numberOf(schema, keyword) ?? 0;
   if (length > MOST_LENGTH) throw new SchemaRefused(`the keyword '${keyword}' asks for more than ${MOST_LENGTH}.`);
   return Math.max(0, Math.ceil(length));
-}
+};
 
 /** The fitting number that is nearest to 0, out of those that the bounds name. */
-export function smallestNumber(schema: SchemaObject, isInteger: boolean): number {
+export const smallestNumber = (schema: SchemaObject, isInteger: boolean): number => {
   const step = numberOf(schema, 'multipleOf') ?? (isInteger ? 1 : undefined);
   const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']
     .map((keyword) => numberOf(schema, keyword))
@@ -51,4 +51,4 @@ export function smallestNumber(schema: SchemaObject, isInteger: boolean): number
   const [nearest] = candidates.sort((a, b) => Math.abs(a) - Math.abs(b));
   if (nearest === undefined) throw new SchemaRefused('no number fits its bounds.');
   return Object.is(nearest, -0) ? 0 : nearest;
-}
+};

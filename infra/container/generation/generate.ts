@@ -7,7 +7,7 @@ import { createSampler } from '../sampling/sampler.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { Channel, Phase } from './phase.ts';
 
-export type GenerationRequest = {
+export interface GenerationRequest {
   prompt: readonly number[];
   /** How many answers to make, side by side. */
   choices: number;
@@ -27,16 +27,19 @@ export type GenerationRequest = {
   showSpecials: boolean;
   /** How many likely tokens to tell beside each token; null tells no logarithms of probabilities at all. */
   topLogprobs: number | null;
-};
+}
 
 /** `stopReason` is the stop string or the stop token; null where the model ended its turn. */
-export type Finish = { reason: 'stop' | 'length'; stopReason: string | number | null };
+export interface Finish {
+  reason: 'stop' | 'length';
+  stopReason: string | number | null;
+}
 
 /**
  * One generated token: whose it is, where its text goes and what text it makes showable (often its own, sometimes none), and
  * on the last one of an answer why it is the last. `opensRound` is true for the first of those made at the same time.
  */
-export type Step = {
+export interface Step {
   choice: number;
   token: number;
   channel: Channel;
@@ -44,7 +47,7 @@ export type Step = {
   logprob: ChosenLogprob | null;
   finish: Finish | null;
   opensRound: boolean;
-};
+}
 
 /**
  * Requests in, their answers out, a step for each token; all answers get their next token in turn. They are numbered through: those
@@ -104,7 +107,7 @@ function* generateAnswer(
 }
 
 /** Turns the tokens of one answer into text, and sees where it ends. */
-function createReader(endOfTurn: number, tokenizer: ContainerTokenizer, request: GenerationRequest) {
+const createReader = (endOfTurn: number, tokenizer: ContainerTokenizer, request: GenerationRequest) => {
   const { maxTokens, sampling, stops, stopTokens, ignoreEnd, showSpecials, showStop } = request;
   const createText = () => createAnswerText(stops, showStop);
   let answerText = createText();
@@ -121,9 +124,9 @@ function createReader(endOfTurn: number, tokenizer: ContainerTokenizer, request:
       return { text: text + rest, finish };
     },
   };
-}
+};
 
-function finishOf(stopReason: string | number | null, endsTurn: boolean, isLast: boolean): Finish | null {
+const finishOf = (stopReason: string | number | null, endsTurn: boolean, isLast: boolean): Finish | null => {
   if (stopReason !== null || endsTurn) return { reason: 'stop', stopReason };
   return isLast ? { reason: 'length', stopReason: null } : null;
-}
+};

@@ -4,19 +4,19 @@ import type { TokenSpelling } from '../tokenizer.ts';
 export type Channel = { kind: 'content' | 'reasoning' | 'hidden' } | { kind: 'call'; call: number };
 
 /** A stretch of an answer; an answer is some of them, one after the other. */
-export type Phase = {
+export interface Phase {
   readonly channel: Channel;
   /** Sets the logits of what may not come next to -Infinity; `left` tokens may still be made, this one included. */
   mask(logits: Float32Array, left: number): void;
   /** Takes the token that came; true if it was the last one of the phase. */
   accept(token: number): boolean;
-};
+}
 
 /** Whatever the model says, for the rest of the answer. */
 export const freePhase = (): Phase => ({ channel: { kind: 'content' }, mask: () => {}, accept: () => false });
 
 /** These tokens and no others, at least one. */
-export function forcedPhase(channel: Channel, tokens: readonly number[]): Phase {
+export const forcedPhase = (channel: Channel, tokens: readonly number[]): Phase => {
   let at = 0;
   return {
     channel,
@@ -26,7 +26,7 @@ export function forcedPhase(channel: Channel, tokens: readonly number[]): Phase 
       return at === tokens.length;
     },
   };
-}
+};
 
 /** Nothing but the token that ends the turn, for the rest of the answer. */
 export const endingPhase = (channel: Channel, endOfTurn: number): Phase => ({
@@ -39,7 +39,7 @@ export const endingPhase = (channel: Channel, endOfTurn: number): Phase => ({
  * Thoughts of the model: at most `mostTokens`, and no more than the first sentence that ends in their second half. The token
  * that ends the turn does not come.
  */
-export function reasoningPhase(mostTokens: number, endOfTurn: number, spelling: TokenSpelling): Phase {
+export const reasoningPhase = (mostTokens: number, endOfTurn: number, spelling: TokenSpelling): Phase => {
   let tokens = 0;
   return {
     channel: { kind: 'reasoning' },
@@ -51,13 +51,13 @@ export function reasoningPhase(mostTokens: number, endOfTurn: number, spelling: 
       return tokens >= mostTokens || (2 * tokens >= mostTokens && SENTENCE_ENDS.some((end) => spelling(token).at(-1) === end));
     },
   };
-}
+};
 
 const SENTENCE_ENDS = Array.from('.!?', (character) => character.charCodeAt(0));
 
-function allowOnly(logits: Float32Array, token: number | undefined): void {
+const allowOnly = (logits: Float32Array, token: number | undefined): void => {
   if (token === undefined) return;
   const logit = logits[token] ?? 0;
   logits.fill(-Infinity);
   logits[token] = logit;
-}
+};

@@ -66,10 +66,10 @@ const SharedFields = z.looseObject({ ...sharedFields, n: Integer.nullish() });
 export type SharedFields = z.infer<typeof SharedFields>;
 
 /** What two of the fields must not be together, in vLLM's words; null if nothing is wrong. */
-export function sharedProblemOf({ stream, stream_options, cache_salt }: SharedFields): string | null {
+export const sharedProblemOf = ({ stream, stream_options, cache_salt }: SharedFields): string | null => {
   if (stream_options && !stream) return 'Stream options can only be defined when `stream=True`.';
   return cache_salt === '' ? "Parameter 'cache_salt' must be a non-empty string if provided." : null;
-}
+};
 
 /** Whether the reply to a body has usage: always in one piece, in a stream if asked for. */
 export const asksUsage = ({ stream, stream_options: options }: SharedFields): boolean => !stream || (options?.include_usage ?? false);

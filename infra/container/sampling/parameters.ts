@@ -1,5 +1,5 @@
 /** How the next token is chosen, all values checked; each one that does nothing by default costs nothing then. */
-export type SamplingParameters = {
+export interface SamplingParameters {
   /** 0 always takes the likeliest token. */
   temperature: number;
   /** The most tokens to draw from; 0 is any number. */
@@ -23,7 +23,7 @@ export type SamplingParameters = {
   /** None of `endingTokens` comes among the first `minTokens`. */
   minTokens: number;
   endingTokens: readonly number[];
-};
+}
 
 /** Draws from what the model says, and from nothing else. */
 export const PLAIN_SAMPLING: SamplingParameters = {

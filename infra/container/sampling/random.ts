@@ -9,7 +9,7 @@ const GOLDEN_RATIO = 0x9e3779b9;
  * A seed (any integer a JSON number can hold) and which of its streams in, numbers out that are the same for the same two;
  * without a seed they are others each time. The generator is sfc32 of PractRand (https://pracrand.sourceforge.net).
  */
-export function createRandom(seed: number | undefined, stream = 0): Random {
+export const createRandom = (seed: number | undefined, stream = 0): Random => {
   const start = seed ?? randomInt(2 ** 47);
   let a = start >>> 0;
   let b = Math.floor(start / 2 ** 32) >>> 0;
@@ -25,4 +25,4 @@ export function createRandom(seed: number | undefined, stream = 0): Random {
   };
   for (let i = 0; i < 12; i++) next();
   return next;
-}
+};

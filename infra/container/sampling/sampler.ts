@@ -7,15 +7,13 @@ import { stepsFor } from './steps.ts';
 const NEGLIGIBLE = -20;
 
 /** Sets the logits of tokens that may not come next to -Infinity. */
-export type Mask = (logits: Float32Array) => void;
+type Mask = (logits: Float32Array) => void;
 
 /** The model's logits, the answer so far and what may come next in, a token id out; the logits stay as they are. */
-export type Sampler = (logits: Float32Array, answer: readonly number[], mask: Mask) => number;
-
-type Drawn = { token: number; probability: number };
+type Sampler = (logits: Float32Array, answer: readonly number[], mask: Mask) => number;
 
 /** Checked parameters, the prompt's tokens and, for any temperature but 0, randomness in; what chooses each token of one answer out. */
-export function createSampler(parameters: SamplingParameters, prompt: readonly number[], random: Random): Sampler {
+export const createSampler = (parameters: SamplingParameters, prompt: readonly number[], random: Random): Sampler => {
   const steps = stepsFor(parameters, prompt);
   const greedy = isGreedy(parameters.temperature);
   let scratch = new Float32Array();
@@ -37,10 +35,10 @@ export function createSampler(parameters: SamplingParameters, prompt: readonly n
     lastProbability = probability;
     return token;
   };
-}
+};
 
 /** Draws from the softmax of the logits by inverting its cumulative sum at `point`, a number in [0, 1). Writes over the logits. */
-function drawToken(logits: Float32Array, likeliest: number, point: number): Drawn {
+const drawToken = (logits: Float32Array, likeliest: number, point: number): { token: number; probability: number } => {
   const top = logits[likeliest] ?? 0;
   let total = 0;
   for (let id = 0; id < logits.length; id++) {
@@ -56,4 +54,4 @@ function drawToken(logits: Float32Array, likeliest: number, point: number): Draw
     if (left < 0) return { token: id, probability: weight / total };
   }
   return { token: likeliest, probability: 1 / total };
-}
+};

@@ -1,11 +1,8 @@
 import { countUntil, keepLargest, likeliestToken, toProbabilities } from './logits.ts';
 import { isGreedy, type SamplingParameters } from './parameters.ts';
 
-/** What a step may look at: the answer's tokens so far, and how probable the last of them was when it was drawn. */
-export type StepContext = { readonly answer: readonly number[]; readonly lastProbability: number | null };
-
-/** Changes the logits of the next token in place. */
-export type LogitStep = (logits: Float32Array, context: StepContext) => void;
+/** Changes the logits of the next token in place. `lastProbability` is that of the answer's last token when it was drawn. */
+type LogitStep = (logits: Float32Array, context: { answer: readonly number[]; lastProbability: number | null }) => void;
 
 /** Parameters and the prompt's tokens in, a step for one answer out; null where the parameters ask for nothing. */
 type MakeStep = (parameters: SamplingParameters, prompt: readonly number[]) => LogitStep | null;
@@ -124,7 +121,7 @@ const mirostat: MakeStep = ({ mirostat: aim }) => {
 const CHANGING_STEPS: readonly MakeStep[] = [allowedTokens, badWords, logitBias, repetitionPenalty, presenceAndFrequencyPenalty, minTokens];
 
 /** Every step, in the order in which they are done. */
-export const LOGIT_STEPS: readonly MakeStep[] = [...CHANGING_STEPS, temperature, typicalP, topK, topP, minP, mirostat];
+const LOGIT_STEPS: readonly MakeStep[] = [...CHANGING_STEPS, temperature, typicalP, topK, topP, minP, mirostat];
 
 /** The steps that one answer needs; greedy sampling, as vLLM's, needs none that leave the likeliest token where it is. */
 export const stepsFor = (parameters: SamplingParameters, prompt: readonly number[]): LogitStep[] =>

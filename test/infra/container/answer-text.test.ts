@@ -4,7 +4,7 @@ import { createAnswerText } from '../../../infra/container/answer-text.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function shown(parts: readonly (string | Uint8Array)[], stops: readonly string[]): { pieces: string[]; stop: string | null } {
+const shown = (parts: readonly (string | Uint8Array)[], stops: readonly string[]): { pieces: string[]; stop: string | null } => {
   const answer = createAnswerText(stops);
   const pieces: string[] = [];
   for (const part of parts) {
@@ -13,7 +13,7 @@ function shown(parts: readonly (string | Uint8Array)[], stops: readonly string[]
     if (stop !== null) return { pieces, stop };
   }
   return { pieces: [...pieces, answer.flush()], stop: null };
-}
+};
 
 describe('the text of an answer', () => {
   test('ends before a stop string that three tokens make up', () => {

@@ -9,7 +9,7 @@ const STREAM = { messages: question, temperature: 0, stream: true, max_tokens: 2
 describe('the process', () => {
   const main = join(import.meta.dirname, '../../../infra/container/main.ts');
 
-  async function startProcess(...flags: string[]) {
+  const startProcess = async (...flags: string[]) => {
     const child = fork(main, ['--port', '0', '--model', 'forked', '--token-delay-ms', '0', '--window', '512', ...flags], { silent: true });
     const [[ready], [line]] = (await Promise.all([once(child, 'message'), once(child.stdout ?? child, 'data')])) as [
       [{ port: number }],
@@ -17,7 +17,7 @@ describe('the process', () => {
     ];
     expect(JSON.parse(String(line))).toEqual(ready);
     return { child, url: `http://127.0.0.1:${ready.port}`, exit: once(child, 'exit'), close: async () => void child.kill() };
-  }
+  };
 
   test.each([
     { flags: [], names: ['forked'] },

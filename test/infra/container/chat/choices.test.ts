@@ -21,11 +21,11 @@ afterAll(() => container.close());
 const complete = async (fields: object): Promise<Completion> =>
   (await (await invoke(container, { messages: question, max_tokens: 12, seed: 5, ...fields })).json()) as Completion;
 
-async function stream(fields: object): Promise<Chunk[]> {
+const stream = async (fields: object): Promise<Chunk[]> => {
   const response = await invoke(container, { messages: question, max_tokens: 12, seed: 5, stream: true, ...fields });
   const events = (await response.text()).split('\n\n').map((event) => event.replace(/^data: /, ''));
   return chunksOf(events.filter((event) => event !== ''));
-}
+};
 
 const ofChoice = (chunks: readonly Chunk[], index: number) =>
   chunks.flatMap(({ choices }) => choices).filter((choice) => choice.index === index);

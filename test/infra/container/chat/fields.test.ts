@@ -8,12 +8,12 @@ beforeAll(async () => {
 afterAll(() => container.close());
 
 /** The first choice of a reply; the token ids come along. */
-async function choiceOf(fields: object): Promise<Completion['choices'][number]> {
+const choiceOf = async (fields: object): Promise<Completion['choices'][number]> => {
   const body = { messages: question, max_tokens: 40, return_token_ids: true, ...fields };
   const reply = (await (await invoke(container, body)).json()) as Completion;
   if (!reply.choices?.[0]) throw new Error(JSON.stringify(reply));
   return reply.choices[0];
-}
+};
 
 const textOf = async (fields: object): Promise<string> => (await choiceOf(fields)).message.content;
 const tokensOf = async (fields: object): Promise<number[]> => (await choiceOf(fields)).token_ids ?? [];

@@ -30,11 +30,11 @@ const WEATHER = '{"city":"Delft","days":2}';
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const NAMED = { tool_choice: { type: 'function', function: { name: 'clock' } } };
 
-async function choiceOf(fields: object): Promise<Completion['choices'][number]> {
+const choiceOf = async (fields: object): Promise<Completion['choices'][number]> => {
   const reply = (await (await invoke(container, { ...say('Hello'), tools, seed: 1, max_tokens: 200, ...fields })).json()) as Completion;
   if (!reply.choices?.[0]) throw new Error(JSON.stringify(reply));
   return reply.choices[0];
-}
+};
 
 const callsOf = async (fields: object): Promise<string[]> =>
   (await choiceOf(fields)).message.tool_calls.map(({ function: { name, arguments: text } }) => `${name}${text}`);

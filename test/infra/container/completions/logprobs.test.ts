@@ -19,19 +19,19 @@ afterAll(() => container.close());
 
 const ids = tokenizer.encodePrompt(PROMPT);
 
-async function choiceOf(fields: object): Promise<TextChoice> {
+const choiceOf = async (fields: object): Promise<TextChoice> => {
   const { choices } = await completeText(container, { max_tokens: 10, ...fields });
   if (!choices[0]) throw new Error('no choice');
   return choices[0];
-}
+};
 
 /** The logarithms of probabilities of a choice; no list without an entry for each token. */
-async function logprobsOf(fields: object): Promise<TextLogprobs> {
+const logprobsOf = async (fields: object): Promise<TextLogprobs> => {
   const { logprobs } = await choiceOf({ logprobs: 0, ...fields });
   if (!logprobs) throw new Error('no logprobs');
   expect(new Set(Object.values(logprobs).map(({ length }) => length)).size).toBe(1);
   return logprobs;
-}
+};
 
 describe('logprobs', () => {
   test('are told for each token, with its text and where it begins', async () => {

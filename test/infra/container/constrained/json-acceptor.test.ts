@@ -113,7 +113,7 @@ describe('a phase of JSON', () => {
   const { endOfTurn } = tokenizer.specials;
 
   /** Writes with any allowed token, whatever the model would say; null where the tokens end before the turn does. */
-  function write(seed: number, maxTokens: number): { text: string; ended: boolean } {
+  const write = (seed: number, maxTokens: number): { text: string; ended: boolean } => {
     const phase = jsonPhase(trie, tokenizer.tokenBytes, endOfTurn);
     const random = createRandom(seed);
     const tokens: number[] = [];
@@ -127,7 +127,7 @@ describe('a phase of JSON', () => {
       tokens.push(token);
     }
     return { text: tokenizer.decode(tokens), ended: false };
-  }
+  };
 
   test('parses and ends its turn within any budget from three tokens on, whatever is drawn', () => {
     fc.assert(

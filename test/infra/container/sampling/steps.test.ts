@@ -10,10 +10,15 @@ const PROBABILITIES = [0.5, 0.25, 0.15, 0.07, 0.03];
 const logitsOf = (probabilities: readonly number[]): Float32Array => Float32Array.from(probabilities, Math.log);
 
 /** The logits after all steps, for an answer so far. */
-function stepped(parameters: Partial<SamplingParameters>, answer: number[] = [], prompt: number[] = [], logits = logitsOf(PROBABILITIES)) {
+const stepped = (
+  parameters: Partial<SamplingParameters>,
+  answer: number[] = [],
+  prompt: number[] = [],
+  logits = logitsOf(PROBABILITIES),
+) => {
   for (const step of stepsFor({ ...PLAIN_SAMPLING, ...parameters }, prompt)) step(logits, { answer, lastProbability: null });
   return logits;
-}
+};
 
 const kept = (logits: Float32Array): number[] => [...logits.keys()].filter((id) => logits[id] !== -Infinity);
 
