@@ -1,14 +1,13 @@
 interface AnswerText {
-  /** The bytes of one token in, what they make showable out; nothing ends the answer in a token that may not stop it. */
+  /** Adds one token's bytes. Returns the text to show now and the stop string found. It finds none if `mayStop` is false. */
   push(bytes: Uint8Array, mayStop?: boolean): { text: string; stop: string | null };
-  /** What was held back in case a stop string began there; for an answer that ended otherwise. */
+  /** Returns the text held back as a possible start of a stop string. Call it when the answer ends for another reason. */
   flush(): string;
 }
 
 /**
- * Turns token bytes into text. A character is held back until its last byte is there, and text until it cannot be
- * the beginning of a stop string any more, so that no part of one is ever shown, but for the whole of it if asked. Stop strings
- * in; they must not be empty.
+ * Turns token bytes into text that ends at the first of the stop strings (none of them empty). It holds back incomplete characters,
+ * and text that may be the start of a stop string. With `showStop`, the text includes the stop string.
  */
 export const createAnswerText = (stops: readonly string[], showStop = false): AnswerText => {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -31,7 +30,7 @@ export const createAnswerText = (stops: readonly string[], showStop = false): An
   };
 };
 
-/** The stop string that begins first; of two that begin together, the one that was named first. */
+/** The stop string that begins first in the text; if two begin at the same place, the first in the list. */
 const firstStop = (text: string, stops: readonly string[]): { at: number; stop: string } | null => {
   let first: { at: number; stop: string } | null = null;
   for (const stop of stops) {
@@ -41,7 +40,7 @@ const firstStop = (text: string, stops: readonly string[]): { at: number; stop: 
   return first;
 };
 
-/** The length of the longest end of the text that begins a stop string. */
+/** The length of the longest suffix of the text that is a prefix of a stop string. */
 const heldLength = (text: string, stops: readonly string[]): number => {
   const longest = Math.max(0, ...stops.map((stop) => stop.length - 1));
   for (let length = Math.min(longest, text.length); length > 0; length--) {

@@ -1,4 +1,4 @@
-/** An error in vLLM's body shape. */
+/** An error that clients see, with vLLM's fields. */
 class ContainerError extends Error {
   readonly status: number;
   readonly type: string;
@@ -30,7 +30,7 @@ export class TooLarge extends ContainerError {
   }
 }
 
-/** Any error in, the body that tells it out; what is not ours to tell stays a constant text. */
+/** Returns vLLM's error body for an error. The message of an unknown error is not sent. */
 export const toErrorBody = (error: unknown): { error: { message: string; type: string; param: string | null; code: number } } => {
   if (error instanceof ContainerError) {
     return { error: { message: error.message, type: error.type, param: error.param, code: error.status } };

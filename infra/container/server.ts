@@ -18,28 +18,28 @@ const MAX_BODY_BYTES = 32 * 2 ** 20;
 export interface ContainerOptions {
   model: LanguageModel;
   tokenizer: ContainerTokenizer;
-  /** The name in replies, and the one that requests mean which name none. */
+  /** The default model. */
   modelName: string;
-  /** A second name, for the same model that thinks before it answers. */
+  /** The same model under a second name, where it reasons before it answers. */
   reasoningModelName?: string | undefined;
-  /** Prompt and completion together never exceed this many tokens. */
+  /** The most tokens that prompt and completion can have together. */
   windowTokens: number;
-  /** Wait between tokens, until `/control` sets another. */
+  /** The initial delay between tokens; `/control` can change it. */
   tokenDelayMs: number;
-  /** Wait before the first token, until `/control` sets another. */
+  /** The initial delay before the first token; `/control` can change it. */
   firstTokenDelayMs: number;
 }
 
 type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
 /**
- * The SageMaker container contract (`GET /ping`, `POST /invocations`) with vLLM's chat and plain completions behind it, vLLM's
- * `/tokenize` and `/detokenize`, and `/control`, the only way to make it slow or faulty. The server is not listening yet.
+ * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and text
+ * completions, `/tokenize` and `/detokenize`, and `/control`, where a test sets delays and faults.
  */
 export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
   return createServer((request, response) => {
-    // A client may leave between two writes; 'close' is where we hear of it.
+    // A client can disconnect between two writes; `answer` handles 'close'.
     response.on('error', () => {});
     handle(routes, request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
@@ -48,15 +48,8 @@ export const createContainer = (options: ContainerOptions): Server => {
   });
 };
 
-const createRoutes = ({
-  model,
-  tokenizer,
-  modelName,
-  reasoningModelName,
-  windowTokens,
-  tokenDelayMs,
-  firstTokenDelayMs,
-}: ContainerOptions): Map<string, Route> => {
+const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerOptions): Map<string, Route> => {
+  const { modelName, reasoningModelName, tokenDelayMs, firstTokenDelayMs } = options;
   const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
   const models = [{ name: modelName, reasons: false }];
   if (reasoningModelName !== undefined) models.push({ name: reasoningModelName, reasons: true });
@@ -104,7 +97,7 @@ const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessa
   await route(await readBody(request), response);
 };
 
-/** A body over the limit is read to its end, though not kept: a client that is still sending would not see the reply. */
+/** Reads even a body that is too large to its end, because a client that is still sending would miss the response. */
 const readBody = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

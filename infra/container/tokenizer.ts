@@ -7,7 +7,7 @@ import { fromByteCharacters } from './byte-level.ts';
 export const TOKENIZER_FILE = join(import.meta.dirname, 'tokenizer.json');
 export const CHAT_TEMPLATE_FILE = join(import.meta.dirname, 'chat_template.jinja');
 
-/** `arguments` is the value that the call's JSON text says, as vLLM gives it to a template. */
+/** `arguments` is the parsed JSON, as in vLLM's templates. */
 export interface ToolCall {
   function: { name: string; arguments: unknown };
 }
@@ -18,35 +18,32 @@ export interface ChatMessage {
   tool_calls?: readonly ToolCall[] | null | undefined;
 }
 
-/** What a template renders beside the messages: tools as the caller wrote them, and the variables of `chat_template_kwargs`. */
+/** What a template renders besides the messages. `variables` are the `chat_template_kwargs`. */
 interface PromptOptions {
   tools?: readonly object[] | undefined;
   variables?: Record<string, unknown> | undefined;
-  /** Opens the assistant's turn at the end; true if absent. */
+  /** Ends the prompt with the start of the assistant's turn; default true. */
   addGenerationPrompt?: boolean | undefined;
 }
 
-/** One token id in, its bytes out. */
+/** Returns the bytes of a token id. */
 export type TokenSpelling = (id: number) => Uint8Array;
 
 export interface ContainerTokenizer {
-  /** Token ids run from 0 to this number, exclusive. */
+  /** Token ids are below this number. */
   vocabularySize: number;
   specials: { startOfTurn: number; endOfTurn: number; endOfText: number };
-  /** What the model itself writes in, token ids out; the spelling of a special token is ordinary text here. */
+  /** Encodes text that the model writes. The spelling of a special token is ordinary text here. */
   encodeText(text: string): number[];
-  /** What callers write in, token ids out; the spelling of a special token is that token, wherever it comes from, as in vLLM. */
+  /** Encodes text from a caller. The spelling of a special token becomes that token, as in vLLM. */
   encodePrompt(text: string): number[];
-  /**
-   * A conversation in, the prompt's token ids out, from the first start-of-turn to the newline after `assistant`. Throws
-   * what the template raises for a conversation that it does not accept.
-   */
+  /** Renders a conversation with the chat template and encodes it. Throws the template's error if it rejects the conversation. */
   encodeChat(messages: readonly ChatMessage[], options?: PromptOptions): number[];
-  /** Token ids in, text out; bytes that are not UTF-8 become U+FFFD, special tokens nothing, unless they are to be spelled out. */
+  /** Decodes token ids. Invalid UTF-8 becomes U+FFFD. Omits special tokens unless `spellSpecials` is true. */
   decode(ids: readonly number[], spellSpecials?: boolean): string;
-  /** One token id in, its entry in the vocabulary out, where each character stands for a byte; empty for an id that is none. */
+  /** Returns the vocabulary entry of a token id, with one character per byte; empty for an unknown id. */
   vocabularyEntry(id: number): string;
-  /** One token id in, its bytes out; none for a special token, unless it is to be spelled out. */
+  /** Returns the bytes of a token id; none for a special token unless `spellSpecials` is true. */
   tokenBytes(id: number, spellSpecials?: boolean): Uint8Array;
 }
 
@@ -55,11 +52,11 @@ interface TokenizerJson {
   model: { vocab: Record<string, number> };
 }
 
-/** Reads the committed tokenizer and chat template, once a process. */
+/** Loads the tokenizer and chat template of this folder. */
 export const loadTokenizer = (): ContainerTokenizer =>
   createTokenizer(JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8')), readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
 
-/** The content of a byte-level `tokenizer.json` and a Jinja chat template in, the tokenizer of the model out. */
+/** Creates the tokenizer from the content of a byte-level `tokenizer.json` and a Jinja chat template. */
 const createTokenizer = (json: TokenizerJson, chatTemplate: string): ContainerTokenizer => {
   const plain = new Tokenizer({ ...json, added_tokens: [] }, {});
   const whole = new Tokenizer(json, {});

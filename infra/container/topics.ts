@@ -1,10 +1,10 @@
-/** The paragraphs each token occurs in, and how telling the token is. */
+/** Which paragraphs each token occurs in, and the length of each paragraph in tokens. */
 interface TopicIndex {
   readonly postings: ReadonlyMap<number, readonly number[]>;
   readonly lengths: readonly number[];
 }
 
-/** Tokenized paragraphs in, an index to find them by tokens out. */
+/** Creates an index that finds tokenized paragraphs by their tokens. */
 export const indexTopics = (paragraphs: readonly (readonly number[])[]): TopicIndex => {
   const postings = new Map<number, number[]>();
   paragraphs.forEach((paragraph, at) => {
@@ -17,13 +17,13 @@ export const indexTopics = (paragraphs: readonly (readonly number[])[]): TopicIn
   return { postings, lengths: paragraphs.map(({ length }) => length) };
 };
 
-/** How rare a token is among paragraphs: 0 for one in every paragraph or in none, more for a rarer one (inverse document frequency). */
+/** The token's inverse document frequency; 0 for a token in no paragraph or in all. */
 export const rarity = ({ postings, lengths }: TopicIndex, token: number): number => {
   const found = postings.get(token)?.length;
   return found === undefined ? 0 : Math.log(lengths.length / found);
 };
 
-/** A query's tokens in, the positions of the `count` paragraphs nearest to it out, best first; paragraphs that share nothing stay away. */
+/** Returns the indexes of the `count` paragraphs most similar to the query, best first. Each shares a token with the query. */
 export const nearestParagraphs = (index: TopicIndex, query: Iterable<number>, count: number): number[] => {
   const scores = new Map<number, number>();
   for (const token of new Set(query)) {

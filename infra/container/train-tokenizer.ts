@@ -6,7 +6,7 @@ import { TOKENIZER_FILE } from './tokenizer.ts';
 const MERGES = 2_000;
 const SPECIAL_TOKENS = ['<|im_start|>', '<|im_end|>', '<|endoftext|>'];
 
-/** Llama 3's split, without the possessive forms that JavaScript lacks. */
+/** Llama 3's pre-tokenization pattern without possessive quantifiers, which JavaScript lacks. */
 const SPLIT =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
@@ -17,8 +17,8 @@ interface Word {
 }
 
 /**
- * Byte-pair encoding (https://arxiv.org/abs/1508.07909): the most frequent pair of neighbours is joined, again and again.
- * Texts and the number of merges in, the merges in order out; equal counts go by code unit order, so the result never varies.
+ * Returns up to `count` byte-pair encoding merges in order (https://arxiv.org/abs/1508.07909): each merges the most frequent pair
+ * of adjacent parts. Ties go to the first pair in code unit order, so the result never varies.
  */
 export const trainMerges = (texts: readonly string[], count: number): Merge[] => {
   const words = countWords(texts);
@@ -40,7 +40,7 @@ const countWords = (texts: readonly string[]): Word[] => {
   return [...counts].map(([word, count]) => ({ parts: toByteCharacters(word), count }));
 };
 
-/** A pair seen once teaches nothing, so training ends there. */
+/** Training ends when no pair occurs twice. */
 const mostFrequentPair = (words: readonly Word[]): Merge | null => {
   const counts = new Map<string, number>();
   for (const { parts, count } of words) {
@@ -65,7 +65,7 @@ const join = (word: Word, [left, right]: Merge): void => {
   }
 };
 
-/** Merges in, the content of a Hugging Face `tokenizer.json` out: bytes first, then one entry a merge, then the special tokens. */
+/** Returns the content of a Hugging Face `tokenizer.json`: bytes first, then one entry per merge, then the special tokens. */
 const toTokenizerJson = (merges: readonly Merge[]): object => {
   const entries = [...new Set([...BYTE_CHARACTERS, ...merges.map(([left, right]) => left + right)])];
   const added = SPECIAL_TOKENS.map((content, i) => ({

@@ -6,7 +6,7 @@ import { planChat } from './plan.ts';
 import type { ChatRequest } from './request.ts';
 import { sendStream, sendWhole } from './send.ts';
 
-/** Replies to one chat completion, streamed or whole. Throws `NotFound` and `BadRequest` as `planChat`, and `FaultReached`. */
+/** Answers a chat completion request, streamed or not. Throws what `planChat` throws, and `FaultReached`. */
 export const replyToChat = async (
   { model, tokenizer, limits }: ServingContext,
   request: ChatRequest,

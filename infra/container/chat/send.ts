@@ -6,7 +6,7 @@ import { addDelta, createDeltas, type Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 import { toChoiceFinish, toCompletion, toDeltaChunk, toFinishChunk, toRoleChunk, toTokenFacts, toUsageChunk } from './reply.ts';
 
-/** Where a reply goes and what it says; the signal is aborted when the client leaves. */
+/** A response and what it contains. The signal aborts when the client disconnects. */
 interface Reply {
   response: ServerResponse;
   signal: AbortSignal;
@@ -15,7 +15,7 @@ interface Reply {
   sendsUsage: boolean;
 }
 
-/** Sends the reply in one piece, once all its answers are finished. */
+/** Sends a non-streamed response when all its answers are complete. */
 export const sendWhole = async ({ response, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { generation, echo } = plan;
   const toDeltas = createDeltas(plan);
@@ -43,13 +43,13 @@ const emptyMessage = (content: string): Message => ({ content, reasoning: '', to
 
 const promptTokenIds = ({ showsTokenIds, generation }: ChatPlan): readonly number[] | null => (showsTokenIds ? generation.prompt : null);
 
-/** Sends the reply as it comes, its answers among each other. */
+/** Streams the response. The chunks of its answers alternate. */
 export const sendStream = async ({ response, signal, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { generation, echo } = plan;
   const head = headOf(plan);
   const toDeltas = createDeltas(plan);
   const send = (value: unknown) => sendPart(response, toEvent(value), signal);
-  // What was generated since a choice's last chunk, and waits for the next one.
+  // The steps of each choice since its last chunk.
   const waiting = Array.from({ length: generation.choices }, (): Step[] => []);
   const takeFacts = (choice: number) => toTokenFacts(waiting[choice]?.splice(0) ?? [], plan, tokenizer);
 

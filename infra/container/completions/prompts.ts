@@ -2,20 +2,20 @@ import { BadRequest } from '../errors.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { CompletionRequest } from './request.ts';
 
-/** One prompt of a body: its tokens, and the text that an echo shows. */
+/** One prompt of a request: its tokens and its text for an echo. */
 export interface Prompt {
   tokens: readonly number[];
   text: string;
 }
 
-/** A body in, its prompts out, at least one. Throws `BadRequest` in the words of vLLM for an empty one and for an id that is no token. */
+/** Returns at least one prompt. Throws `BadRequest` with vLLM's message for an empty prompt or an unknown token id. */
 export const readPrompts = ({ prompt }: CompletionRequest, tokenizer: ContainerTokenizer): Prompt[] => {
   const prompts = splitPrompts(prompt).map((one) => readPrompt(one, tokenizer));
   if (prompts.length === 0) throw new BadRequest('please provide at least one prompt');
   return prompts;
 };
 
-/** An empty array is no prompt, not a prompt of no tokens. */
+/** An empty array has no prompts; it is not a prompt without tokens. */
 const splitPrompts = (prompt: CompletionRequest['prompt']): (string | number[])[] => {
   if (typeof prompt === 'string') return [prompt];
   const tokens: number[] = [];

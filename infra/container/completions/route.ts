@@ -7,7 +7,7 @@ import { planCompletion } from './plan.ts';
 import type { CompletionRequest } from './request.ts';
 import { sendStream, sendWhole } from './send.ts';
 
-/** Replies to one plain completion, streamed or whole. Throws `NotFound` and `BadRequest` as `planCompletion`, and `FaultReached`. */
+/** Answers a text completion request, streamed or not. Throws what `planCompletion` throws, and `FaultReached`. */
 export const replyToCompletion = async (
   { model, tokenizer, limits }: ServingContext,
   request: CompletionRequest,

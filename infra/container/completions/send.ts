@@ -4,7 +4,7 @@ import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage
 import type { CompletionPlan } from './plan.ts';
 import { createChunks, type Form, toTextCompletion } from './reply.ts';
 
-/** Where a reply goes and what it says; the signal is aborted when the client leaves. */
+/** A response and what it contains. The signal aborts when the client disconnects. */
 interface Reply extends Form {
   response: ServerResponse;
   signal: AbortSignal;
@@ -15,13 +15,9 @@ const headOf = ({ modelName, requestId }: CompletionPlan) => createReplyHead('cm
 
 const choiceCount = ({ prompts, choicesPerPrompt }: CompletionPlan): number => prompts.length * choicesPerPrompt;
 
-const usageOf = ({ prompts }: CompletionPlan, tokens: number): Usage =>
-  toUsage(
-    prompts.reduce((sum, prompt) => sum + prompt.tokens.length, 0),
-    tokens,
-  );
+const usageOf = ({ prompts }: CompletionPlan, tokens: number): Usage => toUsage(prompts.flatMap((prompt) => prompt.tokens).length, tokens);
 
-/** Sends the reply in one piece, once all its answers are finished. */
+/** Sends a non-streamed response when all its answers are complete. */
 export const sendWhole = async ({ response, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { plan } = form;
   const answers = Array.from({ length: choiceCount(plan) }, (): Step[] => []);
@@ -30,7 +26,7 @@ export const sendWhole = async ({ response, sendsUsage, ...form }: Reply, steps:
   sendBody(response, 200, toTextCompletion(headOf(plan), answers, form, usage));
 };
 
-/** Sends the reply as it comes, a chunk for each token, its answers among each other. */
+/** Streams the response with one chunk per token. The chunks of its answers alternate. */
 export const sendStream = async ({ response, signal, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { plan } = form;
   const chunks = createChunks(headOf(plan), form);

@@ -1,21 +1,18 @@
 import {
   asList,
+  countVisit,
   isRecord,
   type Json,
   numberOf,
   resolveReference,
   type SchemaDocument,
   type SchemaObject,
-  spendLook,
   toSchemaObject,
 } from './json-schema.ts';
 
-/**
- * True if a value fits a JSON schema of the document. Understands the keywords that `smallestInstance` does; throws
- * `SchemaRefused` for another.
- */
+/** Whether a value fits a JSON schema of the document. Throws `SchemaRefused` for a keyword that `smallestInstance` doesn't support. */
 export const fitsSchema = (value: Json, schema: Json | undefined, document: SchemaDocument): boolean => {
-  spendLook(document);
+  countVisit(document);
   if (schema === false) return false;
   const object = toSchemaObject(schema);
   const fits = (inner: Json, innerSchema: Json | undefined) => fitsSchema(inner, innerSchema, document);
@@ -38,6 +35,7 @@ type Fits = (value: Json, schema: Json | undefined) => boolean;
 
 const asNames = (type: Json): Json[] => (Array.isArray(type) ? type : [type]);
 
+/** Whether two values are equal, whatever the order of their keys. */
 export const isSame = (a: Json, b: Json): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
 const sorted = (value: Json): Json => {
@@ -55,7 +53,7 @@ const isOfType = (value: Json, type: Json): boolean => {
   return typeof value === type;
 };
 
-/** Lengths count characters, not UTF-16 units (JSON Schema validation, 6.3). */
+/** Whether a string fits the schema. Lengths count code points (JSON Schema validation, 6.3). */
 export const fitsText = (text: string, schema: SchemaObject): boolean => {
   const length = [...text].length;
   if (length < (numberOf(schema, 'minLength') ?? 0) || length > (numberOf(schema, 'maxLength') ?? Infinity)) return false;
@@ -67,6 +65,7 @@ export const fitsText = (text: string, schema: SchemaObject): boolean => {
   }
 };
 
+/** Whether a number fits the schema. */
 export const fitsNumber = (number: number, schema: SchemaObject): boolean => {
   const step = numberOf(schema, 'multipleOf');
   return (

@@ -1,19 +1,7 @@
-import { beginNumber, isWholeNumber, type NumberMode, nextNumberMode } from './json-number.ts';
+import { beginNumber, code, isWholeNumber, type NumberMode, nextNumberMode } from './json-number.ts';
 
-type Mode =
-  | 'start'
-  | 'first-key'
-  | 'key'
-  | 'colon'
-  | 'value'
-  | 'first-item'
-  | 'after-value'
-  | 'string'
-  | 'escape'
-  | 'string-rest'
-  | 'literal'
-  | NumberMode
-  | 'end';
+const STRUCTURAL_MODES = ['start', 'first-key', 'key', 'colon', 'value', 'first-item', 'after-value', 'end'] as const;
+type Mode = (typeof STRUCTURAL_MODES)[number] | 'string' | 'escape' | 'string-rest' | 'literal' | NumberMode;
 
 interface Stack {
   readonly kind: 'object' | 'array';
@@ -22,8 +10,8 @@ interface Stack {
 }
 
 /**
- * Where a JSON text stands after some bytes. `rest` is what must still come of a literal, an escape or a character (bytes as
- * numbers, with the range that the next of them may have), `inKey` whether a string is a key, `spaced` whether a space came just now.
+ * The state of a JSON text after some bytes. `inKey` is true in a string that is a key, `spaced` after a space. `rest` has a range for
+ * each byte missing from a literal, an escape or a character.
  */
 export interface JsonState {
   readonly mode: Mode;
@@ -37,7 +25,6 @@ type Range = readonly [from: number, to: number];
 
 const MOST_NESTED = 16;
 
-const code = (character: string): number => character.charCodeAt(0);
 const exactly = (text: string): Range[] => Array.from(text, (character) => [code(character), code(character)] as const);
 const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = ['"', '\\', ',', ':', ' '].map(code);
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = ['{', '}', '[', ']'].map(code);
@@ -45,18 +32,19 @@ const LITERALS = new Map(['true', 'false', 'null'].map((word) => [code(word), ex
 const ESCAPED = new Set(Array.from('"\\/bfnrt', code));
 const UNICODE_ESCAPE = code('u');
 const HEX_DIGITS = new Set(Array.from('0123456789abcdefABCDEF', code));
-/** Marks one of the four digits of a Unicode escape, which no single range holds. */
+/** Stands for a hex digit, which no single range describes. */
 const HEX: Range = [-1, -1];
 const CONTINUATION: Range = [0x80, 0xbf];
 
-/** Before the first byte of a JSON object. */
+/** The state before the first byte of a JSON object. */
 export const JSON_START: JsonState = { mode: 'start', stack: null, inKey: false, spaced: false, rest: [] };
 
+/** Whether the text is a complete JSON object. */
 export const isJsonComplete = ({ mode }: JsonState): boolean => mode === 'end';
 
 /**
- * One more byte of a JSON object in, the new state out, null if no JSON text goes on so. The only white space is one space after
- * a comma or a colon, so that a model cannot go on for ever between two values; containers nest 16 deep.
+ * Returns the state after one more byte; null if the byte is invalid there. Allows one space after a comma or a colon and no other
+ * whitespace, so that a model can't generate whitespace forever. Allows 16 levels of nesting.
  */
 export const nextJsonState = (state: JsonState, byte: number): JsonState | null => {
   const go = (mode: Mode): JsonState => ({ ...state, mode, spaced: false, rest: [] });
@@ -91,7 +79,7 @@ export const nextJsonState = (state: JsonState, byte: number): JsonState | null 
   }
 };
 
-/** The fewest bytes that make the text complete. */
+/** Returns the fewest bytes that complete the text. */
 export const bytesToClose = ({ mode, stack, inKey, rest }: JsonState): number => {
   const inString = inKey ? ':0'.length : 0;
   const open = stack?.depth ?? 0;
@@ -120,9 +108,8 @@ export const bytesToClose = ({ mode, stack, inKey, rest }: JsonState): number =>
   }
 };
 
-/** Inside a string, a number or a literal. */
-export const isInScalar = ({ mode }: JsonState): boolean => !STRUCTURAL.has(mode);
-const STRUCTURAL: ReadonlySet<Mode> = new Set(['start', 'first-key', 'key', 'colon', 'value', 'first-item', 'after-value', 'end']);
+/** Whether the text ends inside a string, a number or a literal. */
+export const isInScalar = ({ mode }: JsonState): boolean => !STRUCTURAL_MODES.some((structural) => structural === mode);
 
 const open = (state: JsonState, kind: Stack['kind']): JsonState | null => {
   const depth = (state.stack?.depth ?? 0) + 1;
@@ -168,7 +155,7 @@ const inString = (state: JsonState, byte: number): JsonState | null => {
   return rest && { ...state, mode: 'string-rest', rest };
 };
 
-/** What must follow the first byte of a character, after table 3-7 of the Unicode Standard. */
+/** The valid ranges of the bytes after a character's first byte (Unicode Standard, table 3-7). */
 const continuationOf = (byte: number): Range[] | null => {
   if (byte >= 0xc2 && byte <= 0xdf) return [CONTINUATION];
   if (byte === 0xe0) return [[0xa0, 0xbf], CONTINUATION];

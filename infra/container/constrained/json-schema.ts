@@ -3,23 +3,24 @@ import { BadRequest } from '../errors.ts';
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type SchemaObject = Readonly<Record<string, Json>>;
 
-/** The document that references point into, and how many of its schemas may still be looked at. */
+/** The document that references point into, and the number of schema visits left. */
 export interface SchemaDocument {
   readonly root: Json;
   readonly budget: { left: number };
 }
 
-const MOST_SCHEMAS = 20_000;
+const MOST_VISITS = 20_000;
 
-export const openDocument = (root: Json): SchemaDocument => ({ root, budget: { left: MOST_SCHEMAS } });
+/** Creates a document with a fresh budget. */
+export const openDocument = (root: Json): SchemaDocument => ({ root, budget: { left: MOST_VISITS } });
 
-/** Counts a look at a schema, so that no document can keep us busy. */
-export const spendLook = ({ budget }: SchemaDocument): void => {
+/** Counts a visit to a schema. Throws `SchemaRefused` when the budget is spent, because nested references can grow exponentially. */
+export const countVisit = ({ budget }: SchemaDocument): void => {
   budget.left -= 1;
-  if (budget.left < 0) throw new SchemaRefused(`it takes more than ${MOST_SCHEMAS} looks at its parts.`);
+  if (budget.left < 0) throw new SchemaRefused(`it expands to more than ${MOST_VISITS} subschemas.`);
 };
 
-/** Keywords that this container satisfies, and those that ask for nothing. */
+/** The keywords that `smallestInstance` satisfies, and keywords without effect. */
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
   ...['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern', 'format'],
@@ -28,10 +29,10 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['deprecated', 'readOnly', 'writeOnly', 'discriminator', 'contentMediaType', 'contentEncoding'],
 ]);
 
-/** A schema that no instance can be made for. */
+/** The schema is unsupported, or no instance was found for it. */
 export class SchemaRefused extends BadRequest {
   constructor(problem: string) {
-    super(`The JSON schema cannot be followed: ${problem}`);
+    super(`The JSON schema can't be used: ${problem}`);
   }
 }
 
@@ -40,18 +41,18 @@ export const isRecord = (value: unknown): value is { [key: string]: Json } =>
 
 export const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
-/** Booleans in, the schemas they stand for out; `false`, which nothing fits, is refused. */
+/** Returns a schema as an object. Throws `SchemaRefused` for `false` and for unsupported keywords. */
 export const toSchemaObject = (schema: Json | undefined): SchemaObject => {
   if (schema === undefined || schema === true) return {};
-  if (!isRecord(schema)) throw new SchemaRefused(`${JSON.stringify(schema)} is no schema that anything fits.`);
+  if (!isRecord(schema)) throw new SchemaRefused(`no value fits the schema ${JSON.stringify(schema)}.`);
   const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
   if (unknown !== undefined) throw new SchemaRefused(`the keyword '${unknown}' is not supported.`);
   return schema;
 };
 
-/** A reference within the document (`#` or `#/…`, RFC 6901) in, the schema it points to out. */
+/** Returns the schema that a reference within the document points to (`#` or `#/…`, RFC 6901). */
 export const resolveReference = ({ root }: SchemaDocument, reference: string): Json => {
-  if (!/^#(\/|$)/.test(reference)) throw new SchemaRefused(`the $ref '${reference}' does not point into the schema.`);
+  if (!/^#(\/|$)/.test(reference)) throw new SchemaRefused(`the $ref '${reference}' points outside the schema.`);
   let found: Json | undefined = root;
   for (const part of reference.split('/').slice(1)) {
     const key = decodePart(part).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -59,7 +60,7 @@ export const resolveReference = ({ root }: SchemaDocument, reference: string): J
     if (Array.isArray(parent)) found = parent[Number(key)];
     else found = isRecord(parent) && Object.hasOwn(parent, key) ? parent[key] : undefined;
   }
-  if (found === undefined) throw new SchemaRefused(`the $ref '${reference}' points nowhere.`);
+  if (found === undefined) throw new SchemaRefused(`the $ref '${reference}' points to a schema that does not exist.`);
   return found;
 };
 
@@ -71,7 +72,7 @@ const decodePart = (part: string): string => {
   }
 };
 
-/** The types that a schema names or, where it names none, those that its other keywords speak of; `null` is the least of all. */
+/** Returns the schema's types. Without `type`, the other keywords imply one; without any of these, it is `null`. */
 export const typesOf = (schema: SchemaObject): string[] => {
   if (typeof schema.type === 'string') return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === 'string');
@@ -83,7 +84,7 @@ export const typesOf = (schema: SchemaObject): string[] => {
   return ['null'];
 };
 
-/** A number that a keyword must have if it is there. */
+/** Returns the number of a keyword, if present. Throws `SchemaRefused` for any other value. */
 export const numberOf = (schema: SchemaObject, keyword: string): number | undefined => {
   const value = schema[keyword];
   if (value === undefined) return undefined;

@@ -15,7 +15,7 @@ const mergeProperties = (a: Json, b: Json): Json | undefined => {
   );
 };
 
-/** Every integer is a number. */
+/** The types that both allow. Every integer is also a number. */
 const commonTypes = (a: Json, b: Json): Json | undefined => {
   const names = (type: Json) => (Array.isArray(type) ? type : [type]);
   const accepts = (type: Json, name: Json) => names(type).includes(name) || (name === 'integer' && names(type).includes('number'));
@@ -23,7 +23,7 @@ const commonTypes = (a: Json, b: Json): Json | undefined => {
   return common.length > 0 ? common : undefined;
 };
 
-/** How two values of a keyword become one that asks for both. */
+/** How to combine two values of a keyword so that both hold; later annotations win. */
 const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new Map([
   ...['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, larger] as const),
   ...['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'].map((keyword) => [keyword, smaller] as const),
@@ -36,13 +36,13 @@ const MERGES: ReadonlyMap<string, (a: Json, b: Json) => Json | undefined> = new 
   ),
 ]);
 
-/** Schemas that must hold together in, one that says the same out; refused where two of them say a keyword differently. */
+/** Returns one schema for schemas that must all hold. Throws `SchemaRefused` if they have conflicting values for a keyword. */
 export const mergeSchemas = (schemas: readonly SchemaObject[]): SchemaObject => {
   const merged: { [keyword: string]: Json } = {};
   for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema))) {
     const earlier = merged[keyword];
     const both = earlier === undefined || isSame(earlier, value) ? value : MERGES.get(keyword)?.(earlier, value);
-    if (both === undefined) throw new SchemaRefused(`the keyword 'allOf' brings different values of '${keyword}' together.`);
+    if (both === undefined) throw new SchemaRefused(`the schemas in 'allOf' have conflicting values for '${keyword}'.`);
     merged[keyword] = both;
   }
   return merged;

@@ -1,11 +1,11 @@
-/** Tokens by their bytes: `tokens` are those that end here, `children` go on with one more byte. */
+/** A trie of the tokens' bytes. `tokens` end at this node; `children` have one more byte. */
 export interface TrieNode {
   readonly byte: number;
   readonly tokens: number[];
   readonly children: TrieNode[];
 }
 
-/** A vocabulary's size and its spelling in; tokens without bytes stay away. */
+/** Creates a trie of the vocabulary, without the tokens that have no bytes. */
 export const createTokenTrie = (vocabularySize: number, spelling: (id: number) => Uint8Array): TrieNode => {
   const root: TrieNode = { byte: -1, tokens: [], children: [] };
   for (let id = 0; id < vocabularySize; id++) {
@@ -28,7 +28,7 @@ const insert = (root: TrieNode, bytes: Uint8Array, id: number): void => {
   node.tokens.push(id);
 };
 
-/** Visits every token that an acceptor takes from a state on, with the state after it; what begins alike is looked at once. */
+/** Visits every token that an acceptor accepts in a state, with the state after it. It checks a common prefix only once. */
 export const visitTokens = <State>(
   node: TrieNode,
   state: State,

@@ -6,7 +6,7 @@ import { check } from './ranges.ts';
 const LARGEST_BIAS = 100;
 const DEFAULT_MIROSTAT_RATE = 0.1;
 
-/** A body whose ranges were checked and how many tokens may be made in, the sampling out; throws `BadRequest` for ids that are no tokens. */
+/** Returns the sampling of a request whose ranges were checked. Throws `BadRequest` for unknown token ids. */
 export const toSampling = (body: SharedFields, tokenizer: ContainerTokenizer, maxTokens: number): SamplingParameters => {
   const { min_tokens: minTokens = 0, mirostat_target: target, allowed_token_ids: allowed } = body;
   check(minTokens <= maxTokens, `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ${minTokens}.`);
@@ -35,15 +35,9 @@ const toLogitBias = (biases: Record<string, number>, tokenizer: ContainerTokeniz
   const wrong = Object.keys(biases).filter((key) => !/^\s*[+-]?\d+\s*$/.test(key));
   const names = `[${wrong.map((key) => `'${key}'`).join(', ')}]`;
   check(wrong.length === 0, `logit_bias contains key(s) that cannot be converted to integer token IDs: ${names}`);
-  const entries = Object.entries(biases).map(
-    ([key, bias]) => [Number(key), Math.min(LARGEST_BIAS, Math.max(-LARGEST_BIAS, bias))] as const,
-  );
-  checkVocabulary(
-    entries.map(([id]) => id),
-    'logit_bias',
-    tokenizer,
-  );
-  return new Map(entries);
+  checkVocabulary(Object.keys(biases).map(Number), 'logit_bias', tokenizer);
+  const clamp = (bias: number): number => Math.min(LARGEST_BIAS, Math.max(-LARGEST_BIAS, bias));
+  return new Map(Object.entries(biases).map(([key, bias]) => [Number(key), clamp(bias)]));
 };
 
 const listOf = (ids: readonly number[]): string => `[${ids.join(', ')}]`;
@@ -62,7 +56,7 @@ const checkAllowed = (ids: readonly number[], tokenizer: ContainerTokenizer): vo
   check(outOfVocabulary(ids, tokenizer).length === 0, 'allowed_token_ids contains out-of-vocab token id!');
 };
 
-/** A word at the beginning of a text and, where that makes other tokens as many, after a space: so vLLM does it. */
+/** Like vLLM, encodes a word without a space before it and, if that gives as many but different tokens, with one. */
 const toBadTokens = (word: string, { encodePrompt }: ContainerTokenizer): number[][] => {
   const plain = encodePrompt(word.trimStart());
   const spaced = encodePrompt(` ${word.trimStart()}`);

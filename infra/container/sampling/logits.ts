@@ -1,4 +1,4 @@
-/** The lowest id wins a tie, so greedy answers never vary; 0 if nothing may come. */
+/** Returns the token with the largest logit, the lowest id of equals; 0 if all logits are -Infinity. */
 export const likeliestToken = (logits: Float32Array): number => {
   let best = 0;
   let top = -Infinity;
@@ -12,7 +12,7 @@ export const likeliestToken = (logits: Float32Array): number => {
   return best;
 };
 
-/** Logits in, their softmax out; all of them may not be -Infinity. */
+/** Returns the softmax of the logits. At least one must be finite. */
 export const toProbabilities = (logits: Float32Array): Float64Array => {
   const top = logits[likeliestToken(logits)] ?? 0;
   const weights = Float64Array.from(logits, (logit) => (logit === -Infinity ? 0 : Math.exp(logit - top)));
@@ -20,7 +20,7 @@ export const toProbabilities = (logits: Float32Array): Float64Array => {
   return weights.map((weight) => weight / total);
 };
 
-/** The natural logarithm of the sum of e to the power of each logit. */
+/** Returns the natural logarithm of the sum of the exponentials of the logits. */
 export const logSumExp = (logits: Float32Array): number => {
   const top = logits[likeliestToken(logits)] ?? 0;
   let total = 0;
@@ -28,7 +28,7 @@ export const logSumExp = (logits: Float32Array): number => {
   return top + Math.log(total);
 };
 
-/** Leaves the `count` largest logits, at least one, and sets the others to -Infinity; of equal ones the lower ids stay. */
+/** Keeps the `count` largest logits, at least one, and sets the others to -Infinity. Of equal logits, it keeps the lower ids. */
 export const keepLargest = (logits: Float32Array, count: number): void => {
   if (count >= logits.length) return;
   const threshold = Float32Array.from(logits).sort()[logits.length - Math.max(count, 1)] ?? 0;
@@ -40,7 +40,7 @@ export const keepLargest = (logits: Float32Array, count: number): void => {
   }
 };
 
-/** How many of the numbers, added one after the other, first reach `sum`; at least one. */
+/** Returns how many numbers, added in order, are needed to reach `sum`; at least one. */
 export const countUntil = (sum: number, numbers: Iterable<number>): number => {
   let total = 0;
   let count = 0;

@@ -3,7 +3,7 @@ import { findModel, type ServingLimits } from '../served-models.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { DetokenizeRequest, TokenizeRequest } from './request.ts';
 
-/** The reply to `POST /tokenize`, as vLLM's. Throws `NotFound` for a model that is not served, `BadRequest` for a conversation that the template does not take. */
+/** Answers `POST /tokenize`. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation. */
 export const tokenize = (body: TokenizeRequest, tokenizer: ContainerTokenizer, limits: ServingLimits) => {
   findModel(body.model, limits);
   const tokens = 'messages' in body ? encodeConversation(body, tokenizer) : tokenizer.encodePrompt(body.prompt);
@@ -11,7 +11,7 @@ export const tokenize = (body: TokenizeRequest, tokenizer: ContainerTokenizer, l
   return { count: tokens.length, max_model_len: limits.windowTokens, tokens, token_strs };
 };
 
-/** The reply to `POST /detokenize`, as vLLM's: special tokens are spelled out, ids beyond the vocabulary are nothing. Throws `NotFound` for a model that is not served. */
+/** Answers `POST /detokenize`. Spells out special tokens and skips unknown ids. Throws `NotFound` for an unknown model. */
 export const detokenize = (
   { model, tokens }: DetokenizeRequest,
   tokenizer: ContainerTokenizer,

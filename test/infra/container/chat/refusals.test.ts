@@ -152,5 +152,5 @@ describe('a value out of range', () => {
 test('tool arguments in the history that are not JSON are refused', async () => {
   const call = { id: 'a', type: 'function', function: { name: 'clock', arguments: '{"zone":' } };
   const messages = [...question, { role: 'assistant', content: null, tool_calls: [call] }];
-  expect((await refusalOf(container, { messages })).message).toMatch(/^The arguments of the tool call 'a' are not JSON: /);
+  expect((await refusalOf(container, { messages })).message).toMatch(/^The arguments of the tool call 'a' are not valid JSON: /);
 });

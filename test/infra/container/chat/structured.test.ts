@@ -89,7 +89,7 @@ describe('json_schema', () => {
 
   test('that cannot be followed is a 400 that names the keyword', async () => {
     expect(await refusalOf(container, schemaOf({ type: 'object', properties: { a: { not: {} } }, required: ['a'] }))).toEqual({
-      message: "The JSON schema cannot be followed: the keyword 'not' is not supported.",
+      message: "The JSON schema can't be used: the keyword 'not' is not supported.",
       type: 'BadRequestError',
       param: null,
       code: 400,

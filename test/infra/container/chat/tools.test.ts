@@ -87,7 +87,7 @@ describe('a tool', () => {
   test('whose parameters cannot be followed is a 400, once it is called', async () => {
     const odd = [{ type: 'function', function: { name: 'odd', parameters: { properties: { a: { if: {} } }, required: ['a'] } } }];
     const error = await refusalOf(container, { tools: odd, tool_choice: 'required' });
-    expect(error.message).toBe("The JSON schema cannot be followed: the keyword 'if' is not supported.");
+    expect(error.message).toBe("The JSON schema can't be used: the keyword 'if' is not supported.");
     expect(await callsOf({ tools: odd })).toEqual([]);
   });
 
