@@ -16,7 +16,7 @@ export const question = [{ role: 'user', content: 'How does a lock on a river wo
 
 export const ask = (content: string): number[] => tokenizer.encodeChat([{ role: 'user', content }]);
 
-/** The steps of an answer at temperature 0, unless another is asked for. */
+/** The steps of an answer, by default at temperature 0. */
 export const answer = ({ temperature = 0, ...request }: Partial<GenerationRequest> & { temperature?: number }): Step[] => {
   const how = { choices: 1, maxTokens: 60, seed: undefined, topLogprobs: null, createPhases: () => [freePhase()] };
   const ending = { stops: [], showStop: false, stopTokens: new Set<number>(), ignoreEnd: false, showSpecials: false };
@@ -95,7 +95,7 @@ export interface TextChoice {
   token_ids: number[] | null;
   prompt_token_ids: number[] | null;
 }
-/** A plain completion, or a chunk of one. */
+/** A text completion or one of its chunks. */
 export interface TextCompletion {
   id: string;
   object: string;
@@ -157,32 +157,32 @@ export const complete = async (container: Container, body: object): Promise<Comp
 
 export const PROMPT = 'The river below the weir is';
 
-/** A plain completion in one piece. */
+/** A text completion without streaming. */
 export const completeText = async (container: Container, body: object): Promise<TextCompletion> => {
   const response = await invoke(container, { prompt: PROMPT, temperature: 0, ...body });
   if (response.status !== 200) throw new Error(await response.text());
   return (await response.json()) as TextCompletion;
 };
 
-/** The chunks of a streamed plain completion, and how it ended. */
+/** The chunks of a streamed text completion and its last event. */
 export const streamText = async (container: Container, body: object): Promise<{ chunks: TextCompletion[]; end: string | undefined }> => {
   const response = await invoke(container, { prompt: PROMPT, temperature: 0, stream: true, ...body });
   const events = eventsOf(await response.text());
   return { chunks: events.slice(0, -1).map((event) => JSON.parse(event) as TextCompletion), end: events.at(-1) };
 };
 
-/** The error of a refused request, whose status is that of its body. */
+/** The error of a rejected chat request. */
 export const refusalOf = async (container: Container, body: object, path = '/invocations'): Promise<ErrorBody['error']> =>
   errorOf(await post(`${container.url}${path}`, { messages: question, ...body }));
 
-/** The error in a refusal, whose code is the status. */
+/** The error of a response. Throws unless its code is the status. */
 export const errorOf = async (response: Response): Promise<ErrorBody['error']> => {
   const { error } = (await response.json()) as ErrorBody;
   if (error?.code !== response.status) throw new Error(`not refused: ${response.status}`);
   return error;
 };
 
-/** The data of each event, with the end marker as it came. */
+/** The data of each event, including [DONE]. */
 export const streamOf = async (container: Container, body: object): Promise<string[]> => {
   const response = await invoke(container, { messages: question, temperature: 0, stream: true, ...body });
   return eventsOf(await response.text());
@@ -199,7 +199,7 @@ export const chunksOf = (events: readonly string[]): Chunk[] =>
 
 export const contentOf = (chunks: readonly Chunk[]): string => chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
 
-/** What arrives before the end, and how it ends. */
+/** The text that arrives, and whether the connection breaks. */
 export const readUntilEnd = async (response: Response): Promise<{ text: string; broken: boolean }> => {
   let text = '';
   const decoder = new TextDecoder();

@@ -22,7 +22,7 @@ describe('the process', () => {
   test.each([
     { flags: [], names: ['forked'] },
     { flags: ['--reasoning-model', 'thinker'], names: ['forked', 'thinker'] },
-  ])('says its port and serves the models it is told to: $names', async ({ flags, names }) => {
+  ])('reports its port and serves the configured models: $names', async ({ flags, names }) => {
     const started = await startProcess(...flags);
     const models = (await (await fetch(`${started.url}/v1/models`)).json()) as { data: unknown[] };
     expect(models.data).toMatchObject(names.map((id) => ({ id, max_model_len: 512 })));
@@ -30,14 +30,14 @@ describe('the process', () => {
     await started.exit;
   });
 
-  test('`die` ends it before the headers', async () => {
+  test('exits before the headers with the fault `die`', async () => {
     const started = await startProcess();
     await control(started, { fault: { kind: 'die' } });
     await expect(invoke(started, STREAM)).rejects.toThrow();
     expect((await started.exit)[0]).toBe(1);
   });
 
-  test('`die` ends it after its tokens, which arrive', async () => {
+  test('exits with the fault `die` after its tokens arrive', async () => {
     const started = await startProcess();
     await control(started, { fault: { kind: 'die', after_tokens: 5 } });
     const { text, broken } = await readUntilEnd(await invoke(started, STREAM));
