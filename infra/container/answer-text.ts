@@ -1,19 +1,15 @@
-/** Text that may be shown now, and the stop string that ended it, if one did. */
-export type Piece = { text: string; stop: string | null };
-
-export type AnswerText = {
-  /** The bytes of one token in, what they make showable out; nothing ends the answer in a token that may not stop it. */
-  push(bytes: Uint8Array, mayStop?: boolean): Piece;
-  /** What was held back in case a stop string began there; for an answer that ended otherwise. */
+interface AnswerText {
+  /** Adds one token's bytes. Returns the text to show now and the stop string found. It finds none if `mayStop` is false. */
+  push(bytes: Uint8Array, mayStop?: boolean): { text: string; stop: string | null };
+  /** Returns the text held back as a possible start of a stop string. Call it when the answer ends for another reason. */
   flush(): string;
-};
+}
 
 /**
- * Turns token bytes into text. A character is held back until its last byte is there, and text until it cannot be
- * the beginning of a stop string any more, so that no part of one is ever shown, but for the whole of it if asked. Stop strings
- * in; they must not be empty.
+ * Turns token bytes into text that ends at the first of the stop strings (none of them empty). It holds back incomplete characters,
+ * and text that may be the start of a stop string. With `showStop`, the text includes the stop string.
  */
-export function createAnswerText(stops: readonly string[], showStop = false): AnswerText {
+export const createAnswerText = (stops: readonly string[], showStop = false): AnswerText => {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let held = '';
   return {
@@ -32,24 +28,24 @@ export function createAnswerText(stops: readonly string[], showStop = false): An
       return text;
     },
   };
-}
+};
 
-/** The stop string that begins first; of two that begin together, the one that was named first. */
-function firstStop(text: string, stops: readonly string[]): { at: number; stop: string } | null {
+/** The stop string that begins first in the text; if two begin at the same place, the first in the list. */
+const firstStop = (text: string, stops: readonly string[]): { at: number; stop: string } | null => {
   let first: { at: number; stop: string } | null = null;
   for (const stop of stops) {
     const at = text.indexOf(stop);
     if (at >= 0 && (first === null || at < first.at)) first = { at, stop };
   }
   return first;
-}
+};
 
-/** The length of the longest end of the text that begins a stop string. */
-function heldLength(text: string, stops: readonly string[]): number {
+/** The length of the longest suffix of the text that is a prefix of a stop string. */
+const heldLength = (text: string, stops: readonly string[]): number => {
   const longest = Math.max(0, ...stops.map((stop) => stop.length - 1));
   for (let length = Math.min(longest, text.length); length > 0; length--) {
     const end = text.slice(-length);
     if (stops.some((stop) => stop.startsWith(end))) return length;
   }
   return 0;
-}
+};

@@ -6,27 +6,39 @@ import { breakReply } from './reply.ts';
 import type { ServingLimits } from './served-models.ts';
 import type { ContainerTokenizer } from './tokenizer.ts';
 
-/** What answers are made with. */
-export type ServingContext = { model: LanguageModel; tokenizer: ContainerTokenizer; control: Control; limits: ServingLimits };
+/** What the completion routes share across requests. */
+export interface ServingContext {
+  model: LanguageModel;
+  tokenizer: ContainerTokenizer;
+  control: Control;
+  limits: ServingLimits;
+}
 
-/** One request's way back: where its reply goes, how fast and how broken; the signal is aborted when the client leaves. */
-export type Exchange = { response: ServerResponse; settings: ControlSettings; signal: AbortSignal };
+/** The response to one request and the settings that apply to it. The signal aborts when the client disconnects. */
+export interface Exchange {
+  response: ServerResponse;
+  settings: ControlSettings;
+  signal: AbortSignal;
+}
 
-/** Lets a function reply with the fault that `/control` has set; it reads the request too, so that some faults come before any refusal. Stops when the client leaves. */
-export async function answer(control: Control, response: ServerResponse, reply: (exchange: Exchange) => Promise<void>): Promise<void> {
+/**
+ * Runs `reply` with the current `/control` settings and breaks the response at their fault. Stops when the client disconnects.
+ * `reply` also parses the request, because some faults must come before validation errors.
+ */
+export const answer = async (control: Control, response: ServerResponse, reply: (exchange: Exchange) => Promise<void>): Promise<void> => {
   const left = new AbortController();
   response.once('close', () => left.abort());
   if (response.destroyed) return;
   const settings = control.takeSettings();
   try {
-    if (settings.fault && isBeforeAnything(settings.fault)) throw new FaultReached(settings.fault);
+    if (settings.fault && precedesValidation(settings.fault)) throw new FaultReached(settings.fault);
     await reply({ response, settings, signal: left.signal });
   } catch (error) {
     if (left.signal.aborted) return;
     if (!(error instanceof FaultReached)) throw error;
     await breakReply(response, error.fault, left.signal);
   }
-}
+};
 
-const isBeforeAnything = ({ kind, after_tokens }: NonNullable<ControlSettings['fault']>): boolean =>
+const precedesValidation = ({ kind, after_tokens }: NonNullable<ControlSettings['fault']>): boolean =>
   kind === 'error' || (kind === 'die' && after_tokens === undefined);

@@ -6,18 +6,18 @@ const PRINTABLE_RANGES = [
 
 const isPrintable = (byte: number) => PRINTABLE_RANGES.some(([from, to]) => byte >= from && byte <= to);
 
-let spare = 256;
+let nextCodePoint = 256;
 
-/** The character that stands for each byte in a byte-level vocabulary, 256 entries (GPT-2's table: https://github.com/openai/gpt-2/blob/master/src/encoder.py). */
+/** The character for each of the 256 bytes in a byte-level vocabulary: https://github.com/openai/gpt-2/blob/master/src/encoder.py */
 export const BYTE_CHARACTERS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  String.fromCharCode(isPrintable(byte) ? byte : spare++),
+  String.fromCharCode(isPrintable(byte) ? byte : nextCodePoint++),
 );
 
 const BYTE_OF = new Map(BYTE_CHARACTERS.map((character, byte) => [character, byte]));
 
-/** Text in, the same text written one character a UTF-8 byte out. */
+/** Returns the text with one vocabulary character per UTF-8 byte. */
 export const toByteCharacters = (text: string): string[] =>
   Array.from(new TextEncoder().encode(text), (byte) => BYTE_CHARACTERS[byte] ?? '');
 
-/** A vocabulary entry in, the bytes it stands for out. */
+/** Returns the bytes of a vocabulary entry. */
 export const fromByteCharacters = (entry: string): Uint8Array => Uint8Array.from(entry, (character) => BYTE_OF.get(character) ?? 0);

@@ -4,14 +4,14 @@ const LONGEST_DELAY_MS = 600_000;
 const DelayMs = z.number().min(0).max(LONGEST_DELAY_MS);
 
 /**
- * How a reply breaks. `after_tokens` counts generated tokens; a shorter answer breaks at its end, and never finishes.
- * - `error`: `status` (500) and `body` before anything; a string body is sent as it is, for replies that are not JSON
- * - `die`: the process exits, before the headers without `after_tokens`
- * - `end_without_done`: the reply ends cleanly without finish, usage or `[DONE]`
- * - `destroy`: the socket breaks
- * - `error_event`: `body` (an error of vLLM's) as an event, then `[DONE]`, as vLLM does
- * - `hang`: nothing more, until the client leaves
- * `times` is how many requests it hits; all of them if absent.
+ * A fault breaks a response after `after_tokens` generated tokens, or at the end of a shorter answer, which then has no finish reason.
+ * - `error`: responds with `status` (default 500) and `body` before validating the request; sends a string body as plain text
+ * - `die`: exits the process; without `after_tokens`, before validating the request
+ * - `end_without_done`: ends the response cleanly without finish reason, usage or `[DONE]`
+ * - `destroy`: breaks the connection
+ * - `error_event`: sends `body` (default: vLLM's error body) as an event, then `[DONE]`, as vLLM does
+ * - `hang`: sends nothing more until the client disconnects
+ * It applies to the next `times` requests, or to all requests if `times` is absent.
  */
 export const Fault = z.strictObject({
   kind: z.enum(['error', 'die', 'end_without_done', 'destroy', 'error_event', 'hang']),
@@ -22,7 +22,7 @@ export const Fault = z.strictObject({
 });
 export type Fault = z.infer<typeof Fault>;
 
-/** What a test or a demonstration may set: delays before the first and between further tokens, usage left away, a fault. */
+/** What tests and demos can change at run time. */
 export const ControlSettings = z.strictObject({
   token_delay_ms: DelayMs,
   first_token_delay_ms: DelayMs,
@@ -31,38 +31,35 @@ export const ControlSettings = z.strictObject({
 });
 export type ControlSettings = z.infer<typeof ControlSettings>;
 
-/** The body of `PUT /control`; what it leaves out stays as it is. */
+/** The body of `PUT /control`. Absent fields keep their values. */
 export const ControlChange = ControlSettings.partial();
 export type ControlChange = z.infer<typeof ControlChange>;
 
-export type Control = {
+export interface Control {
   settings(): ControlSettings;
-  change(change: ControlChange): void;
-  reset(): void;
-  /** The settings for one request; its fault has one time less afterwards. */
+  /** Both return the new settings. */
+  change(change: ControlChange): ControlSettings;
+  reset(): ControlSettings;
+  /** Returns the settings for one request and decrements `times` of their fault. */
   takeSettings(): ControlSettings;
-};
+}
 
-/** The settings to start from, and to reset to, in. */
-export function createControl(start: ControlSettings): Control {
+/** Creates the control with the settings to start with and to reset to. */
+export const createControl = (start: ControlSettings): Control => {
   let settings = start;
   return {
     settings: () => settings,
-    change(change) {
-      settings = ControlSettings.parse({ ...settings, ...change });
-    },
-    reset() {
-      settings = start;
-    },
+    change: (change) => (settings = ControlSettings.parse({ ...settings, ...change })),
+    reset: () => (settings = start),
     takeSettings() {
       const taken = settings;
-      settings = { ...settings, fault: afterOneHit(settings.fault) };
+      settings = { ...settings, fault: afterOneRequest(settings.fault) };
       return taken;
     },
   };
-}
+};
 
-function afterOneHit(fault: Fault | null): Fault | null {
+const afterOneRequest = (fault: Fault | null): Fault | null => {
   if (fault?.times === undefined) return fault;
   return fault.times === 1 ? null : { ...fault, times: fault.times - 1 };
-}
+};

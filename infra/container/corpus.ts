@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 export const CORPUS_FOLDER = join(import.meta.dirname, 'corpus');
 
-/** A folder of UTF-8 `*.txt` files in, their paragraphs (separated by blank lines) in the order of the file names out. */
-export function readCorpus(folder: string): string[] {
+/** Returns the paragraphs of all `*.txt` files in a folder, in file name order. Blank lines separate paragraphs. */
+export const readCorpus = (folder: string): string[] => {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.txt'))
     .sort();
   return files.flatMap((name) => paragraphsOf(readFileSync(join(folder, name), 'utf8')));
-}
+};
 
 const paragraphsOf = (text: string): string[] =>
   text

@@ -1,5 +1,5 @@
-/** An error in vLLM's body shape. */
-export class ContainerError extends Error {
+/** An error that clients see, with vLLM's fields. */
+class ContainerError extends Error {
   readonly status: number;
   readonly type: string;
   readonly param: string | null;
@@ -30,10 +30,10 @@ export class TooLarge extends ContainerError {
   }
 }
 
-/** Any error in, the body that tells it out; what is not ours to tell stays a constant text. */
-export function toErrorBody(error: unknown): { error: { message: string; type: string; param: string | null; code: number } } {
+/** Returns vLLM's error body for an error. The message of an unknown error is not sent. */
+export const toErrorBody = (error: unknown): { error: { message: string; type: string; param: string | null; code: number } } => {
   if (error instanceof ContainerError) {
     return { error: { message: error.message, type: error.type, param: error.param, code: error.status } };
   }
   return { error: { message: 'Internal server error', type: 'InternalServerError', param: null, code: 500 } };
-}
+};

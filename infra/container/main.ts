@@ -46,6 +46,6 @@ server.listen(flags.port, flags.host, () => {
   process.send?.(ready);
 });
 
-// A container must not outlive whoever started it.
+// The container exits with the process that started it.
 process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => process.exit());

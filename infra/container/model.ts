@@ -2,45 +2,49 @@ import { countSequence, createNgrams, followersOf, LONGEST_CONTEXT, type Ngrams 
 import type { ContainerTokenizer } from './tokenizer.ts';
 import { indexTopics, nearestParagraphs, rarity } from './topics.ts';
 
-/** How much is copied from the prompt: its last tokens, and the corpus paragraphs nearest to them. */
+/** The cache holds the last tokens of the prompt and the paragraphs nearest to the query, which is the end of the prompt. */
 const COPIED_PROMPT_TOKENS = 512;
 const QUERY_TOKENS = 128;
 const NEAREST_PARAGRAPHS = 4;
 
-/** A context seen n times is trusted n / (n + doubt); the shorter context first. */
+/** A context seen n times has the weight n / (n + doubt). The first doubt is for contexts of one token, the second for two. */
 const CORPUS_DOUBT = [0.5, 0.1];
 const CACHE_DOUBT = [9, 0.7];
 const PROMPT_WORD_BOOST = 1;
 
-/** Greedy n-gram text runs in circles; each repeat of a trigram within this many tokens makes it less likely. */
+/** Without a penalty, greedy n-gram text loops. Each repeat of a trigram in this window makes it less likely. */
 const REPETITION_WINDOW_TOKENS = 1_024;
 const REPETITION_PENALTY = 2.5;
 
-/** Low enough that nothing but a logit bias ever brings the token up. */
+/** So low that only a logit bias makes the token appear. */
 const NEVER_LOGIT = -50;
 const UNSEEN_COUNT = 0.001;
 
-/** What one prompt changes in the model: followers to copy, and the weight of each of its tokens. */
-export type PromptCache = { readonly tail: readonly number[]; readonly copied: Ngrams; readonly boosts: ReadonlyMap<number, number> };
+/** What the model keeps of one prompt: its last tokens, the n-grams to copy, and a weight for each of its recent tokens. */
+export interface PromptCache {
+  readonly tail: readonly number[];
+  readonly copied: Ngrams;
+  readonly boosts: ReadonlyMap<number, number>;
+}
 
-export type LanguageModel = {
+export interface LanguageModel {
   vocabularySize: number;
   /** The token that ends an answer. */
   endOfTurn: number;
-  /** A prompt's token ids in, what the model remembers of it out; made once a request. */
+  /** Reads the prompt's token ids. Call it once per request. */
   readPrompt(prompt: readonly number[]): PromptCache;
   /**
-   * The prompt and the answer's token ids so far in; a logit for each token of the vocabulary out, written into `into` if
-   * given. Logits are natural logarithms of probabilities, but for a constant. Depends on nothing but its arguments.
+   * Returns a logit for each token of the vocabulary, given the answer's token ids so far; writes to `into` if present.
+   * Logits are natural logarithms of probabilities plus a constant. The same arguments always give the same logits.
    */
   nextLogits(prompt: PromptCache, answer: readonly number[], into?: Float32Array): Float32Array;
-};
+}
 
 /**
- * An interpolated trigram over tokens, mixed with a cache of the prompt (Kuhn and De Mori, 1990).
- * Paragraphs of plain text in, the model out: each paragraph is learned as one answer of the assistant.
+ * Trains an interpolated trigram model mixed with a cache of the prompt (Kuhn and De Mori, 1990).
+ * Each paragraph of plain text counts as one answer of the assistant.
  */
-export function createModel(paragraphs: readonly string[], tokenizer: ContainerTokenizer): LanguageModel {
+export const createModel = (paragraphs: readonly string[], tokenizer: ContainerTokenizer): LanguageModel => {
   const { vocabularySize, specials, encodeText } = tokenizer;
   const { startOfTurn, endOfTurn, endOfText } = specials;
   const opening = [startOfTurn, ...encodeText('assistant\n')];
@@ -49,10 +53,8 @@ export function createModel(paragraphs: readonly string[], tokenizer: ContainerT
   const topics = indexTopics(bodies);
   const corpus = createNgrams(vocabularySize);
   for (const turn of turns) countSequence(corpus, turn);
-  const base = unigramLogits(
-    turns.map((turn) => turn.slice(opening.length)),
-    vocabularySize,
-  );
+  const answers = turns.map((turn) => turn.slice(opening.length));
+  const base = unigramLogits(answers, vocabularySize);
   for (const id of [startOfTurn, endOfText]) base[id] = NEVER_LOGIT;
 
   const readPrompt = (prompt: readonly number[]): PromptCache => {
@@ -65,7 +67,7 @@ export function createModel(paragraphs: readonly string[], tokenizer: ContainerT
     return { tail: prompt.slice(-LONGEST_CONTEXT), copied, boosts };
   };
 
-  // Scratch space: all zero between calls, so a call stays a function of its arguments.
+  // Reused by all calls; each call leaves it all zero.
   const added = new Float64Array(vocabularySize);
 
   const nextLogits = (prompt: PromptCache, answer: readonly number[], into = new Float32Array(vocabularySize)): Float32Array => {
@@ -94,17 +96,17 @@ export function createModel(paragraphs: readonly string[], tokenizer: ContainerT
   };
 
   return { vocabularySize, endOfTurn, readPrompt, nextLogits };
-}
+};
 
-function unigramLogits(answers: readonly (readonly number[])[], vocabularySize: number): Float32Array {
+const unigramLogits = (answers: readonly (readonly number[])[], vocabularySize: number): Float32Array => {
   const counts = new Float64Array(vocabularySize).fill(UNSEEN_COUNT);
   for (const answer of answers) for (const id of answer) counts[id] = (counts[id] ?? 0) + 1;
   const total = counts.reduce((sum, count) => sum + count, 0);
   return Float32Array.from(counts, (count) => Math.log(count / total));
-}
+};
 
-/** Leaves out what opens each turn: its start token, the role and the newline. */
-function wordsOf(prompt: readonly number[], startOfTurn: number, newline: number | undefined): number[] {
+/** Removes the start token, role and newline of each turn. */
+const wordsOf = (prompt: readonly number[], startOfTurn: number, newline: number | undefined): number[] => {
   let inOpening = false;
   return prompt.filter((id) => {
     if (id === startOfTurn) inOpening = true;
@@ -112,10 +114,10 @@ function wordsOf(prompt: readonly number[], startOfTurn: number, newline: number
     inOpening = id !== newline;
     return false;
   });
-}
+};
 
-/** What followed the last two tokens earlier in the answer, once for each time. */
-function repeatedFollowers(answer: readonly number[]): number[] {
+/** The tokens that followed the answer's last two tokens earlier in the answer, with repeats. */
+const repeatedFollowers = (answer: readonly number[]): number[] => {
   const found: number[] = [];
   const last = answer.at(-1);
   const previous = answer.at(-2);
@@ -123,4 +125,4 @@ function repeatedFollowers(answer: readonly number[]): number[] {
     if (answer[i - 1] === last && answer[i - 2] === previous) found.push(answer[i] ?? 0);
   }
   return found;
-}
+};

@@ -1,17 +1,20 @@
-/** A trigram looks at two tokens before the next one. */
+/** A trigram predicts a token from the two before it. */
 export const LONGEST_CONTEXT = 2;
 
-/** For contexts of one and of two tokens, every token that followed, as often as it followed. */
-export type Ngrams = { readonly radix: number; readonly followers: readonly Map<number, number[]>[] };
+/** Every token that followed a context, as often as it followed; one map for contexts of one token, one for two. */
+export interface Ngrams {
+  readonly radix: number;
+  readonly followers: readonly Map<number, number[]>[];
+}
 
-/** Token ids below `radix` are expected by everything here. */
+/** Creates empty n-grams. All token ids must be below `radix`. */
 export const createNgrams = (radix: number): Ngrams => ({
   radix,
   followers: Array.from({ length: LONGEST_CONTEXT }, () => new Map<number, number[]>()),
 });
 
-/** Adds a token sequence to the counts; its first token only serves as context. */
-export function countSequence(ngrams: Ngrams, tokens: readonly number[]): void {
+/** Counts a token sequence. Its first token serves only as context. */
+export const countSequence = (ngrams: Ngrams, tokens: readonly number[]): void => {
   for (let end = 1; end < tokens.length; end++) {
     let key = 0;
     for (let length = 1; length <= LONGEST_CONTEXT && length <= end; length++) {
@@ -22,13 +25,10 @@ export function countSequence(ngrams: Ngrams, tokens: readonly number[]): void {
       else table?.set(key, [tokens[end] ?? 0]);
     }
   }
-}
+};
 
-/**
- * The last tokens of a text in, the followers of its last token and of its last two tokens out, in this order;
- * an empty list where the context was never seen.
- */
-export function followersOf(ngrams: Ngrams, context: readonly number[]): readonly (readonly number[])[] {
+/** Returns the followers of the context's last token, then those of its last two tokens. An unseen context has none. */
+export const followersOf = (ngrams: Ngrams, context: readonly number[]): readonly (readonly number[])[] => {
   let key = 0;
   return ngrams.followers.map((table, i) => {
     const token = context.at(-1 - i);
@@ -36,6 +36,6 @@ export function followersOf(ngrams: Ngrams, context: readonly number[]): readonl
     key = extendKey(ngrams, key, token, i + 1);
     return table.get(key) ?? [];
   });
-}
+};
 
 const extendKey = ({ radix }: Ngrams, key: number, token: number, length: number): number => key + token * radix ** (length - 1);

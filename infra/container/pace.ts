@@ -2,10 +2,10 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { ControlSettings, Fault } from './control.ts';
 import type { Step } from './generation/generate.ts';
 
-/** A full-speed answer lets other requests run after this many tokens. */
-const TOKENS_PER_TURN = 4;
+/** Without a delay, generation yields to other requests after this many tokens. */
+const TOKENS_PER_YIELD = 4;
 
-/** The point at which a reply must break, thrown in place of its next step. */
+/** Thrown instead of the next step where a fault breaks the response. */
 export class FaultReached extends Error {
   readonly fault: Fault;
 
@@ -16,8 +16,8 @@ export class FaultReached extends Error {
 }
 
 /**
- * Steps in, the same steps out at the speed of the settings; those made at the same time wait once. With a fault no step finishes, and `FaultReached` is thrown
- * after its tokens. An abort ends it with the signal's reason.
+ * Yields the steps with the delays of the settings. Steps generated in parallel share one delay. With a fault, no step has a finish,
+ * and `FaultReached` is thrown after the fault's tokens. Throws the signal's reason on abort.
  */
 export async function* paceSteps(steps: Iterable<Step>, settings: ControlSettings, signal: AbortSignal): AsyncGenerator<Step, void, void> {
   const { fault } = settings;
@@ -26,7 +26,7 @@ export async function* paceSteps(steps: Iterable<Step>, settings: ControlSetting
     if (fault && tokens >= (fault.after_tokens ?? 0)) throw new FaultReached(fault);
     const delayMs = tokens === 0 ? settings.first_token_delay_ms : settings.token_delay_ms;
     if (delayMs > 0 && step.opensRound) await setTimeout(delayMs, undefined, { signal });
-    else if (tokens % TOKENS_PER_TURN === 0) await setImmediate(undefined, { signal });
+    else if (tokens % TOKENS_PER_YIELD === 0) await setImmediate(undefined, { signal });
     tokens += 1;
     yield fault ? { ...step, finish: null } : step;
   }

@@ -15,48 +15,41 @@ import type { ContainerTokenizer } from './tokenizer.ts';
 
 const MAX_BODY_BYTES = 32 * 2 ** 20;
 
-export type ContainerOptions = {
+export interface ContainerOptions {
   model: LanguageModel;
   tokenizer: ContainerTokenizer;
-  /** The name in replies, and the one that requests mean which name none. */
+  /** The default model. */
   modelName: string;
-  /** A second name, for the same model that thinks before it answers. */
+  /** The same model under a second name, where it reasons before it answers. */
   reasoningModelName?: string | undefined;
-  /** Prompt and completion together never exceed this many tokens. */
+  /** The most tokens that prompt and completion can have together. */
   windowTokens: number;
-  /** Wait between tokens, until `/control` sets another. */
+  /** The initial delay between tokens; `/control` can change it. */
   tokenDelayMs: number;
-  /** Wait before the first token, until `/control` sets another. */
+  /** The initial delay before the first token; `/control` can change it. */
   firstTokenDelayMs: number;
-};
+}
 
 type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
 /**
- * The SageMaker container contract (`GET /ping`, `POST /invocations`) with vLLM's chat and plain completions behind it, vLLM's
- * `/tokenize` and `/detokenize`, and `/control`, the only way to make it slow or faulty. The server is not listening yet.
+ * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and text
+ * completions, `/tokenize` and `/detokenize`, and `/control`, where a test sets delays and faults.
  */
-export function createContainer(options: ContainerOptions): Server {
+export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
   return createServer((request, response) => {
-    // A client may leave between two writes; 'close' is where we hear of it.
+    // A client can disconnect between two writes; `answer` handles 'close'.
     response.on('error', () => {});
     handle(routes, request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else if (!response.destroyed) sendError(response, error);
     });
   });
-}
+};
 
-function createRoutes({
-  model,
-  tokenizer,
-  modelName,
-  reasoningModelName,
-  windowTokens,
-  tokenDelayMs,
-  firstTokenDelayMs,
-}: ContainerOptions): Map<string, Route> {
+const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerOptions): Map<string, Route> => {
+  const { modelName, reasoningModelName, tokenDelayMs, firstTokenDelayMs } = options;
   const control = createControl({ token_delay_ms: tokenDelayMs, first_token_delay_ms: firstTokenDelayMs, omit_usage: false, fault: null });
   const models = [{ name: modelName, reasons: false }];
   if (reasoningModelName !== undefined) models.push({ name: reasoningModelName, reasons: true });
@@ -65,30 +58,17 @@ function createRoutes({
   const created = Math.floor(Date.now() / 1_000);
   const about = { object: 'model', created, owned_by: 'sluice', parent: null, max_model_len: windowTokens };
   const cards = models.map(({ name }) => ({ id: name, root: name, ...about }));
-  const sendSettings = (response: ServerResponse) => sendBody(response, 200, control.settings());
   return new Map<string, Route>([
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
     ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
     ...completionRoutes(context),
     ['POST /tokenize', (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits))],
     ['POST /detokenize', (body, response) => sendBody(response, 200, detokenize(parseBody(DetokenizeRequest, body), tokenizer, limits))],
-    ['GET /control', (_, response) => sendSettings(response)],
-    [
-      'PUT /control',
-      (body, response) => {
-        control.change(parseBody(ControlChange, body));
-        sendSettings(response);
-      },
-    ],
-    [
-      'DELETE /control',
-      (_, response) => {
-        control.reset();
-        sendSettings(response);
-      },
-    ],
+    ['GET /control', (_, response) => sendBody(response, 200, control.settings())],
+    ['PUT /control', (body, response) => sendBody(response, 200, control.change(parseBody(ControlChange, body)))],
+    ['DELETE /control', (_, response) => sendBody(response, 200, control.reset())],
   ]);
-}
+};
 
 const completionRoutes = (context: ServingContext): [string, Route][] => [
   [
@@ -110,15 +90,15 @@ const completionRoutes = (context: ServingContext): [string, Route][] => [
   ],
 ];
 
-async function handle(routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> {
+const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { pathname } = new URL(request.url ?? '/', 'http://container');
   const route = routes.get(`${request.method} ${pathname}`);
   if (!route) throw new NotFound('Not Found');
   await route(await readBody(request), response);
-}
+};
 
-/** A body over the limit is read to its end, though not kept: a client that is still sending would not see the reply. */
-async function readBody(request: IncomingMessage): Promise<string> {
+/** Reads even a body that is too large to its end, because a client that is still sending would miss the response. */
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
@@ -127,10 +107,10 @@ async function readBody(request: IncomingMessage): Promise<string> {
   }
   if (bytes > MAX_BODY_BYTES) throw new TooLarge(MAX_BODY_BYTES);
   return Buffer.concat(chunks).toString('utf8');
-}
+};
 
-function sendError(response: ServerResponse, error: unknown): void {
+const sendError = (response: ServerResponse, error: unknown): void => {
   const body = toErrorBody(error);
   if (body.error.code === 500) console.error(error);
   sendBody(response, body.error.code, body);
-}
+};

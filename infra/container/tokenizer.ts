@@ -7,57 +7,57 @@ import { fromByteCharacters } from './byte-level.ts';
 export const TOKENIZER_FILE = join(import.meta.dirname, 'tokenizer.json');
 export const CHAT_TEMPLATE_FILE = join(import.meta.dirname, 'chat_template.jinja');
 
-/** `arguments` is the value that the call's JSON text says, as vLLM gives it to a template. */
-export type ToolCall = { function: { name: string; arguments: unknown } };
-export type ChatMessage = {
+/** `arguments` is the parsed JSON, as in vLLM's templates. */
+export interface ToolCall {
+  function: { name: string; arguments: unknown };
+}
+export interface ChatMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   content: string;
   reasoning?: string | null | undefined;
   tool_calls?: readonly ToolCall[] | null | undefined;
-};
-
-/** What a template renders beside the messages: tools as the caller wrote them, and the variables of `chat_template_kwargs`. */
-export type PromptOptions = {
-  tools?: readonly object[] | undefined;
-  variables?: Record<string, unknown> | undefined;
-  /** Opens the assistant's turn at the end; true if absent. */
-  addGenerationPrompt?: boolean | undefined;
-};
-
-/** One token id in, its bytes out. */
-export type TokenSpelling = (id: number) => Uint8Array;
-
-export type ContainerTokenizer = {
-  /** Token ids run from 0 to this number, exclusive. */
-  vocabularySize: number;
-  specials: { startOfTurn: number; endOfTurn: number; endOfText: number };
-  /** What the model itself writes in, token ids out; the spelling of a special token is ordinary text here. */
-  encodeText(text: string): number[];
-  /** What callers write in, token ids out; the spelling of a special token is that token, wherever it comes from, as in vLLM. */
-  encodePrompt(text: string): number[];
-  /**
-   * A conversation in, the prompt's token ids out, from the first start-of-turn to the newline after `assistant`. Throws
-   * what the template raises for a conversation that it does not accept.
-   */
-  encodeChat(messages: readonly ChatMessage[], options?: PromptOptions): number[];
-  /** Token ids in, text out; bytes that are not UTF-8 become U+FFFD, special tokens nothing, unless they are to be spelled out. */
-  decode(ids: readonly number[], spellSpecials?: boolean): string;
-  /** One token id in, its entry in the vocabulary out, where each character stands for a byte; empty for an id that is none. */
-  vocabularyEntry(id: number): string;
-  /** One token id in, its bytes out; none for a special token, unless it is to be spelled out. */
-  tokenBytes(id: number, spellSpecials?: boolean): Uint8Array;
-};
-
-type AddedToken = { id: number; content: string };
-type TokenizerJson = { added_tokens: AddedToken[]; model: { vocab: Record<string, number> } };
-
-/** Reads the committed tokenizer and chat template, once a process. */
-export function loadTokenizer(): ContainerTokenizer {
-  return createTokenizer(JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8')), readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
 }
 
-/** The content of a byte-level `tokenizer.json` and a Jinja chat template in, the tokenizer of the model out. */
-export function createTokenizer(json: TokenizerJson, chatTemplate: string): ContainerTokenizer {
+/** What a template renders besides the messages. `variables` are the `chat_template_kwargs`. */
+interface PromptOptions {
+  tools?: readonly object[] | undefined;
+  variables?: Record<string, unknown> | undefined;
+  /** Ends the prompt with the start of the assistant's turn; default true. */
+  addGenerationPrompt?: boolean | undefined;
+}
+
+/** Returns the bytes of a token id. */
+export type TokenSpelling = (id: number) => Uint8Array;
+
+export interface ContainerTokenizer {
+  /** Token ids are below this number. */
+  vocabularySize: number;
+  specials: { startOfTurn: number; endOfTurn: number; endOfText: number };
+  /** Encodes text that the model writes. The spelling of a special token is ordinary text here. */
+  encodeText(text: string): number[];
+  /** Encodes text from a caller. The spelling of a special token becomes that token, as in vLLM. */
+  encodePrompt(text: string): number[];
+  /** Renders a conversation with the chat template and encodes it. Throws the template's error if it rejects the conversation. */
+  encodeChat(messages: readonly ChatMessage[], options?: PromptOptions): number[];
+  /** Decodes token ids. Invalid UTF-8 becomes U+FFFD. Omits special tokens unless `spellSpecials` is true. */
+  decode(ids: readonly number[], spellSpecials?: boolean): string;
+  /** Returns the vocabulary entry of a token id, with one character per byte; empty for an unknown id. */
+  vocabularyEntry(id: number): string;
+  /** Returns the bytes of a token id; none for a special token unless `spellSpecials` is true. */
+  tokenBytes(id: number, spellSpecials?: boolean): Uint8Array;
+}
+
+interface TokenizerJson {
+  added_tokens: { id: number; content: string }[];
+  model: { vocab: Record<string, number> };
+}
+
+/** Loads the tokenizer and chat template of this folder. */
+export const loadTokenizer = (): ContainerTokenizer =>
+  createTokenizer(JSON.parse(readFileSync(TOKENIZER_FILE, 'utf8')), readFileSync(CHAT_TEMPLATE_FILE, 'utf8'));
+
+/** Creates the tokenizer from the content of a byte-level `tokenizer.json` and a Jinja chat template. */
+const createTokenizer = (json: TokenizerJson, chatTemplate: string): ContainerTokenizer => {
   const plain = new Tokenizer({ ...json, added_tokens: [] }, {});
   const whole = new Tokenizer(json, {});
   const template = new Template(chatTemplate);
@@ -89,10 +89,10 @@ export function createTokenizer(json: TokenizerJson, chatTemplate: string): Cont
     vocabularyEntry: (id) => entries[id] ?? '',
     tokenBytes,
   };
-}
+};
 
-function idOf(ids: ReadonlyMap<string, number>, content: string): number {
+const idOf = (ids: ReadonlyMap<string, number>, content: string): number => {
   const id = ids.get(content);
   if (id === undefined) throw new Error(`tokenizer.json has no special token ${content}`);
   return id;
-}
+};

@@ -1,8 +1,11 @@
-/** The paragraphs each token occurs in, and how telling the token is. */
-export type TopicIndex = { readonly postings: ReadonlyMap<number, readonly number[]>; readonly lengths: readonly number[] };
+/** Which paragraphs each token occurs in, and the length of each paragraph in tokens. */
+interface TopicIndex {
+  readonly postings: ReadonlyMap<number, readonly number[]>;
+  readonly lengths: readonly number[];
+}
 
-/** Tokenized paragraphs in, an index to find them by tokens out. */
-export function indexTopics(paragraphs: readonly (readonly number[])[]): TopicIndex {
+/** Creates an index that finds tokenized paragraphs by their tokens. */
+export const indexTopics = (paragraphs: readonly (readonly number[])[]): TopicIndex => {
   const postings = new Map<number, number[]>();
   paragraphs.forEach((paragraph, at) => {
     for (const token of new Set(paragraph)) {
@@ -12,16 +15,16 @@ export function indexTopics(paragraphs: readonly (readonly number[])[]): TopicIn
     }
   });
   return { postings, lengths: paragraphs.map(({ length }) => length) };
-}
+};
 
-/** How rare a token is among paragraphs: 0 for one in every paragraph or in none, more for a rarer one (inverse document frequency). */
-export function rarity({ postings, lengths }: TopicIndex, token: number): number {
+/** The token's inverse document frequency; 0 for a token in no paragraph or in all. */
+export const rarity = ({ postings, lengths }: TopicIndex, token: number): number => {
   const found = postings.get(token)?.length;
   return found === undefined ? 0 : Math.log(lengths.length / found);
-}
+};
 
-/** A query's tokens in, the positions of the `count` paragraphs nearest to it out, best first; paragraphs that share nothing stay away. */
-export function nearestParagraphs(index: TopicIndex, query: Iterable<number>, count: number): number[] {
+/** Returns the indexes of the `count` paragraphs most similar to the query, best first. Each shares a token with the query. */
+export const nearestParagraphs = (index: TopicIndex, query: Iterable<number>, count: number): number[] => {
   const scores = new Map<number, number>();
   for (const token of new Set(query)) {
     const weight = rarity(index, token) ** 2;
@@ -32,4 +35,4 @@ export function nearestParagraphs(index: TopicIndex, query: Iterable<number>, co
     .sort((a, b) => b.score - a.score || a.at - b.at)
     .slice(0, count)
     .map(({ at }) => at);
-}
+};

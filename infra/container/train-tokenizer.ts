@@ -6,18 +6,21 @@ import { TOKENIZER_FILE } from './tokenizer.ts';
 const MERGES = 2_000;
 const SPECIAL_TOKENS = ['<|im_start|>', '<|im_end|>', '<|endoftext|>'];
 
-/** Llama 3's split, without the possessive forms that JavaScript lacks. */
+/** Llama 3's pre-tokenization pattern without possessive quantifiers, which JavaScript lacks. */
 const SPLIT =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
 type Merge = [left: string, right: string];
-type Word = { parts: string[]; count: number };
+interface Word {
+  parts: string[];
+  count: number;
+}
 
 /**
- * Byte-pair encoding (https://arxiv.org/abs/1508.07909): the most frequent pair of neighbours is joined, again and again.
- * Texts and the number of merges in, the merges in order out; equal counts go by code unit order, so the result never varies.
+ * Returns up to `count` byte-pair encoding merges in order (https://arxiv.org/abs/1508.07909): each merges the most frequent pair
+ * of adjacent parts. Ties go to the first pair in code unit order, so the result never varies.
  */
-export function trainMerges(texts: readonly string[], count: number): Merge[] {
+export const trainMerges = (texts: readonly string[], count: number): Merge[] => {
   const words = countWords(texts);
   const merges: Merge[] = [];
   while (merges.length < count) {
@@ -27,18 +30,18 @@ export function trainMerges(texts: readonly string[], count: number): Merge[] {
     for (const word of words) join(word, merge);
   }
   return merges;
-}
+};
 
-function countWords(texts: readonly string[]): Word[] {
+const countWords = (texts: readonly string[]): Word[] => {
   const counts = new Map<string, number>();
   for (const text of texts) {
     for (const [word] of text.matchAll(new RegExp(SPLIT, 'gu'))) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts].map(([word, count]) => ({ parts: toByteCharacters(word), count }));
-}
+};
 
-/** A pair seen once teaches nothing, so training ends there. */
-function mostFrequentPair(words: readonly Word[]): Merge | null {
+/** Training ends when no pair occurs twice. */
+const mostFrequentPair = (words: readonly Word[]): Merge | null => {
   const counts = new Map<string, number>();
   for (const { parts, count } of words) {
     for (let i = 1; i < parts.length; i++) {
@@ -53,17 +56,17 @@ function mostFrequentPair(words: readonly Word[]): Merge | null {
   }
   const [left, right] = best.split(' ');
   return left && right ? [left, right] : null;
-}
+};
 
-function join(word: Word, [left, right]: Merge): void {
+const join = (word: Word, [left, right]: Merge): void => {
   const { parts } = word;
   for (let i = 0; i + 1 < parts.length; i++) {
     if (parts[i] === left && parts[i + 1] === right) parts.splice(i, 2, left + right);
   }
-}
+};
 
-/** Merges in, the content of a Hugging Face `tokenizer.json` out: bytes first, then one entry a merge, then the special tokens. */
-export function toTokenizerJson(merges: readonly Merge[]): object {
+/** Returns the content of a Hugging Face `tokenizer.json`: bytes first, then one entry per merge, then the special tokens. */
+const toTokenizerJson = (merges: readonly Merge[]): object => {
   const entries = [...new Set([...BYTE_CHARACTERS, ...merges.map(([left, right]) => left + right)])];
   const added = SPECIAL_TOKENS.map((content, i) => ({
     id: entries.length + i,
@@ -100,7 +103,7 @@ export function toTokenizerJson(merges: readonly Merge[]): object {
       merges,
     },
   };
-}
+};
 
 if (import.meta.main) {
   writeFileSync(TOKENIZER_FILE, `${JSON.stringify(toTokenizerJson(trainMerges(readCorpus(CORPUS_FOLDER), MERGES)))}\n`);

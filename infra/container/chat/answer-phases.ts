@@ -6,30 +6,30 @@ import type { CalledTools } from './called-tools.ts';
 import { textOf } from './prompt.ts';
 import type { ChatRequest } from './request.ts';
 
-/** The most tokens that our model thinks. */
+/** The most reasoning tokens for each effort. */
 const EFFORT_TOKENS = { none: 0, low: 16, medium: 48, high: 96 };
 const END_OF_REASONING = '\n</think>\n\n';
 
-/** How our model writes a call; only the arguments between the two are shown. */
+/** The model writes a tool call as `name(arguments)`. Clients see only the arguments. */
 const callOpening = (name: string): string => `${name}(`;
 const CALL_CLOSING = ')\n';
 
 const HIDDEN: Channel = { kind: 'hidden' };
 
-/** A body, the tools it calls and how much it may think in, what makes the phases of one answer to it out. */
-export function answerPhases(body: ChatRequest, called: CalledTools, reasoningTokens: number, tokenizer: ContainerTokenizer) {
+/** Returns a function that creates the phases of one answer. `reasoningTokens` is the most tokens for reasoning. */
+export const answerPhases = (body: ChatRequest, called: CalledTools, reasoningTokens: number, tokenizer: ContainerTokenizer) => {
   const { endOfTurn } = tokenizer.specials;
   const createAnswer = plainAnswer(body, called, tokenizer);
   if (reasoningTokens === 0) return createAnswer;
   const end = tokenizer.encodeText(END_OF_REASONING);
   return (): Phase[] => [reasoningPhase(reasoningTokens, endOfTurn, tokenizer.tokenBytes), forcedPhase(HIDDEN, end), ...createAnswer()];
-}
+};
 
 /**
- * How many tokens a model that reasons may think: no more than asked, and at most half of all. Throws `BadRequest` for a budget
- * that the model knows nothing of.
+ * Returns the most reasoning tokens for an answer: the effort or the budget, whichever is smaller, and at most half of `maxTokens`.
+ * Throws `BadRequest` for a budget if the model doesn't reason.
  */
-export function reasoningTokensOf(body: ChatRequest, reasons: boolean, maxTokens: number): number {
+export const reasoningTokensOf = (body: ChatRequest, reasons: boolean, maxTokens: number): number => {
   const { thinking_token_budget: budget, reasoning_effort: effort, chat_template_kwargs: variables } = body;
   if (!reasons) {
     if (typeof budget !== 'number') return 0;
@@ -38,27 +38,27 @@ export function reasoningTokensOf(body: ChatRequest, reasons: boolean, maxTokens
   }
   if (variables?.enable_thinking === false) return 0;
   return Math.min(EFFORT_TOKENS[effort ?? 'medium'], budget ?? Infinity, Math.floor(maxTokens / 2));
-}
+};
 
-function plainAnswer(body: ChatRequest, called: CalledTools, tokenizer: ContainerTokenizer): () => Phase[] {
+const plainAnswer = (body: ChatRequest, called: CalledTools, tokenizer: ContainerTokenizer): (() => Phase[]) => {
   if (called.calls.length > 0) return callPhases(called, tokenizer);
   const results = toolResults(body);
-  const said = results.length > 0 ? forcedAnswer(`The tool says: ${results.join(', and: ')}`, tokenizer) : () => [freePhase()];
-  return formattedAnswer(body.response_format, tokenizer) ?? said;
-}
+  const createPhases = results.length > 0 ? forcedAnswer(`The tool says: ${results.join(', and: ')}`, tokenizer) : () => [freePhase()];
+  return formattedAnswer(body.response_format, tokenizer) ?? createPhases;
+};
 
-/** What the tools said since the assistant called them. */
-function toolResults({ messages }: ChatRequest): string[] {
+/** The texts of the tool messages at the end of the conversation. */
+const toolResults = ({ messages }: ChatRequest): string[] => {
   const since = messages.findLastIndex(({ role }) => role !== 'tool');
   return messages.slice(since + 1).map(textOf);
-}
+};
 
-/** A call that was named is its arguments and nothing else, as vLLM forces them. */
-function callPhases({ calls, named }: CalledTools, tokenizer: ContainerTokenizer): () => Phase[] {
+/** With a named tool, the answer is the arguments alone, as in vLLM. */
+const callPhases = ({ calls, named }: CalledTools, tokenizer: ContainerTokenizer): (() => Phase[]) => {
   const closing = tokenizer.encodeText(CALL_CLOSING);
   const parts = calls.flatMap(({ name, arguments: text }, call): [Channel, number[]][] => {
     const own: [Channel, number[]] = [{ kind: 'call', call }, tokenizer.encodeText(text)];
     return named ? [own] : [[HIDDEN, tokenizer.encodeText(callOpening(name))], own, [HIDDEN, closing]];
   });
   return () => [...parts.map(([channel, tokens]) => forcedPhase(channel, tokens)), endingPhase(HIDDEN, tokenizer.specials.endOfTurn)];
-}
+};

@@ -3,14 +3,17 @@ import { smallestInstance } from '../constrained/smallest-instance.ts';
 import { textOf } from './prompt.ts';
 import type { ChatRequest, Tool } from './request.ts';
 
-/** The calls of an answer; a reply with a call that was named ends with `stop`, any other with `tool_calls` (vLLM). */
-export type CalledTools = { calls: readonly { name: string; arguments: string }[]; named: boolean };
+/** The tool calls of an answer. `named` is true if the request names the tool; then the finish reason is `stop`, as in vLLM. */
+export interface CalledTools {
+  calls: readonly { name: string; arguments: string }[];
+  named: boolean;
+}
 
 /**
- * A body in, the calls that its answer makes out; none for plain text. A required call goes to the first tool; by itself the
- * model calls the tools whose names the user's last message says. Arguments are the smallest that fit the tool's parameters.
+ * Returns the tool calls of the answer to a request. With `required`, the model calls the first tool; with `auto`, those whose names
+ * the user's last message contains. The arguments are the smallest that fit the tool's parameters.
  */
-export function calledTools(body: ChatRequest): CalledTools {
+export const calledTools = (body: ChatRequest): CalledTools => {
   const { tools, tool_choice: choice = 'auto' } = body;
   const called = tools && choice ? tools.filter((tool, i) => isCalled(tool, i, choice, body)) : [];
   const kept = body.parallel_tool_calls === false ? called.slice(0, 1) : called;
@@ -18,16 +21,21 @@ export function calledTools(body: ChatRequest): CalledTools {
     calls: kept.map(({ function: { name, parameters } }) => ({ name, arguments: JSON.stringify(argumentsFor(parameters)) })),
     named: typeof choice === 'object',
   };
-}
+};
 
 const argumentsFor = (parameters: { [key: string]: Json } | null | undefined): Json => smallestInstance({ type: 'object', ...parameters });
 
-function isCalled({ function: { name } }: Tool, at: number, choice: NonNullable<ChatRequest['tool_choice']>, body: ChatRequest): boolean {
+const isCalled = (
+  { function: { name } }: Tool,
+  at: number,
+  choice: NonNullable<ChatRequest['tool_choice']>,
+  body: ChatRequest,
+): boolean => {
   if (typeof choice === 'object') return name === choice.function.name;
   if (choice !== 'auto') return choice === 'required' && at === 0;
   const last = body.messages.at(-1);
-  return last?.role === 'user' && saysName(textOf(last), name);
-}
+  return last?.role === 'user' && containsName(textOf(last), name);
+};
 
-/** True if the name is there as a word of its own. */
-const saysName = (text: string, name: string): boolean => name !== '' && text.split(/[^\w-]+/).includes(name);
+/** Whether the text contains the name as a whole word. */
+const containsName = (text: string, name: string): boolean => name !== '' && text.split(/[^\w-]+/).includes(name);

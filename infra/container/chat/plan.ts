@@ -9,29 +9,28 @@ import { type CalledTools, calledTools } from './called-tools.ts';
 import { echoOf, encodeConversation } from './prompt.ts';
 import type { ChatRequest } from './request.ts';
 
-/** What to generate, and what the reply says beside it. */
-export type ChatPlan = {
+/** What to generate for a request, and what the response contains besides. */
+export interface ChatPlan {
   modelName: string;
   generation: GenerationRequest;
   called: CalledTools;
-  /** Text before each answer, which the model did not make. */
+  /** Prompt text that comes before each answer. */
   echo: string;
   showsReasoning: boolean;
   showsTokenIds: boolean;
   requestId: string | undefined;
-};
+}
 
 /**
- * A body that fits the schema in, the way to its answers out. Throws `NotFound` for a model's name that is not served, `BadRequest`
- * for a value out of range, for a JSON schema that cannot be followed, and for a prompt and `max_tokens` that do not fit the
- * window together.
+ * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a value out of range, an unsupported
+ * JSON schema, or a prompt and `max_tokens` that exceed the window together.
  */
-export function planChat(body: ChatRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): ChatPlan {
+export const planChat = (body: ChatRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): ChatPlan => {
   const model = findModel(body.model, limits);
-  const asked = body.max_completion_tokens ?? body.max_tokens;
-  checkRanges(body, { maxTokens: asked ?? 1, logprobs: body.top_logprobs ?? 0 });
+  const requestedTokens = body.max_completion_tokens ?? body.max_tokens;
+  checkRanges(body, { maxTokens: requestedTokens ?? 1, logprobs: body.top_logprobs ?? 0 });
   const prompt = encodeConversation(body, tokenizer);
-  const maxTokens = fitWindow(prompt.length, asked, limits.windowTokens);
+  const maxTokens = fitWindow(prompt.length, requestedTokens, limits.windowTokens);
   const called = calledTools(body);
   return {
     modelName: model.name,
@@ -47,4 +46,4 @@ export function planChat(body: ChatRequest, tokenizer: ContainerTokenizer, limit
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : null,
     },
   };
-}
+};

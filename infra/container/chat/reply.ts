@@ -5,40 +5,52 @@ import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { Delta, Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 
-type LogprobEntry = { token: string; logprob: number; bytes: number[] };
-type ChoiceLogprobs = { content: (LogprobEntry & { top_logprobs: LogprobEntry[] })[] };
-
-/** What a chunk or a choice says of its tokens; null where nobody asked. */
-export type TokenFacts = { logprobs: ChoiceLogprobs | null; tokenIds: number[] | null };
-
-/** Why a reply's choice ended: as the generation did, or with calls. */
-export type ChoiceFinish = { reason: Finish['reason'] | 'tool_calls'; stopReason: Finish['stopReason'] };
-
-/** An answer that called tools, other than one named, and ended by itself finishes with `tool_calls`. */
-export function toChoiceFinish({ reason, stopReason }: Finish, { called }: ChatPlan): ChoiceFinish {
-  const hasCalled = called.calls.length > 0 && !called.named && reason === 'stop' && stopReason === null;
-  return { reason: hasCalled ? 'tool_calls' : reason, stopReason };
+interface LogprobEntry {
+  token: string;
+  logprob: number;
+  bytes: number[];
 }
 
-/** Steps of one answer in, what is told of their tokens out; probabilities are told of what a message shows, and not of its reasoning. */
-export function toTokenFacts(steps: readonly Step[], { generation, showsTokenIds }: ChatPlan, tokenizer: ContainerTokenizer): TokenFacts {
+/** Token details of a chunk or choice; null unless requested. */
+interface TokenFacts {
+  logprobs: { content: (LogprobEntry & { top_logprobs: LogprobEntry[] })[] } | null;
+  tokenIds: number[] | null;
+}
+
+type ChoiceFinish = Finish | { reason: 'tool_calls'; stopReason: null };
+
+/** Changes the finish to `tool_calls` if the answer has tool calls and ended by itself, unless the request names the tool. */
+export const toChoiceFinish = (finish: Finish, { called }: ChatPlan): ChoiceFinish => {
+  const hasCalled = called.calls.length > 0 && !called.named && finish.reason === 'stop' && finish.stopReason === null;
+  return hasCalled ? { reason: 'tool_calls', stopReason: null } : finish;
+};
+
+/** Returns the token details of some steps of one answer. Reasoning has no logprobs. */
+export const toTokenFacts = (
+  steps: readonly Step[],
+  { generation, showsTokenIds }: ChatPlan,
+  tokenizer: ContainerTokenizer,
+): TokenFacts => {
   const toEntry = ({ token, logprob }: TokenLogprob): LogprobEntry => ({
     token: tokenizer.decode([token], true),
     logprob,
     bytes: [...tokenizer.tokenBytes(token, true)],
   });
-  const told = steps.filter(({ channel }) => channel.kind === 'content' || channel.kind === 'call').map(({ logprob }) => logprob);
-  const content = told.filter((logprob) => logprob !== null).map((one) => ({ ...toEntry(one), top_logprobs: one.top.map(toEntry) }));
+  const logprobs = steps.filter(({ channel }) => channel.kind === 'content' || channel.kind === 'call').map(({ logprob }) => logprob);
+  const content = logprobs.filter((logprob) => logprob !== null).map((one) => ({ ...toEntry(one), top_logprobs: one.top.map(toEntry) }));
   return {
     logprobs: generation.topLogprobs === null || content.length === 0 ? null : { content },
     tokenIds: showsTokenIds ? steps.map(({ token }) => token) : null,
   };
+};
+
+interface Answer {
+  message: Message;
+  facts: TokenFacts;
+  finish: ChoiceFinish;
 }
 
-/** A finished answer: its message, what is told of its tokens, why it ended. */
-export type Answer = { message: Message; facts: TokenFacts; finish: ChoiceFinish };
-
-/** Finished answers in, the body of a reply in one piece out; usage `undefined` leaves the key away. */
+/** Returns the body of a non-streamed response; without `usage` if that is undefined. */
 export const toCompletion = (
   { id, created, model }: ReplyHead,
   answers: readonly Answer[],
@@ -81,19 +93,19 @@ const chunk = ({ id, created, model }: ReplyHead, choices: readonly object[]) =>
   choices,
 });
 
-/** The first chunk of a choice; the prompt's tokens are on the first one of a stream, if asked for. */
+/** The first chunk of a choice. The first chunk of a stream also has the prompt's token ids, if requested. */
 export const toRoleChunk = (head: ReplyHead, index: number, promptTokenIds: readonly number[] | null) => ({
   ...chunk(head, [{ index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }]),
   ...(promptTokenIds && { prompt_token_ids: promptTokenIds }),
 });
 
-/** A piece of a choice's message, with what is told of the tokens since the last one. */
+/** A chunk with a part of a choice's message, and the details of the tokens since the last chunk. */
 export const toDeltaChunk = (head: ReplyHead, index: number, delta: Delta, { logprobs, tokenIds }: TokenFacts) =>
   chunk(head, [{ index, delta, logprobs, finish_reason: null, ...(tokenIds && { token_ids: tokenIds }) }]);
 
-/** The chunk that says why a choice ended. */
+/** The last chunk of a choice. */
 export const toFinishChunk = (head: ReplyHead, index: number, { reason, stopReason }: ChoiceFinish, { logprobs, tokenIds }: TokenFacts) =>
   chunk(head, [{ index, delta: {}, logprobs, finish_reason: reason, stop_reason: stopReason, ...(tokenIds && { token_ids: tokenIds }) }]);
 
-/** The chunk after the last choice, sent to those who asked for usage. */
+/** The last chunk of a stream whose request asks for usage. */
 export const toUsageChunk = (head: ReplyHead, usage: Usage) => ({ ...chunk(head, []), usage });

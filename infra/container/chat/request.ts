@@ -39,14 +39,14 @@ const Fields = z.looseObject({
   thinking_token_budget: Integer.min(0).nullish(),
   chat_template_kwargs: JsonObject.nullish(),
   include_reasoning: z.boolean().optional(),
-  // Of our own dialect `sluice`: vLLM's chat means something else by `echo` and knows no `echo_last`.
+  // Sluice's own: in vLLM's chat completions `echo` has another meaning and `echo_last` doesn't exist.
   echo: z.boolean().optional(),
   echo_last: Integer.nullish(),
 });
 
 /**
- * The chat completion body as vLLM's `ChatCompletionRequest` has it, as far as this container reads it. Unknown keys pass at
- * every level; null passes where vLLM lets it. What two fields must not be together is told in vLLM's words.
+ * The fields of vLLM's `ChatCompletionRequest` that this container reads. As in vLLM, unknown keys pass at every level, and null
+ * passes for some fields. Errors about a combination of fields have vLLM's messages.
  */
 export const ChatRequest = Fields.superRefine((body, context) => {
   const problem = problemOf(body);
@@ -54,7 +54,7 @@ export const ChatRequest = Fields.superRefine((body, context) => {
 });
 export type ChatRequest = z.infer<typeof Fields>;
 
-function problemOf(body: ChatRequest): string | null {
+const problemOf = (body: ChatRequest): string | null => {
   const { logprobs, top_logprobs, tools, tool_choice } = body;
   const shared = sharedProblemOf(body);
   if (shared !== null) return shared;
@@ -67,4 +67,4 @@ function problemOf(body: ChatRequest): string | null {
   if (!tools) return 'When using `tool_choice`, `tools` must be set.';
   const known = typeof tool_choice === 'string' || tools.some((tool) => tool.function.name === tool_choice.function.name);
   return known ? null : 'The tool specified in `tool_choice` does not match any of the specified `tools`';
-}
+};

@@ -6,14 +6,14 @@ import { planChat } from './plan.ts';
 import type { ChatRequest } from './request.ts';
 import { sendStream, sendWhole } from './send.ts';
 
-/** Replies to one chat completion, streamed or whole. Throws `NotFound` and `BadRequest` as `planChat`, and `FaultReached`. */
-export async function replyToChat(
+/** Answers a chat completion request, streamed or not. Throws what `planChat` throws, and `FaultReached`. */
+export const replyToChat = async (
   { model, tokenizer, limits }: ServingContext,
   request: ChatRequest,
   { response, settings, signal }: Exchange,
-): Promise<void> {
+): Promise<void> => {
   const plan = planChat(request, tokenizer, limits);
   const steps = paceSteps(generate(model, tokenizer, [plan.generation]), settings, signal);
   const reply = { response, signal, plan, tokenizer, sendsUsage: asksUsage(request) && !settings.omit_usage };
   await (request.stream ? sendStream(reply, steps) : sendWhole(reply, steps));
-}
+};

@@ -1,27 +1,25 @@
 import type { ServerResponse } from 'node:http';
-import type { Finish, Step } from '../generation/generate.ts';
+import type { Step } from '../generation/generate.ts';
 import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage } from '../reply.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import { addDelta, createDeltas, type Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 import { toChoiceFinish, toCompletion, toDeltaChunk, toFinishChunk, toRoleChunk, toTokenFacts, toUsageChunk } from './reply.ts';
 
-/** Where a reply goes and what it says; the signal is aborted when the client leaves. */
-export type Reply = {
+/** A response and what it contains. The signal aborts when the client disconnects. */
+interface Reply {
   response: ServerResponse;
   signal: AbortSignal;
   plan: ChatPlan;
   tokenizer: ContainerTokenizer;
   sendsUsage: boolean;
-};
+}
 
-type Collected = { message: Message; steps: Step[]; finish: Finish | null };
-
-/** Sends the reply in one piece, once all its answers are finished. */
-export async function sendWhole({ response, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+/** Sends a non-streamed response when all its answers are complete. */
+export const sendWhole = async ({ response, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { generation, echo } = plan;
   const toDeltas = createDeltas(plan);
-  const collected = Array.from({ length: generation.choices }, (): Collected => ({ message: emptyMessage(echo), steps: [], finish: null }));
+  const collected = Array.from({ length: generation.choices }, () => ({ message: emptyMessage(echo), steps: [] as Step[] }));
   let tokens = 0;
   for await (const step of steps) {
     tokens += 1;
@@ -29,16 +27,15 @@ export async function sendWhole({ response, plan, tokenizer, sendsUsage }: Reply
     if (!answer) continue;
     for (const delta of toDeltas(step)) addDelta(answer.message, delta);
     answer.steps.push(step);
-    answer.finish = step.finish;
   }
-  const answers = collected.map(({ message, steps: own, finish }) => ({
+  const answers = collected.map(({ message, steps: own }) => ({
     message,
     facts: toTokenFacts(own, plan, tokenizer),
-    finish: toChoiceFinish(finish ?? { reason: 'length', stopReason: null }, plan),
+    finish: toChoiceFinish(own.at(-1)?.finish ?? { reason: 'length', stopReason: null }, plan),
   }));
   const usage = sendsUsage ? toUsage(generation.prompt.length, tokens) : undefined;
   sendBody(response, 200, toCompletion(headOf(plan), answers, promptTokenIds(plan), usage));
-}
+};
 
 const headOf = ({ modelName, requestId }: ChatPlan) => createReplyHead('chatcmpl', modelName, requestId);
 
@@ -46,13 +43,13 @@ const emptyMessage = (content: string): Message => ({ content, reasoning: '', to
 
 const promptTokenIds = ({ showsTokenIds, generation }: ChatPlan): readonly number[] | null => (showsTokenIds ? generation.prompt : null);
 
-/** Sends the reply as it comes, its answers among each other. */
-export async function sendStream({ response, signal, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+/** Streams the response. The chunks of its answers alternate. */
+export const sendStream = async ({ response, signal, plan, tokenizer, sendsUsage }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { generation, echo } = plan;
   const head = headOf(plan);
   const toDeltas = createDeltas(plan);
   const send = (value: unknown) => sendPart(response, toEvent(value), signal);
-  // What was generated since a choice's last chunk, and waits for the next one.
+  // The steps of each choice since its last chunk.
   const waiting = Array.from({ length: generation.choices }, (): Step[] => []);
   const takeFacts = (choice: number) => toTokenFacts(waiting[choice]?.splice(0) ?? [], plan, tokenizer);
 
@@ -70,4 +67,4 @@ export async function sendStream({ response, signal, plan, tokenizer, sendsUsage
   }
   if (sendsUsage) await send(toUsageChunk(head, toUsage(generation.prompt.length, tokens)));
   response.end(DONE);
-}
+};

@@ -1,34 +1,40 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LanguageModel } from '../model.ts';
 import { logprobOf } from '../sampling/logprobs.ts';
-import type { ToldToken } from './logprobs.ts';
+import type { ScoredToken } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';
 import type { Prompt } from './prompts.ts';
 
-/** What a reply shows of a prompt before the answer; without logarithms of probabilities no tokens. */
-export type Echo = { text: string; tokens: readonly ToldToken[] };
+/** The text and tokens of a prompt that come before the answer. There are tokens only if the request asks for logprobs. */
+export interface Echo {
+  text: string;
+  tokens: readonly ScoredToken[];
+}
 
-/** Other requests run after this many tokens of a prompt, a few milliseconds. */
-const TOKENS_PER_TURN = 16;
+/** Scoring a prompt yields to other requests after this many tokens, a few milliseconds. */
+const TOKENS_PER_YIELD = 16;
 
-/** A plan in, the echo of each of its prompts out; none if nothing is echoed. As vLLM has it, the text stays away where token ids are asked for. An abort ends it with the signal's reason. */
-export async function echoesOf(plan: CompletionPlan, model: LanguageModel, signal: AbortSignal): Promise<Echo[]> {
+/**
+ * Returns the echo of each prompt, or none if the request asks for no echo. As in vLLM, the text is empty if the request asks for
+ * token ids. Throws the signal's reason on abort.
+ */
+export const echoesOf = async (plan: CompletionPlan, model: LanguageModel, signal: AbortSignal): Promise<Echo[]> => {
   const echoes: Echo[] = [];
   for (const prompt of plan.echoes ? plan.prompts : []) {
-    const tokens = plan.topLogprobs === null ? [] : await tellPrompt(prompt, plan.topLogprobs, model, signal);
+    const tokens = plan.topLogprobs === null ? [] : await scorePrompt(prompt, plan.topLogprobs, model, signal);
     echoes.push({ text: plan.showsTokenIds ? '' : prompt.text, tokens });
   }
   return echoes;
-}
+};
 
-/** A token of a prompt is as likely as it would be as the first of an answer to what comes before it. */
-async function tellPrompt({ tokens }: Prompt, topCount: number, model: LanguageModel, signal: AbortSignal): Promise<ToldToken[]> {
+/** Gives each prompt token the logprob it would have as the first token of an answer to the tokens before it. */
+const scorePrompt = async ({ tokens }: Prompt, topCount: number, model: LanguageModel, signal: AbortSignal): Promise<ScoredToken[]> => {
   const logits = new Float32Array(model.vocabularySize);
-  const told: ToldToken[] = [];
+  const scored: ScoredToken[] = [];
   for (const [at, token] of tokens.entries()) {
-    if (at % TOKENS_PER_TURN === 0) await setImmediate(undefined, { signal });
+    if (at % TOKENS_PER_YIELD === 0) await setImmediate(undefined, { signal });
     if (at > 0) model.nextLogits(model.readPrompt(tokens.slice(0, at)), [], logits);
-    told.push({ token, logprob: at === 0 ? null : logprobOf(logits, token, topCount) });
+    scored.push({ token, logprob: at === 0 ? null : logprobOf(logits, token, topCount) });
   }
-  return told;
-}
+  return scored;
+};

@@ -1,24 +1,16 @@
-import type { ChosenLogprob } from '../sampling/logprobs.ts';
+import type { Step } from '../generation/generate.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 
-/** A token and how likely it was; null for the first of a prompt, which nothing comes before. */
-export type ToldToken = { token: number; logprob: ChosenLogprob | null };
+/** A token with its logprob; null for the first token of a prompt, which has no context. */
+export type ScoredToken = Pick<Step, 'token' | 'logprob'>;
 
-/** Four lists with an entry for each token; offsets count characters, as Python does. */
-export type CompletionLogprobs = {
-  text_offset: number[];
-  token_logprobs: (number | null)[];
-  tokens: string[];
-  top_logprobs: (Record<string, number> | null)[];
-};
-
-/** Characters beyond the basic plane count once: this is Python's `len`. */
+/** The length in code points, like Python's `len`. */
 export const lengthOf = (text: string): number => Array.from(text).length;
 
-/** Tokens in, and how many characters the reply had before them, vLLM's object of plain completions out; the likeliest tokens have the chosen one among them. */
-export function toLogprobs(told: readonly ToldToken[], offset: number, tokenizer: ContainerTokenizer): CompletionLogprobs {
+/** Returns vLLM's logprobs of a text completion. `offset` is the length of the text before these tokens; offsets count code points. */
+export const toLogprobs = (scored: readonly ScoredToken[], offset: number, tokenizer: ContainerTokenizer) => {
   const textOf = (token: number): string => tokenizer.decode([token], true);
-  const tokens = told.map(({ token }) => textOf(token));
+  const tokens = scored.map(({ token }) => textOf(token));
   let at = offset;
   return {
     text_offset: tokens.map((token) => {
@@ -26,10 +18,10 @@ export function toLogprobs(told: readonly ToldToken[], offset: number, tokenizer
       at += lengthOf(token);
       return start;
     }),
-    token_logprobs: told.map(({ logprob }) => logprob?.logprob ?? null),
+    token_logprobs: scored.map(({ logprob }) => logprob?.logprob ?? null),
     tokens,
-    top_logprobs: told.map(
+    top_logprobs: scored.map(
       ({ logprob }) => logprob && Object.fromEntries([logprob, ...logprob.top].map((one) => [textOf(one.token), one.logprob])),
     ),
   };
-}
+};

@@ -10,28 +10,28 @@ import type { ContainerTokenizer } from '../tokenizer.ts';
 import { type Prompt, readPrompts } from './prompts.ts';
 import type { CompletionRequest } from './request.ts';
 
-/** What to generate, and what the reply says beside it. */
-export type CompletionPlan = {
+/** What to generate for a request, and what the response contains besides. */
+export interface CompletionPlan {
   modelName: string;
   prompts: readonly Prompt[];
-  /** How many answers each prompt gets; they are numbered through, those of the first prompt first. */
+  /** The number of answers to each prompt. Their indexes continue from one prompt to the next. */
   choicesPerPrompt: number;
-  /** One for each prompt. */
+  /** One per prompt. */
   generations: readonly GenerationRequest[];
   echoes: boolean;
-  /** How many likely tokens to tell beside each token; null tells no logarithms of probabilities at all. */
+  /** The number of top logprobs per token; null for no logprobs at all. */
   topLogprobs: number | null;
   showsTokenIds: boolean;
   requestId: string | undefined;
-};
+}
 
 const DEFAULT_MAX_TOKENS = 16;
 
 /**
- * A body that fits the schema in, the way to its answers out. Throws `NotFound` for a model's name that is not served, `BadRequest`
- * for a suffix, for a value out of range, for a prompt that is none, and for one that does not fit the window with `max_tokens`.
+ * Plans the answers to a request. Throws `NotFound` for an unknown model and `BadRequest` for a suffix, a value out of range, an
+ * invalid prompt, or a prompt and `max_tokens` that exceed the window together.
  */
-export function planCompletion(body: CompletionRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): CompletionPlan {
+export const planCompletion = (body: CompletionRequest, tokenizer: ContainerTokenizer, limits: ServingLimits): CompletionPlan => {
   const model = findModel(body.model, limits);
   if (typeof body.suffix === 'string') throw new BadRequest('suffix is not currently supported');
   const echoes = body.echo ?? false;
@@ -56,4 +56,4 @@ export function planCompletion(body: CompletionRequest, tokenizer: ContainerToke
     showsTokenIds: body.return_token_ids ?? false,
     requestId: body.request_id,
   };
-}
+};

@@ -2,18 +2,21 @@ import { BadRequest } from '../errors.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { CompletionRequest } from './request.ts';
 
-/** One prompt of a body: its tokens, and the text that an echo shows. */
-export type Prompt = { tokens: readonly number[]; text: string };
+/** One prompt of a request: its tokens and its text for an echo. */
+export interface Prompt {
+  tokens: readonly number[];
+  text: string;
+}
 
-/** A body in, its prompts out, at least one. Throws `BadRequest` in the words of vLLM for an empty one and for an id that is no token. */
-export function readPrompts({ prompt }: CompletionRequest, tokenizer: ContainerTokenizer): Prompt[] {
+/** Returns at least one prompt. Throws `BadRequest` with vLLM's message for an empty prompt or an unknown token id. */
+export const readPrompts = ({ prompt }: CompletionRequest, tokenizer: ContainerTokenizer): Prompt[] => {
   const prompts = splitPrompts(prompt).map((one) => readPrompt(one, tokenizer));
   if (prompts.length === 0) throw new BadRequest('please provide at least one prompt');
   return prompts;
-}
+};
 
-/** An empty array is no prompt, not a prompt of no tokens. */
-function splitPrompts(prompt: CompletionRequest['prompt']): (string | number[])[] {
+/** An empty array has no prompts; it is not a prompt without tokens. */
+const splitPrompts = (prompt: CompletionRequest['prompt']): (string | number[])[] => {
   if (typeof prompt === 'string') return [prompt];
   const tokens: number[] = [];
   const prompts: (string | number[])[] = [];
@@ -22,12 +25,12 @@ function splitPrompts(prompt: CompletionRequest['prompt']): (string | number[])[
     else prompts.push(item);
   }
   return tokens.length > 0 ? [tokens] : prompts;
-}
+};
 
-function readPrompt(prompt: string | number[], tokenizer: ContainerTokenizer): Prompt {
+const readPrompt = (prompt: string | number[], tokenizer: ContainerTokenizer): Prompt => {
   const tokens = typeof prompt === 'string' ? tokenizer.encodePrompt(prompt) : prompt;
   if (tokens.length === 0) throw new BadRequest('The decoder prompt cannot be empty');
   const largest = tokens.reduce((most, id) => Math.max(most, id));
   if (largest >= tokenizer.vocabularySize) throw new BadRequest(`Token id ${largest} is out of vocabulary`);
   return { tokens, text: typeof prompt === 'string' ? prompt : tokenizer.decode(prompt, true) };
-}
+};

@@ -5,24 +5,26 @@ import type { Echo } from './echo.ts';
 import { lengthOf, toLogprobs } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';
 
-/** What all choices of one reply are made with. */
-export type Form = { plan: CompletionPlan; echoes: readonly Echo[]; tokenizer: ContainerTokenizer };
+/** What all choices of one response share. */
+export interface Form {
+  plan: CompletionPlan;
+  echoes: readonly Echo[];
+  tokenizer: ContainerTokenizer;
+}
 
-/** An echo alone ends because nothing more may be made. */
+/** The finish of a choice that is only an echo. */
 const NO_STEPS: Finish = { reason: 'length', stopReason: null };
 
 const promptOf = (index: number, { choicesPerPrompt }: CompletionPlan): number => Math.floor(index / choicesPerPrompt);
 
-/** Steps of one choice in, after an echo if there is one, and how much of its text is out already, what a choice and a chunk have in common out. */
-function toPart(steps: readonly Step[], echo: Echo | undefined, shown: number, { plan, tokenizer }: Form) {
-  return {
-    text: (echo?.text ?? '') + steps.map(({ text }) => text).join(''),
-    logprobs: plan.topLogprobs === null ? null : toLogprobs([...(echo?.tokens ?? []), ...steps], shown, tokenizer),
-    tokenIds: plan.showsTokenIds ? steps.map(({ token }) => token) : null,
-  };
-}
+/** The fields that a choice and a chunk share. `shown` is the length of the choice's text before these steps. */
+const toPart = (steps: readonly Step[], echo: Echo | undefined, shown: number, { plan, tokenizer }: Form) => ({
+  text: (echo?.text ?? '') + steps.map(({ text }) => text).join(''),
+  logprobs: plan.topLogprobs === null ? null : toLogprobs([...(echo?.tokens ?? []), ...steps], shown, tokenizer),
+  tokenIds: plan.showsTokenIds ? steps.map(({ token }) => token) : null,
+});
 
-/** The steps of each choice in, the body of a reply in one piece out; usage `undefined` leaves the key away. */
+/** Returns the body of a non-streamed response from the steps of each choice; without `usage` if that is undefined. */
 export const toTextCompletion = (head: ReplyHead, answers: readonly (readonly Step[])[], form: Form, usage: Usage | undefined) => ({
   ...object(
     head,
@@ -31,7 +33,7 @@ export const toTextCompletion = (head: ReplyHead, answers: readonly (readonly St
   ...(usage && { usage: { ...usage, prompt_tokens_details: null } }),
 });
 
-function toChoice(steps: readonly Step[], index: number, form: Form) {
+const toChoice = (steps: readonly Step[], index: number, form: Form) => {
   const { plan, echoes } = form;
   const { text, logprobs, tokenIds } = toPart(steps, echoes[promptOf(index, plan)], 0, form);
   const { reason, stopReason } = steps.at(-1)?.finish ?? NO_STEPS;
@@ -45,10 +47,13 @@ function toChoice(steps: readonly Step[], index: number, form: Form) {
     prompt_logprobs: null,
     prompt_token_ids: plan.showsTokenIds ? (plan.prompts[promptOf(index, plan)]?.tokens ?? null) : null,
   };
-}
+};
 
-/** Makes the chunks of one stream: the first one of a choice has its echo and its prompt's tokens, which vLLM sends with an echo even to those who did not ask. */
-export function createChunks(head: ReplyHead, form: Form) {
+/**
+ * Creates the chunks of one stream. A choice's first chunk has its echo, and the prompt's token ids if they are requested or, as in
+ * vLLM, if there is an echo.
+ */
+export const createChunks = (head: ReplyHead, form: Form) => {
   const { plan, echoes } = form;
   const shown = new Map<number, number>();
   const chunk = (index: number, steps: readonly Step[], finish: Finish | null) => {
@@ -69,14 +74,14 @@ export function createChunks(head: ReplyHead, form: Form) {
     return object(head, [choice]);
   };
   return {
-    /** The chunk of one token. */
+    /** Returns the chunk of one token. */
     step: (step: Step) => chunk(step.choice, [step], step.finish),
-    /** The chunk of a choice that is an echo and nothing else. */
+    /** Returns the chunk of a choice that is only an echo. */
     echo: (index: number) => chunk(index, [], NO_STEPS),
-    /** The chunk after the last choice, sent to those who asked for usage. */
+    /** Returns the last chunk of a stream whose request asks for usage. */
     usage: (usage: Usage) => ({ ...object(head, []), usage }),
   };
-}
+};
 
 const object = ({ id, created, model }: ReplyHead, choices: readonly object[]) => ({
   id,

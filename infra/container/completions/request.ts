@@ -14,8 +14,8 @@ const Fields = z.looseObject({
 });
 
 /**
- * The body of a plain completion as vLLM's `CompletionRequest` has it, as far as this container reads it. Unknown keys pass, and
- * so does null where vLLM lets it. What is wrong beyond types is told in vLLM's words.
+ * The fields of vLLM's `CompletionRequest` that this container reads. As in vLLM, unknown keys pass, and null passes for some fields.
+ * Errors that are not about types have vLLM's messages.
  */
 export const CompletionRequest = Fields.superRefine((body, context) => {
   const problem = problemOf(body);
@@ -23,8 +23,8 @@ export const CompletionRequest = Fields.superRefine((body, context) => {
 });
 export type CompletionRequest = z.infer<typeof Fields>;
 
-function problemOf(body: CompletionRequest): string | null {
+const problemOf = (body: CompletionRequest): string | null => {
   if ((body.logprobs ?? 0) < -1) return '`logprobs` must be a positive value or -1.';
   const shared = sharedProblemOf(body);
   return shared ?? (body.prompt ? null : 'Either prompt or prompt_embeds must be provided and non-empty.');
-}
+};

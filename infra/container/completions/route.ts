@@ -7,15 +7,15 @@ import { planCompletion } from './plan.ts';
 import type { CompletionRequest } from './request.ts';
 import { sendStream, sendWhole } from './send.ts';
 
-/** Replies to one plain completion, streamed or whole. Throws `NotFound` and `BadRequest` as `planCompletion`, and `FaultReached`. */
-export async function replyToCompletion(
+/** Answers a text completion request, streamed or not. Throws what `planCompletion` throws, and `FaultReached`. */
+export const replyToCompletion = async (
   { model, tokenizer, limits }: ServingContext,
   request: CompletionRequest,
   { response, settings, signal }: Exchange,
-): Promise<void> {
+): Promise<void> => {
   const plan = planCompletion(request, tokenizer, limits);
   const echoes = await echoesOf(plan, model, signal);
   const steps = paceSteps(generate(model, tokenizer, plan.generations), settings, signal);
   const reply = { response, signal, plan, echoes, tokenizer, sendsUsage: asksUsage(request) && !settings.omit_usage };
   await (request.stream ? sendStream(reply, steps) : sendWhole(reply, steps));
-}
+};

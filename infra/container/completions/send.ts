@@ -4,30 +4,30 @@ import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage
 import type { CompletionPlan } from './plan.ts';
 import { createChunks, type Form, toTextCompletion } from './reply.ts';
 
-/** Where a reply goes and what it says; the signal is aborted when the client leaves. */
-export type Reply = Form & { response: ServerResponse; signal: AbortSignal; sendsUsage: boolean };
+/** A response and what it contains. The signal aborts when the client disconnects. */
+interface Reply extends Form {
+  response: ServerResponse;
+  signal: AbortSignal;
+  sendsUsage: boolean;
+}
 
 const headOf = ({ modelName, requestId }: CompletionPlan) => createReplyHead('cmpl', modelName, requestId);
 
 const choiceCount = ({ prompts, choicesPerPrompt }: CompletionPlan): number => prompts.length * choicesPerPrompt;
 
-const usageOf = ({ prompts }: CompletionPlan, tokens: number): Usage =>
-  toUsage(
-    prompts.reduce((sum, prompt) => sum + prompt.tokens.length, 0),
-    tokens,
-  );
+const usageOf = ({ prompts }: CompletionPlan, tokens: number): Usage => toUsage(prompts.flatMap((prompt) => prompt.tokens).length, tokens);
 
-/** Sends the reply in one piece, once all its answers are finished. */
-export async function sendWhole({ response, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+/** Sends a non-streamed response when all its answers are complete. */
+export const sendWhole = async ({ response, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { plan } = form;
   const answers = Array.from({ length: choiceCount(plan) }, (): Step[] => []);
   for await (const step of steps) answers[step.choice]?.push(step);
   const usage = sendsUsage ? usageOf(plan, answers.flat().length) : undefined;
   sendBody(response, 200, toTextCompletion(headOf(plan), answers, form, usage));
-}
+};
 
-/** Sends the reply as it comes, a chunk for each token, its answers among each other. */
-export async function sendStream({ response, signal, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> {
+/** Streams the response with one chunk per token. The chunks of its answers alternate. */
+export const sendStream = async ({ response, signal, sendsUsage, ...form }: Reply, steps: AsyncIterable<Step>): Promise<void> => {
   const { plan } = form;
   const chunks = createChunks(headOf(plan), form);
   const send = (value: unknown) => sendPart(response, toEvent(value), signal);
@@ -40,4 +40,4 @@ export async function sendStream({ response, signal, sendsUsage, ...form }: Repl
   if (tokens === 0) for (let index = 0; index < choiceCount(plan); index++) await send(chunks.echo(index));
   if (sendsUsage) await send(chunks.usage(usageOf(plan, tokens)));
   response.end(DONE);
-}
+};

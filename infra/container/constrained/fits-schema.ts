@@ -1,21 +1,18 @@
 import {
   asList,
+  countVisit,
   isRecord,
   type Json,
   numberOf,
   resolveReference,
   type SchemaDocument,
   type SchemaObject,
-  spendLook,
   toSchemaObject,
 } from './json-schema.ts';
 
-/**
- * True if a value fits a JSON schema of the document. Understands the keywords that `smallestInstance` does; throws
- * `SchemaRefused` for another.
- */
-export function fitsSchema(value: Json, schema: Json | undefined, document: SchemaDocument): boolean {
-  spendLook(document);
+/** Whether a value fits a JSON schema of the document. Throws `SchemaRefused` for a keyword that `smallestInstance` doesn't support. */
+export const fitsSchema = (value: Json, schema: Json | undefined, document: SchemaDocument): boolean => {
+  countVisit(document);
   if (schema === false) return false;
   const object = toSchemaObject(schema);
   const fits = (inner: Json, innerSchema: Json | undefined) => fitsSchema(inner, innerSchema, document);
@@ -32,31 +29,32 @@ export function fitsSchema(value: Json, schema: Json | undefined, document: Sche
     (!Array.isArray(value) || fitsArray(value, object, fits)) &&
     (!isRecord(value) || fitsObject(value, object, fits))
   );
-}
+};
 
 type Fits = (value: Json, schema: Json | undefined) => boolean;
 
 const asNames = (type: Json): Json[] => (Array.isArray(type) ? type : [type]);
 
+/** Whether two values are equal, whatever the order of their keys. */
 export const isSame = (a: Json, b: Json): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
-function sorted(value: Json): Json {
+const sorted = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(([key, item]) => [key, sorted(item)] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
+};
 
-function isOfType(value: Json, type: Json): boolean {
+const isOfType = (value: Json, type: Json): boolean => {
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isRecord(value);
   if (type === 'integer') return Number.isInteger(value);
   return typeof value === type;
-}
+};
 
-/** Lengths count characters, not UTF-16 units (JSON Schema validation, 6.3). */
-export function fitsText(text: string, schema: SchemaObject): boolean {
+/** Whether a string fits the schema. Lengths count code points (JSON Schema validation, 6.3). */
+export const fitsText = (text: string, schema: SchemaObject): boolean => {
   const length = [...text].length;
   if (length < (numberOf(schema, 'minLength') ?? 0) || length > (numberOf(schema, 'maxLength') ?? Infinity)) return false;
   if (typeof schema.pattern !== 'string') return true;
@@ -65,9 +63,10 @@ export function fitsText(text: string, schema: SchemaObject): boolean {
   } catch {
     return false;
   }
-}
+};
 
-export function fitsNumber(number: number, schema: SchemaObject): boolean {
+/** Whether a number fits the schema. */
+export const fitsNumber = (number: number, schema: SchemaObject): boolean => {
   const step = numberOf(schema, 'multipleOf');
   return (
     number >= (numberOf(schema, 'minimum') ?? -Infinity) &&
@@ -76,20 +75,20 @@ export function fitsNumber(number: number, schema: SchemaObject): boolean {
     number < (numberOf(schema, 'exclusiveMaximum') ?? Infinity) &&
     (step === undefined || Number.isInteger(number / step))
   );
-}
+};
 
-function fitsArray(items: readonly Json[], schema: SchemaObject, fits: Fits): boolean {
+const fitsArray = (items: readonly Json[], schema: SchemaObject, fits: Fits): boolean => {
   if (items.length < (numberOf(schema, 'minItems') ?? 0) || items.length > (numberOf(schema, 'maxItems') ?? Infinity)) return false;
   const isUnique = () => items.every((item, i) => !items.slice(0, i).some((earlier) => isSame(earlier, item)));
   if (schema.uniqueItems === true && !isUnique()) return false;
   const first = asList(schema.prefixItems);
   return items.every((item, i) => fits(item, i < first.length ? first[i] : schema.items));
-}
+};
 
-function fitsObject(object: { [key: string]: Json }, schema: SchemaObject, fits: Fits): boolean {
+const fitsObject = (object: { [key: string]: Json }, schema: SchemaObject, fits: Fits): boolean => {
   const keys = Object.keys(object);
   if (keys.length < (numberOf(schema, 'minProperties') ?? 0) || keys.length > (numberOf(schema, 'maxProperties') ?? Infinity)) return false;
   if (!asList(schema.required).every((name) => typeof name === 'string' && Object.hasOwn(object, name))) return false;
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return keys.every((key) => fits(object[key] ?? null, Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties));
-}
+};

@@ -1,59 +1,52 @@
-import { beginNumber, isWholeNumber, type NumberMode, nextNumberMode } from './json-number.ts';
+import { beginNumber, code, isWholeNumber, type NumberMode, nextNumberMode } from './json-number.ts';
 
-type Mode =
-  | 'start'
-  | 'first-key'
-  | 'key'
-  | 'colon'
-  | 'value'
-  | 'first-item'
-  | 'after-value'
-  | 'string'
-  | 'escape'
-  | 'string-rest'
-  | 'literal'
-  | NumberMode
-  | 'end';
+const STRUCTURAL_MODES = ['start', 'first-key', 'key', 'colon', 'value', 'first-item', 'after-value', 'end'] as const;
+type Mode = (typeof STRUCTURAL_MODES)[number] | 'string' | 'escape' | 'string-rest' | 'literal' | NumberMode;
 
-type Stack = { readonly kind: 'object' | 'array'; readonly below: Stack | null; readonly depth: number };
+interface Stack {
+  readonly kind: 'object' | 'array';
+  readonly below: Stack | null;
+  readonly depth: number;
+}
 
 /**
- * Where a JSON text stands after some bytes. `rest` is what must still come of a literal, an escape or a character (bytes as
- * numbers, with the range that the next of them may have), `inKey` whether a string is a key, `spaced` whether a space came just now.
+ * The state of a JSON text after some bytes. `inKey` is true in a string that is a key, `spaced` after a space. `rest` has a range for
+ * each byte missing from a literal, an escape or a character.
  */
-export type JsonState = {
+export interface JsonState {
   readonly mode: Mode;
   readonly stack: Stack | null;
   readonly inKey: boolean;
   readonly spaced: boolean;
   readonly rest: readonly Range[];
-};
+}
 
 type Range = readonly [from: number, to: number];
 
 const MOST_NESTED = 16;
 
-const code = (character: string): number => character.charCodeAt(0);
+const exactly = (text: string): Range[] => Array.from(text, (character) => [code(character), code(character)] as const);
 const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = ['"', '\\', ',', ':', ' '].map(code);
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = ['{', '}', '[', ']'].map(code);
 const LITERALS = new Map(['true', 'false', 'null'].map((word) => [code(word), exactly(word.slice(1))]));
 const ESCAPED = new Set(Array.from('"\\/bfnrt', code));
 const UNICODE_ESCAPE = code('u');
 const HEX_DIGITS = new Set(Array.from('0123456789abcdefABCDEF', code));
-/** Marks one of the four digits of a Unicode escape, which no single range holds. */
+/** Stands for a hex digit, which no single range describes. */
 const HEX: Range = [-1, -1];
 const CONTINUATION: Range = [0x80, 0xbf];
 
-/** Before the first byte of a JSON object. */
+/** The state before the first byte of a JSON object. */
 export const JSON_START: JsonState = { mode: 'start', stack: null, inKey: false, spaced: false, rest: [] };
 
+/** Whether the text is a complete JSON object. */
 export const isJsonComplete = ({ mode }: JsonState): boolean => mode === 'end';
 
 /**
- * One more byte of a JSON object in, the new state out, null if no JSON text goes on so. The only white space is one space after
- * a comma or a colon, so that a model cannot go on for ever between two values; containers nest 16 deep.
+ * Returns the state after one more byte; null if the byte is invalid there. Allows one space after a comma or a colon and no other
+ * whitespace, so that a model can't generate whitespace forever. Allows 16 levels of nesting.
  */
-export function nextJsonState(state: JsonState, byte: number): JsonState | null {
+export const nextJsonState = (state: JsonState, byte: number): JsonState | null => {
   const go = (mode: Mode): JsonState => ({ ...state, mode, spaced: false, rest: [] });
   switch (state.mode) {
     case 'start':
@@ -84,10 +77,10 @@ export function nextJsonState(state: JsonState, byte: number): JsonState | null 
     default:
       return inNumber(state, state.mode, byte);
   }
-}
+};
 
-/** The fewest bytes that make the text complete. */
-export function bytesToClose({ mode, stack, inKey, rest }: JsonState): number {
+/** Returns the fewest bytes that complete the text. */
+export const bytesToClose = ({ mode, stack, inKey, rest }: JsonState): number => {
   const inString = inKey ? ':0'.length : 0;
   const open = stack?.depth ?? 0;
   switch (mode) {
@@ -113,27 +106,22 @@ export function bytesToClose({ mode, stack, inKey, rest }: JsonState): number {
     default:
       return open;
   }
-}
+};
 
-/** Inside a string, a number or a literal. */
-export const isInScalar = ({ mode }: JsonState): boolean => !STRUCTURAL.has(mode);
-const STRUCTURAL: ReadonlySet<Mode> = new Set(['start', 'first-key', 'key', 'colon', 'value', 'first-item', 'after-value', 'end']);
+/** Whether the text ends inside a string, a number or a literal. */
+export const isInScalar = ({ mode }: JsonState): boolean => !STRUCTURAL_MODES.some((structural) => structural === mode);
 
-function exactly(text: string): Range[] {
-  return Array.from(text, (character) => [code(character), code(character)] as const);
-}
-
-function open(state: JsonState, kind: Stack['kind']): JsonState | null {
+const open = (state: JsonState, kind: Stack['kind']): JsonState | null => {
   const depth = (state.stack?.depth ?? 0) + 1;
   if (depth > MOST_NESTED) return null;
   const stack = { kind, below: state.stack, depth };
   return { ...state, mode: kind === 'object' ? 'first-key' : 'first-item', stack, spaced: false };
-}
+};
 
-function close(state: JsonState): JsonState {
+const close = (state: JsonState): JsonState => {
   const stack = state.stack?.below ?? null;
   return { ...state, mode: stack === null ? 'end' : 'after-value', stack, spaced: false };
-}
+};
 
 const beginSpaced = (state: JsonState, byte: number): JsonState | null =>
   byte === SPACE && !state.spaced ? { ...state, spaced: true } : null;
@@ -141,7 +129,7 @@ const beginSpaced = (state: JsonState, byte: number): JsonState | null =>
 const beginKey = (state: JsonState, byte: number): JsonState | null =>
   byte === QUOTE ? { ...state, mode: 'string', inKey: true, spaced: false } : null;
 
-function beginValue(state: JsonState, byte: number): JsonState | null {
+const beginValue = (state: JsonState, byte: number): JsonState | null => {
   const begun = { ...state, spaced: false };
   if (byte === QUOTE) return { ...begun, mode: 'string', inKey: false };
   if (byte === OBJECT) return open(state, 'object');
@@ -150,25 +138,25 @@ function beginValue(state: JsonState, byte: number): JsonState | null {
   if (number) return { ...begun, mode: number };
   const rest = LITERALS.get(byte);
   return rest ? { ...begun, mode: 'literal', rest } : null;
-}
+};
 
-function afterValue(state: JsonState, byte: number): JsonState | null {
+const afterValue = (state: JsonState, byte: number): JsonState | null => {
   const inObject = state.stack?.kind === 'object';
   if (byte === COMMA) return { ...state, mode: inObject ? 'key' : 'value', spaced: false };
   return byte === (inObject ? OBJECT_END : ARRAY_END) ? close(state) : null;
-}
+};
 
-function inString(state: JsonState, byte: number): JsonState | null {
+const inString = (state: JsonState, byte: number): JsonState | null => {
   if (byte === QUOTE) return { ...state, mode: state.inKey ? 'colon' : 'after-value', inKey: false };
   if (byte === BACKSLASH) return { ...state, mode: 'escape' };
   if (byte < 0x20) return null;
   if (byte < 0x80) return state;
   const rest = continuationOf(byte);
   return rest && { ...state, mode: 'string-rest', rest };
-}
+};
 
-/** What must follow the first byte of a character, after table 3-7 of the Unicode Standard. */
-function continuationOf(byte: number): Range[] | null {
+/** The valid ranges of the bytes after a character's first byte (Unicode Standard, table 3-7). */
+const continuationOf = (byte: number): Range[] | null => {
   if (byte >= 0xc2 && byte <= 0xdf) return [CONTINUATION];
   if (byte === 0xe0) return [[0xa0, 0xbf], CONTINUATION];
   if (byte === 0xed) return [[0x80, 0x9f], CONTINUATION];
@@ -176,17 +164,17 @@ function continuationOf(byte: number): Range[] | null {
   if (byte === 0xf0) return [[0x90, 0xbf], CONTINUATION, CONTINUATION];
   if (byte === 0xf4) return [[0x80, 0x8f], CONTINUATION, CONTINUATION];
   return byte >= 0xf1 && byte <= 0xf3 ? [CONTINUATION, CONTINUATION, CONTINUATION] : null;
-}
+};
 
-function takeRest(state: JsonState, byte: number, after: Mode): JsonState | null {
+const takeRest = (state: JsonState, byte: number, after: Mode): JsonState | null => {
   const [range, ...rest] = state.rest;
   if (range === undefined) return null;
   const fits = range === HEX ? HEX_DIGITS.has(byte) : byte >= range[0] && byte <= range[1];
   return fits ? { ...state, mode: rest.length > 0 ? state.mode : after, rest } : null;
-}
+};
 
-function inNumber(state: JsonState, mode: NumberMode, byte: number): JsonState | null {
+const inNumber = (state: JsonState, mode: NumberMode, byte: number): JsonState | null => {
   const next = nextNumberMode(mode, byte);
   if (next !== null) return next === mode ? state : { ...state, mode: next };
   return isWholeNumber(mode) ? afterValue(state, byte) : null;
-}
+};

@@ -1,26 +1,26 @@
-/** Where a number stands; `zero`, `digits`, `fraction` and `exponent-digits` may be its end. */
+/** What the last byte of a number belongs to. */
 export type NumberMode = 'minus' | 'zero' | 'digits' | 'point' | 'fraction' | 'exponent' | 'exponent-sign' | 'exponent-digits';
 
-const code = (character: string): number => character.charCodeAt(0);
-const PLUS = code('+');
-const MINUS = code('-');
-const POINT = code('.');
+/** Returns the character code of a one-character string. */
+export const code = (character: string): number => character.charCodeAt(0);
+const [PLUS, MINUS, POINT] = ['+', '-', '.'].map(code);
 const ZERO = code('0');
 const NINE = code('9');
 const EXPONENT = new Set(Array.from('eE', code));
 const WHOLE: ReadonlySet<NumberMode> = new Set(['zero', 'digits', 'fraction', 'exponent-digits']);
 
+/** Whether the number can end here. */
 export const isWholeNumber = (mode: NumberMode): boolean => WHOLE.has(mode);
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
 
 const integerMode = (byte: number): NumberMode | null => (isDigit(byte) ? (byte === ZERO ? 'zero' : 'digits') : null);
 
-/** The first byte of a value in; null if it begins no number. */
+/** Returns the mode after a value's first byte; null if no number begins with it. */
 export const beginNumber = (byte: number): NumberMode | null => (byte === MINUS ? 'minus' : integerMode(byte));
 
-/** A further byte in; null if it does not belong to the number. */
-export function nextNumberMode(mode: NumberMode, byte: number): NumberMode | null {
+/** Returns the mode after one more byte; null if the byte doesn't belong to the number. */
+export const nextNumberMode = (mode: NumberMode, byte: number): NumberMode | null => {
   const digit = isDigit(byte);
   switch (mode) {
     case 'minus':
@@ -41,9 +41,9 @@ export function nextNumberMode(mode: NumberMode, byte: number): NumberMode | nul
     case 'exponent-digits':
       return digit ? 'exponent-digits' : null;
   }
-}
+};
 
-function afterInteger(byte: number): NumberMode | null {
+const afterInteger = (byte: number): NumberMode | null => {
   if (byte === POINT) return 'point';
   return EXPONENT.has(byte) ? 'exponent' : null;
-}
+};

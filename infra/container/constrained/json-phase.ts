@@ -3,26 +3,26 @@ import type { TokenSpelling } from '../tokenizer.ts';
 import { bytesToClose, isInScalar, isJsonComplete, JSON_START, nextJsonState } from './json-acceptor.ts';
 import { type TrieNode, visitTokens } from './token-trie.ts';
 
-/** After so many tokens in one string or number, or in all, only those come that bring the end nearer: our model never tires by itself. */
-const PATIENCE_SCALAR_TOKENS = 8;
-const PATIENCE_TOKENS = 64;
+/** Beyond these lengths, a string or number, or the whole object, must close: the model would never end it by itself. */
+const MOST_SCALAR_TOKENS = 8;
+const MOST_OPEN_TOKENS = 64;
 
 /**
- * One JSON object and then the end of the turn, for the rest of an answer. It closes in time: every byte is a token of its own,
- * so no token may come that leaves more bytes to close than tokens. Fewer than two tokens for it are not enough for any object.
+ * Constrains the rest of an answer to one JSON object and the end of the turn. Every byte is also a token, so the object can always
+ * close in time, given two tokens: the phase forbids a token if the object then needs more bytes to close than there are tokens left.
  */
-export function jsonPhase(trie: TrieNode, spelling: TokenSpelling, endOfTurn: number): Phase {
+export const jsonPhase = (trie: TrieNode, spelling: TokenSpelling, endOfTurn: number): Phase => {
   let state = JSON_START;
   let tokens = 0;
   let scalarTokens = 0;
   return {
     channel: { kind: 'content' },
     mask(logits, left) {
-      const toCome = bytesToClose(state);
-      const tired = tokens >= PATIENCE_TOKENS || scalarTokens >= PATIENCE_SCALAR_TOKENS;
-      // The token that ends the turn needs a place too, where there is one.
-      const most = Math.max(left - 2, toCome - 1);
-      const bound = tired ? Math.min(most, toCome - 1) : most;
+      const toClose = bytesToClose(state);
+      const mustClose = tokens >= MOST_OPEN_TOKENS || scalarTokens >= MOST_SCALAR_TOKENS;
+      // Keeps a token for the end of the turn if possible.
+      const most = Math.max(left - 2, toClose - 1);
+      const bound = mustClose ? Math.min(most, toClose - 1) : most;
       const allowed = new Float32Array(logits.length).fill(-Infinity);
       const allow = (token: number) => {
         allowed[token] = logits[token] ?? 0;
@@ -40,4 +40,4 @@ export function jsonPhase(trie: TrieNode, spelling: TokenSpelling, endOfTurn: nu
       return false;
     },
   };
-}
+};

@@ -1,22 +1,26 @@
 import { BadRequest } from '../errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export type SchemaObject = { readonly [keyword: string]: Json };
+export type SchemaObject = Readonly<Record<string, Json>>;
 
-/** The document that references point into, and how many of its schemas may still be looked at. */
-export type SchemaDocument = { readonly root: Json; readonly budget: { left: number } };
-
-const MOST_SCHEMAS = 20_000;
-
-export const openDocument = (root: Json): SchemaDocument => ({ root, budget: { left: MOST_SCHEMAS } });
-
-/** Counts a look at a schema, so that no document can keep us busy. */
-export function spendLook({ budget }: SchemaDocument): void {
-  budget.left -= 1;
-  if (budget.left < 0) throw new SchemaRefused(`it takes more than ${MOST_SCHEMAS} looks at its parts.`);
+/** The document that references point into, and the number of schema visits left. */
+export interface SchemaDocument {
+  readonly root: Json;
+  readonly budget: { left: number };
 }
 
-/** Keywords that this container satisfies, and those that ask for nothing. */
+const MOST_VISITS = 20_000;
+
+/** Creates a document with a fresh budget. */
+export const openDocument = (root: Json): SchemaDocument => ({ root, budget: { left: MOST_VISITS } });
+
+/** Counts a visit to a schema. Throws `SchemaRefused` when the budget is spent, because nested references can grow exponentially. */
+export const countVisit = ({ budget }: SchemaDocument): void => {
+  budget.left -= 1;
+  if (budget.left < 0) throw new SchemaRefused(`it expands to more than ${MOST_VISITS} subschemas.`);
+};
+
+/** The keywords that `smallestInstance` satisfies, and keywords without effect. */
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
   ...['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'minLength', 'maxLength', 'pattern', 'format'],
@@ -25,10 +29,10 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['deprecated', 'readOnly', 'writeOnly', 'discriminator', 'contentMediaType', 'contentEncoding'],
 ]);
 
-/** A schema that no instance can be made for. */
+/** The schema is unsupported, or no instance was found for it. */
 export class SchemaRefused extends BadRequest {
   constructor(problem: string) {
-    super(`The JSON schema cannot be followed: ${problem}`);
+    super(`The JSON schema can't be used: ${problem}`);
   }
 }
 
@@ -37,18 +41,18 @@ export const isRecord = (value: unknown): value is { [key: string]: Json } =>
 
 export const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
-/** Booleans in, the schemas they stand for out; `false`, which nothing fits, is refused. */
-export function toSchemaObject(schema: Json | undefined): SchemaObject {
+/** Returns a schema as an object. Throws `SchemaRefused` for `false` and for unsupported keywords. */
+export const toSchemaObject = (schema: Json | undefined): SchemaObject => {
   if (schema === undefined || schema === true) return {};
-  if (!isRecord(schema)) throw new SchemaRefused(`${JSON.stringify(schema)} is no schema that anything fits.`);
+  if (!isRecord(schema)) throw new SchemaRefused(`no value fits the schema ${JSON.stringify(schema)}.`);
   const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
   if (unknown !== undefined) throw new SchemaRefused(`the keyword '${unknown}' is not supported.`);
   return schema;
-}
+};
 
-/** A reference within the document (`#` or `#/…`, RFC 6901) in, the schema it points to out. */
-export function resolveReference({ root }: SchemaDocument, reference: string): Json {
-  if (!/^#(\/|$)/.test(reference)) throw new SchemaRefused(`the $ref '${reference}' does not point into the schema.`);
+/** Returns the schema that a reference within the document points to (`#` or `#/…`, RFC 6901). */
+export const resolveReference = ({ root }: SchemaDocument, reference: string): Json => {
+  if (!/^#(\/|$)/.test(reference)) throw new SchemaRefused(`the $ref '${reference}' points outside the schema.`);
   let found: Json | undefined = root;
   for (const part of reference.split('/').slice(1)) {
     const key = decodePart(part).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -56,20 +60,20 @@ export function resolveReference({ root }: SchemaDocument, reference: string): J
     if (Array.isArray(parent)) found = parent[Number(key)];
     else found = isRecord(parent) && Object.hasOwn(parent, key) ? parent[key] : undefined;
   }
-  if (found === undefined) throw new SchemaRefused(`the $ref '${reference}' points nowhere.`);
+  if (found === undefined) throw new SchemaRefused(`the $ref '${reference}' points to a schema that does not exist.`);
   return found;
-}
+};
 
-function decodePart(part: string): string {
+const decodePart = (part: string): string => {
   try {
     return decodeURIComponent(part);
   } catch {
     return part;
   }
-}
+};
 
-/** The types that a schema names or, where it names none, those that its other keywords speak of; `null` is the least of all. */
-export function typesOf(schema: SchemaObject): string[] {
+/** Returns the schema's types. Without `type`, the other keywords imply one; without any of these, it is `null`. */
+export const typesOf = (schema: SchemaObject): string[] => {
   if (typeof schema.type === 'string') return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === 'string');
   const has = (...keywords: string[]) => keywords.some((keyword) => schema[keyword] !== undefined);
@@ -78,12 +82,12 @@ export function typesOf(schema: SchemaObject): string[] {
   if (has('minLength', 'maxLength', 'pattern', 'format')) return ['string'];
   if (has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf')) return ['number'];
   return ['null'];
-}
+};
 
-/** A number that a keyword must have if it is there. */
-export function numberOf(schema: SchemaObject, keyword: string): number | undefined {
+/** Returns the number of a keyword, if present. Throws `SchemaRefused` for any other value. */
+export const numberOf = (schema: SchemaObject, keyword: string): number | undefined => {
   const value = schema[keyword];
   if (value === undefined) return undefined;
   if (typeof value !== 'number') throw new SchemaRefused(`the keyword '${keyword}' must be a number.`);
   return value;
-}
+};

@@ -3,7 +3,7 @@ import { type Json, numberOf, type SchemaObject, SchemaRefused } from './json-sc
 
 const MOST_LENGTH = 4_096;
 
-/** Texts of the formats that JSON Schema names, for clients that check them. */
+/** Example strings for JSON Schema's formats, because clients may validate these. */
 const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
   ['date-time', '2000-01-01T00:00:00Z'],
   ['date', '2000-01-01'],
@@ -17,8 +17,8 @@ const FORMATS: ReadonlyMap<Json | undefined, string> = new Map([
   ['uuid', '00000000-0000-4000-8000-000000000000'],
 ]);
 
-/** The shortest text, or the example of its format. */
-export function smallestText(schema: SchemaObject): string {
+/** Returns the shortest string that fits, or the example of the schema's format. */
+export const smallestText = (schema: SchemaObject): string => {
   const least = boundedLength(schema, 'minLength');
   const formatted = FORMATS.get(schema.format) ?? '';
   const text = formatted.length >= least ? formatted : 'a'.repeat(least);
@@ -26,17 +26,17 @@ export function smallestText(schema: SchemaObject): string {
     throw new SchemaRefused("the keyword 'pattern' is not supported without a default or an example.");
   }
   return text;
-}
+};
 
-/** A length that a keyword asks for at least; 0 without it. */
-export function boundedLength(schema: SchemaObject, keyword: 'minLength' | 'minItems'): number {
+/** Returns the minimum length that a keyword sets; 0 if absent. */
+export const boundedLength = (schema: SchemaObject, keyword: 'minLength' | 'minItems'): number => {
   const length = numberOf(schema, keyword) ?? 0;
-  if (length > MOST_LENGTH) throw new SchemaRefused(`the keyword '${keyword}' asks for more than ${MOST_LENGTH}.`);
+  if (length > MOST_LENGTH) throw new SchemaRefused(`the keyword '${keyword}' must be at most ${MOST_LENGTH}.`);
   return Math.max(0, Math.ceil(length));
-}
+};
 
-/** The fitting number that is nearest to 0, out of those that the bounds name. */
-export function smallestNumber(schema: SchemaObject, isInteger: boolean): number {
+/** Returns the fitting number closest to 0, among 0 and numbers near the bounds. */
+export const smallestNumber = (schema: SchemaObject, isInteger: boolean): number => {
   const step = numberOf(schema, 'multipleOf') ?? (isInteger ? 1 : undefined);
   const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']
     .map((keyword) => numberOf(schema, keyword))
@@ -51,4 +51,4 @@ export function smallestNumber(schema: SchemaObject, isInteger: boolean): number
   const [nearest] = candidates.sort((a, b) => Math.abs(a) - Math.abs(b));
   if (nearest === undefined) throw new SchemaRefused('no number fits its bounds.');
   return Object.is(nearest, -0) ? 0 : nearest;
-}
+};

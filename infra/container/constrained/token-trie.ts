@@ -1,17 +1,21 @@
-/** Tokens by their bytes: `tokens` are those that end here, `children` go on with one more byte. */
-export type TrieNode = { readonly byte: number; readonly tokens: number[]; readonly children: TrieNode[] };
+/** A trie of the tokens' bytes. `tokens` end at this node; `children` have one more byte. */
+export interface TrieNode {
+  readonly byte: number;
+  readonly tokens: number[];
+  readonly children: TrieNode[];
+}
 
-/** A vocabulary's size and its spelling in; tokens without bytes stay away. */
-export function createTokenTrie(vocabularySize: number, spelling: (id: number) => Uint8Array): TrieNode {
+/** Creates a trie of the vocabulary, without the tokens that have no bytes. */
+export const createTokenTrie = (vocabularySize: number, spelling: (id: number) => Uint8Array): TrieNode => {
   const root: TrieNode = { byte: -1, tokens: [], children: [] };
   for (let id = 0; id < vocabularySize; id++) {
     const bytes = spelling(id);
     if (bytes.length > 0) insert(root, bytes, id);
   }
   return root;
-}
+};
 
-function insert(root: TrieNode, bytes: Uint8Array, id: number): void {
+const insert = (root: TrieNode, bytes: Uint8Array, id: number): void => {
   let node = root;
   for (const byte of bytes) {
     let child = node.children.find((candidate) => candidate.byte === byte);
@@ -22,19 +26,19 @@ function insert(root: TrieNode, bytes: Uint8Array, id: number): void {
     node = child;
   }
   node.tokens.push(id);
-}
+};
 
-/** Visits every token that an acceptor takes from a state on, with the state after it; what begins alike is looked at once. */
-export function visitTokens<State>(
+/** Visits every token that an acceptor accepts in a state, with the state after it. It checks a common prefix only once. */
+export const visitTokens = <State>(
   node: TrieNode,
   state: State,
   next: (state: State, byte: number) => State | null,
   visit: (token: number, after: State) => void,
-): void {
+): void => {
   for (const child of node.children) {
     const after = next(state, child.byte);
     if (after === null) continue;
     for (const token of child.tokens) visit(token, after);
     visitTokens(child, after, next, visit);
   }
-}
+};

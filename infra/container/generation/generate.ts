@@ -7,36 +7,39 @@ import { createSampler } from '../sampling/sampler.ts';
 import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { Channel, Phase } from './phase.ts';
 
-export type GenerationRequest = {
+export interface GenerationRequest {
   prompt: readonly number[];
-  /** How many answers to make, side by side. */
+  /** The number of answers, generated in parallel. */
   choices: number;
-  /** The most tokens of each answer; 0 makes none. */
+  /** The most tokens of each answer; can be 0. */
   maxTokens: number;
   seed: number | undefined;
   sampling: SamplingParameters;
-  /** The phases of one answer, at least one; the last one never ends. */
+  /** Creates the phases of one answer, at least one. The last one never ends. */
   createPhases: () => readonly Phase[];
   stops: readonly string[];
-  /** Shows the stop string, or the text of the stop token, that ended the answer. */
+  /** Includes the stop string or the stop token's text in the answer. */
   showStop: boolean;
   stopTokens: ReadonlySet<number>;
-  /** The token that ends the turn is one like any other. */
+  /** Continues after the end-of-turn token. */
   ignoreEnd: boolean;
-  /** Shows the text of special tokens. */
+  /** Includes the text of special tokens in the answer. */
   showSpecials: boolean;
-  /** How many likely tokens to tell beside each token; null tells no logarithms of probabilities at all. */
+  /** The number of top logprobs per token; null for no logprobs at all. */
   topLogprobs: number | null;
-};
+}
 
-/** `stopReason` is the stop string or the stop token; null where the model ended its turn. */
-export type Finish = { reason: 'stop' | 'length'; stopReason: string | number | null };
+/** `stopReason` is the stop string or stop token; null if the model ended its turn or reached the limit. */
+export interface Finish {
+  reason: 'stop' | 'length';
+  stopReason: string | number | null;
+}
 
 /**
- * One generated token: whose it is, where its text goes and what text it makes showable (often its own, sometimes none), and
- * on the last one of an answer why it is the last. `opensRound` is true for the first of those made at the same time.
+ * One generated token of a choice. `text` is the text that can be shown now, which may lag behind the token. `finish` is set on the
+ * last step of an answer. `opensRound` is true for the first of the steps that are generated in parallel.
  */
-export type Step = {
+export interface Step {
   choice: number;
   token: number;
   channel: Channel;
@@ -44,12 +47,11 @@ export type Step = {
   logprob: ChosenLogprob | null;
   finish: Finish | null;
   opensRound: boolean;
-};
+}
 
 /**
- * Requests in, their answers out, a step for each token; all answers get their next token in turn. They are numbered through: those
- * of the first prompt, those of the second, and so on. The token that ends the turn is a step too, and counts in the usage. The
- * caller sets the pace and may stop at any step. The same request with a seed, or at temperature 0, gives the same steps.
+ * Generates the answers to all requests in parallel, one step per token, including the end-of-turn token. Choices are numbered across
+ * requests in order. The caller can stop at any step. The steps are deterministic with a seed or at temperature 0.
  */
 export function* generate(
   model: LanguageModel,
@@ -103,8 +105,8 @@ function* generateAnswer(
   }
 }
 
-/** Turns the tokens of one answer into text, and sees where it ends. */
-function createReader(endOfTurn: number, tokenizer: ContainerTokenizer, request: GenerationRequest) {
+/** Turns the tokens of one answer into text and detects its end. */
+const createReader = (endOfTurn: number, tokenizer: ContainerTokenizer, request: GenerationRequest) => {
   const { maxTokens, sampling, stops, stopTokens, ignoreEnd, showSpecials, showStop } = request;
   const createText = () => createAnswerText(stops, showStop);
   let answerText = createText();
@@ -121,9 +123,9 @@ function createReader(endOfTurn: number, tokenizer: ContainerTokenizer, request:
       return { text: text + rest, finish };
     },
   };
-}
+};
 
-function finishOf(stopReason: string | number | null, endsTurn: boolean, isLast: boolean): Finish | null {
+const finishOf = (stopReason: string | number | null, endsTurn: boolean, isLast: boolean): Finish | null => {
   if (stopReason !== null || endsTurn) return { reason: 'stop', stopReason };
   return isLast ? { reason: 'length', stopReason: null } : null;
-}
+};

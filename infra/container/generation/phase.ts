@@ -1,45 +1,39 @@
 import type { TokenSpelling } from '../tokenizer.ts';
 
-/** Where the text of a token goes: a part of the message, one of its tool calls, or nowhere. */
+/** Where a token's text goes: into the content, the reasoning or a tool call of the message, or nowhere. */
 export type Channel = { kind: 'content' | 'reasoning' | 'hidden' } | { kind: 'call'; call: number };
 
-/** A stretch of an answer; an answer is some of them, one after the other. */
-export type Phase = {
+/** A part of an answer with its own constraint. An answer is a sequence of phases. */
+export interface Phase {
   readonly channel: Channel;
-  /** Sets the logits of what may not come next to -Infinity; `left` tokens may still be made, this one included. */
+  /** Sets the logits of forbidden tokens to -Infinity. `left` is the number of tokens left, including this one. */
   mask(logits: Float32Array, left: number): void;
-  /** Takes the token that came; true if it was the last one of the phase. */
+  /** Records the chosen token. Returns true if it ends the phase. */
   accept(token: number): boolean;
-};
+}
 
-/** Whatever the model says, for the rest of the answer. */
+/** Leaves the rest of the answer unconstrained. */
 export const freePhase = (): Phase => ({ channel: { kind: 'content' }, mask: () => {}, accept: () => false });
 
-/** These tokens and no others, at least one. */
-export function forcedPhase(channel: Channel, tokens: readonly number[]): Phase {
+/** Forces these tokens, at least one. */
+export const forcedPhase = (channel: Channel, tokens: readonly number[]): Phase => {
   let at = 0;
   return {
     channel,
     mask: (logits) => allowOnly(logits, tokens[at]),
-    accept() {
-      at += 1;
-      return at === tokens.length;
-    },
+    accept: () => ++at === tokens.length,
   };
-}
+};
 
-/** Nothing but the token that ends the turn, for the rest of the answer. */
+/** Forces the end-of-turn token for the rest of the answer. */
 export const endingPhase = (channel: Channel, endOfTurn: number): Phase => ({
   channel,
   mask: (logits) => allowOnly(logits, endOfTurn),
   accept: () => false,
 });
 
-/**
- * Thoughts of the model: at most `mostTokens`, and no more than the first sentence that ends in their second half. The token
- * that ends the turn does not come.
- */
-export function reasoningPhase(mostTokens: number, endOfTurn: number, spelling: TokenSpelling): Phase {
+/** Reasoning of at most `mostTokens`; ends early at the first end of a sentence after half of them. Forbids the end of the turn. */
+export const reasoningPhase = (mostTokens: number, endOfTurn: number, spelling: TokenSpelling): Phase => {
   let tokens = 0;
   return {
     channel: { kind: 'reasoning' },
@@ -51,13 +45,13 @@ export function reasoningPhase(mostTokens: number, endOfTurn: number, spelling: 
       return tokens >= mostTokens || (2 * tokens >= mostTokens && SENTENCE_ENDS.some((end) => spelling(token).at(-1) === end));
     },
   };
-}
+};
 
 const SENTENCE_ENDS = Array.from('.!?', (character) => character.charCodeAt(0));
 
-function allowOnly(logits: Float32Array, token: number | undefined): void {
+const allowOnly = (logits: Float32Array, token: number | undefined): void => {
   if (token === undefined) return;
   const logit = logits[token] ?? 0;
   logits.fill(-Infinity);
   logits[token] = logit;
-}
+};

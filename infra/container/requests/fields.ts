@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-// Not z.int(): a seed may be any int64, and JSON.parse has already rounded it.
+// Not z.int(): a seed can be any int64, and JSON.parse has already rounded it.
 export const Integer = z.number().refine(Number.isInteger, 'Input should be a valid integer');
 const Int64 = Integer.min(-(2 ** 63)).max(2 ** 63);
 export const JsonObject = z.record(z.string(), z.json());
@@ -36,14 +36,14 @@ const samplingFields = {
   stop_token_ids: z.array(Integer).nullish(),
 };
 
-/** Those of our own dialect `sluice`, which vLLM would pass over. */
+/** Sluice's own fields, which vLLM ignores. */
 const sluiceFields = {
   typical_p: z.number().nullish(),
   mirostat_target: z.number().nullish(),
   mirostat_lr: z.number().nullish(),
 };
 
-/** The fields that chat and plain completions have in common, as vLLM types both; null passes where vLLM lets it. */
+/** The fields that chat and text completions share, with vLLM's types. Null passes where vLLM allows it. */
 export const sharedFields = {
   ...samplingFields,
   ...sluiceFields,
@@ -65,11 +65,11 @@ export const sharedFields = {
 const SharedFields = z.looseObject({ ...sharedFields, n: Integer.nullish() });
 export type SharedFields = z.infer<typeof SharedFields>;
 
-/** What two of the fields must not be together, in vLLM's words; null if nothing is wrong. */
-export function sharedProblemOf({ stream, stream_options, cache_salt }: SharedFields): string | null {
+/** Returns vLLM's message for an invalid combination of fields; null if there is none. */
+export const sharedProblemOf = ({ stream, stream_options, cache_salt }: SharedFields): string | null => {
   if (stream_options && !stream) return 'Stream options can only be defined when `stream=True`.';
   return cache_salt === '' ? "Parameter 'cache_salt' must be a non-empty string if provided." : null;
-}
+};
 
-/** Whether the reply to a body has usage: always in one piece, in a stream if asked for. */
+/** Whether the response has usage: a stream only if requested, any other response always. */
 export const asksUsage = ({ stream, stream_options: options }: SharedFields): boolean => !stream || (options?.include_usage ?? false);

@@ -4,10 +4,10 @@ import type { SharedFields } from './fields.ts';
 import { stopsOf } from './ranges.ts';
 import { toSampling } from './sampling.ts';
 
-/** vLLM takes this seed for none. */
+/** vLLM treats this seed as absent. */
 const NO_SEED = -1;
 
-/** A body whose ranges were checked and how many tokens may be made in, what it says of generating out; throws `BadRequest` for ids that are no tokens. */
+/** Returns the generation settings of a request whose ranges were checked. Throws `BadRequest` for unknown token ids. */
 export const toGeneration = (
   body: SharedFields,
   tokenizer: ContainerTokenizer,

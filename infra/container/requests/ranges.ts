@@ -6,21 +6,18 @@ const MOST_CHOICES = 128;
 const MOST_STOPS = 4;
 const MOST_LOGPROBS = 20;
 
-/** As Python writes a float: this is how vLLM tells one. */
+/** Formats a float like Python, for vLLM's messages. */
 const float = (value: number): string => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 
-/** Throws `BadRequest` where something does not hold. */
-export function check(holds: boolean, message: string): void {
+/** Throws `BadRequest` with the message unless `holds` is true. */
+export const check = (holds: boolean, message: string): void => {
   if (!holds) throw new BadRequest(message);
-}
+};
 
 const isWithin = (value: number, from: number, to: number): boolean => value >= from && value <= to;
 
-/** What the two routes ask for under different names. */
-export type Asked = { maxTokens: number; logprobs: number };
-
-/** Throws `BadRequest` in the words of vLLM for a value out of range, in the order in which vLLM looks. */
-export function checkRanges(body: SharedFields, { maxTokens, logprobs }: Asked): void {
+/** Throws `BadRequest` with vLLM's message for the first value out of range, in vLLM's order. */
+export const checkRanges = (body: SharedFields, { maxTokens, logprobs }: { maxTokens: number; logprobs: number }): void => {
   const { n, temperature, top_p: topP, top_k: topK, min_p: minP, min_tokens: minTokens, presence_penalty: presence } = body;
   const { frequency_penalty: frequency, repetition_penalty: repetition } = body;
   const stops = stopsOf(body);
@@ -40,17 +37,17 @@ export function checkRanges(body: SharedFields, { maxTokens, logprobs }: Asked):
   check(stops.length <= MOST_STOPS, `stop must have at most ${MOST_STOPS} strings, got ${stops.length}.`);
   check(!body.bad_words?.includes(''), "bad_words cannot contain an empty string. Got bad_words=['']");
   check(!isGreedy(temperature ?? 1) || (n ?? 1) === 1, `n must be 1 when using greedy sampling, got ${n}.`);
-  // -1 asks for the whole vocabulary.
+  // -1 requests the whole vocabulary.
   const tooMany = logprobs === -1 || logprobs > MOST_LOGPROBS;
   check(!tooMany, `Requested sample logprobs of ${logprobs}, which is greater than max allowed: ${MOST_LOGPROBS}`);
-  checkDialect(body);
-}
+  checkSluiceFields(body);
+};
 
-function checkDialect({ typical_p: typicalP, mirostat_target: target, mirostat_lr: rate }: SharedFields): void {
+const checkSluiceFields = ({ typical_p: typicalP, mirostat_target: target, mirostat_lr: rate }: SharedFields): void => {
   check(isWithin(typicalP ?? 1, 0, 1), `typical_p must be in [0, 1], got ${float(typicalP ?? 1)}.`);
   check((target ?? 0) >= 0, `mirostat_target must be non-negative, got ${float(target ?? 0)}.`);
   check((rate ?? 0) >= 0, `mirostat_lr must be non-negative, got ${float(rate ?? 0)}.`);
-}
+};
 
-/** The stop strings of a body, however it says them. */
+/** Returns the stop strings; a request has one string or an array. */
 export const stopsOf = ({ stop }: SharedFields): string[] => (typeof stop === 'string' ? [stop] : (stop ?? []));

@@ -1,7 +1,7 @@
 import { BadRequest } from '../errors.ts';
 
-/** How many tokens may be made; throws `BadRequest` for a prompt and `max_tokens` that do not fit the window together. */
-export function fitWindow(promptTokens: number, maxTokens: number | null | undefined, windowTokens: number): number {
+/** Returns the most tokens for the answer. Throws `BadRequest` if the prompt and `max_tokens` exceed the window together. */
+export const fitWindow = (promptTokens: number, maxTokens: number | null | undefined, windowTokens: number): number => {
   const window = `This model's maximum context length is ${windowTokens} tokens. However,`;
   const requested = promptTokens + (maxTokens ?? 0);
   if (promptTokens >= windowTokens) {
@@ -12,4 +12,4 @@ export function fitWindow(promptTokens: number, maxTokens: number | null | undef
     throw new BadRequest(`${window} you requested ${requested} tokens (${parts}). Please reduce the length of the messages or completion.`);
   }
   return maxTokens ?? windowTokens - promptTokens;
-}
+};

@@ -1,5 +1,5 @@
-/** The lowest id wins a tie, so greedy answers never vary; 0 if nothing may come. */
-export function likeliestToken(logits: Float32Array): number {
+/** Returns the token with the largest logit, the lowest id of equals; 0 if all logits are -Infinity. */
+export const likeliestToken = (logits: Float32Array): number => {
   let best = 0;
   let top = -Infinity;
   for (let id = 0; id < logits.length; id++) {
@@ -10,26 +10,26 @@ export function likeliestToken(logits: Float32Array): number {
     }
   }
   return best;
-}
+};
 
-/** Logits in, their softmax out; all of them may not be -Infinity. */
-export function toProbabilities(logits: Float32Array): Float64Array {
+/** Returns the softmax of the logits. At least one must be finite. */
+export const toProbabilities = (logits: Float32Array): Float64Array => {
   const top = logits[likeliestToken(logits)] ?? 0;
   const weights = Float64Array.from(logits, (logit) => (logit === -Infinity ? 0 : Math.exp(logit - top)));
-  const total = sumOf(weights);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);
-}
+};
 
-/** The natural logarithm of the sum of e to the power of each logit. */
-export function logSumExp(logits: Float32Array): number {
+/** Returns the natural logarithm of the sum of the exponentials of the logits. */
+export const logSumExp = (logits: Float32Array): number => {
   const top = logits[likeliestToken(logits)] ?? 0;
   let total = 0;
   for (const logit of logits) total += Math.exp(logit - top);
   return top + Math.log(total);
-}
+};
 
-/** Leaves the `count` largest logits, at least one, and sets the others to -Infinity; of equal ones the lower ids stay. */
-export function keepLargest(logits: Float32Array, count: number): void {
+/** Keeps the `count` largest logits, at least one, and sets the others to -Infinity. Of equal logits, it keeps the lower ids. */
+export const keepLargest = (logits: Float32Array, count: number): void => {
   if (count >= logits.length) return;
   const threshold = Float32Array.from(logits).sort()[logits.length - Math.max(count, 1)] ?? 0;
   let equals = Math.max(count, 1);
@@ -38,10 +38,10 @@ export function keepLargest(logits: Float32Array, count: number): void {
     const logit = logits[id] ?? 0;
     if (logit < threshold || (logit === threshold && equals-- <= 0)) logits[id] = -Infinity;
   }
-}
+};
 
-/** How many of the numbers, added one after the other, first reach `sum`; at least one. */
-export function countUntil(sum: number, numbers: Iterable<number>): number {
+/** Returns how many numbers, added in order, are needed to reach `sum`; at least one. */
+export const countUntil = (sum: number, numbers: Iterable<number>): number => {
   let total = 0;
   let count = 0;
   for (const number of numbers) {
@@ -50,10 +50,4 @@ export function countUntil(sum: number, numbers: Iterable<number>): number {
     if (total >= sum) break;
   }
   return count;
-}
-
-export const sumOf = (numbers: Float64Array): number => {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
 };

@@ -1,22 +1,24 @@
 import { logSumExp } from './logits.ts';
 
-export type TokenLogprob = { token: number; logprob: number };
+export interface TokenLogprob {
+  token: number;
+  logprob: number;
+}
 
-/** How likely a token was, and which were the likeliest in its place, best first. */
-export type ChosenLogprob = TokenLogprob & { top: readonly TokenLogprob[] };
+/** The logprob of the chosen token, and the likeliest tokens at its position, best first. */
+export interface ChosenLogprob extends TokenLogprob {
+  top: readonly TokenLogprob[];
+}
 
-/**
- * The model's logits before anything was done to them, the token that was chosen and how many others to tell in; natural
- * logarithms of probabilities out, which is what vLLM calls `raw_logprobs`.
- */
-export function logprobOf(logits: Float32Array, token: number, topCount: number): ChosenLogprob {
+/** Returns vLLM's `raw_logprobs`, natural logarithms of probabilities, from the model's unmodified logits. */
+export const logprobOf = (logits: Float32Array, token: number, topCount: number): ChosenLogprob => {
   const normalizer = logSumExp(logits);
   const toLogprob = (id: number): TokenLogprob => ({ token: id, logprob: (logits[id] ?? 0) - normalizer });
   return { ...toLogprob(token), top: largest(logits, topCount).map(toLogprob) };
-}
+};
 
-/** The ids of the `count` largest logits, the largest first; the lower id first of two that are equal. */
-function largest(logits: Float32Array, count: number): number[] {
+/** The ids of the `count` largest logits, largest first; of equal logits, the lower id first. */
+const largest = (logits: Float32Array, count: number): number[] => {
   const found: number[] = [];
   if (count === 0) return found;
   for (let id = 0; id < logits.length; id++) {
@@ -27,4 +29,4 @@ function largest(logits: Float32Array, count: number): number[] {
     if (found.length > count) found.pop();
   }
   return found;
-}
+};

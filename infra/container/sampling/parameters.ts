@@ -1,14 +1,14 @@
-/** How the next token is chosen, all values checked; each one that does nothing by default costs nothing then. */
-export type SamplingParameters = {
-  /** 0 always takes the likeliest token. */
+/** How to choose the next token. All values are in range. */
+export interface SamplingParameters {
+  /** 0 always chooses the likeliest token. */
   temperature: number;
-  /** The most tokens to draw from; 0 is any number. */
+  /** Samples from this many of the likeliest tokens; 0 for all. */
   topK: number;
-  /** Draws from the likeliest tokens that have this probability together; 1 is all. */
+  /** Samples from the likeliest tokens that together have this probability; 1 for all. */
   topP: number;
-  /** Leaves tokens out that are less likely than this share of the likeliest; 0 leaves none out. */
+  /** Removes tokens less likely than this fraction of the likeliest token's probability; 0 removes none. */
   minP: number;
-  /** Draws from the tokens nearest to the expected surprise that have this probability together; 1 is all. */
+  /** Samples from the tokens closest to the expected surprise that together have this probability; 1 for all. */
   typicalP: number;
   mirostat: { targetBits: number; learningRate: number } | null;
   repetitionPenalty: number;
@@ -16,16 +16,16 @@ export type SamplingParameters = {
   frequencyPenalty: number;
   /** Added to the logits of token ids. */
   logitBias: ReadonlyMap<number, number>;
-  /** The only token ids that may come; null is all. */
+  /** The only token ids that can be chosen; null for all. */
   allowedTokens: ReadonlySet<number> | null;
-  /** Token sequences that never come. */
+  /** Token sequences that never appear. */
   badWords: readonly (readonly number[])[];
-  /** None of `endingTokens` comes among the first `minTokens`. */
+  /** The first `minTokens` tokens contain none of `endingTokens`. */
   minTokens: number;
   endingTokens: readonly number[];
-};
+}
 
-/** Draws from what the model says, and from nothing else. */
+/** Samples from the model's distribution unchanged. */
 export const PLAIN_SAMPLING: SamplingParameters = {
   temperature: 1,
   topK: 0,
@@ -43,7 +43,7 @@ export const PLAIN_SAMPLING: SamplingParameters = {
   endingTokens: [],
 };
 
-/** vLLM takes any temperature below this for greedy sampling. */
+/** vLLM samples greedily below this temperature. */
 const GREEDY_BELOW = 1e-5;
 
 export const isGreedy = (temperature: number): boolean => temperature < GREEDY_BELOW;

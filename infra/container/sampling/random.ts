@@ -1,15 +1,12 @@
 import { randomInt } from 'node:crypto';
 
-/** Numbers in [0, 1), one a call. */
+/** Returns a random number in [0, 1). */
 export type Random = () => number;
 
 const GOLDEN_RATIO = 0x9e3779b9;
 
-/**
- * A seed (any integer a JSON number can hold) and which of its streams in, numbers out that are the same for the same two;
- * without a seed they are others each time. The generator is sfc32 of PractRand (https://pracrand.sourceforge.net).
- */
-export function createRandom(seed: number | undefined, stream = 0): Random {
+/** Creates an sfc32 generator (https://pracrand.sourceforge.net), deterministic for a seed (any JSON integer) and a stream. */
+export const createRandom = (seed: number | undefined, stream = 0): Random => {
   const start = seed ?? randomInt(2 ** 47);
   let a = start >>> 0;
   let b = Math.floor(start / 2 ** 32) >>> 0;
@@ -25,4 +22,4 @@ export function createRandom(seed: number | undefined, stream = 0): Random {
   };
   for (let i = 0; i < 12; i++) next();
   return next;
-}
+};

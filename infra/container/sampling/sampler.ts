@@ -3,19 +3,17 @@ import { isGreedy, type SamplingParameters } from './parameters.ts';
 import type { Random } from './random.ts';
 import { stepsFor } from './steps.ts';
 
-/** e to the power of this is too little to matter against 1. */
+/** The exponential of a smaller number is negligible next to 1. */
 const NEGLIGIBLE = -20;
 
-/** Sets the logits of tokens that may not come next to -Infinity. */
-export type Mask = (logits: Float32Array) => void;
+/** Sets the logits of forbidden tokens to -Infinity. */
+type Mask = (logits: Float32Array) => void;
 
-/** The model's logits, the answer so far and what may come next in, a token id out; the logits stay as they are. */
-export type Sampler = (logits: Float32Array, answer: readonly number[], mask: Mask) => number;
+/** Returns the next token id. Does not modify the logits. */
+type Sampler = (logits: Float32Array, answer: readonly number[], mask: Mask) => number;
 
-type Drawn = { token: number; probability: number };
-
-/** Checked parameters, the prompt's tokens and, for any temperature but 0, randomness in; what chooses each token of one answer out. */
-export function createSampler(parameters: SamplingParameters, prompt: readonly number[], random: Random): Sampler {
+/** Creates the sampler of one answer. Greedy sampling doesn't use `random`. */
+export const createSampler = (parameters: SamplingParameters, prompt: readonly number[], random: Random): Sampler => {
   const steps = stepsFor(parameters, prompt);
   const greedy = isGreedy(parameters.temperature);
   let scratch = new Float32Array();
@@ -26,7 +24,7 @@ export function createSampler(parameters: SamplingParameters, prompt: readonly n
     mask(scratch);
     for (const step of steps) step(scratch, { answer, lastProbability });
     let likeliest = likeliestToken(scratch);
-    // Where the caller's wishes leave nothing of what may come next, they give way.
+    // If the parameters forbid every token that the mask allows, the mask wins.
     if (scratch[likeliest] === -Infinity) {
       scratch.set(raw);
       mask(scratch);
@@ -37,10 +35,10 @@ export function createSampler(parameters: SamplingParameters, prompt: readonly n
     lastProbability = probability;
     return token;
   };
-}
+};
 
-/** Draws from the softmax of the logits by inverting its cumulative sum at `point`, a number in [0, 1). Writes over the logits. */
-function drawToken(logits: Float32Array, likeliest: number, point: number): Drawn {
+/** Samples from the softmax of the logits by inverting its cumulative sum at `point`, in [0, 1). Overwrites the logits. */
+const drawToken = (logits: Float32Array, likeliest: number, point: number): { token: number; probability: number } => {
   const top = logits[likeliest] ?? 0;
   let total = 0;
   for (let id = 0; id < logits.length; id++) {
@@ -56,4 +54,4 @@ function drawToken(logits: Float32Array, likeliest: number, point: number): Draw
     if (left < 0) return { token: id, probability: weight / total };
   }
   return { token: likeliest, probability: 1 / total };
-}
+};

@@ -1,13 +1,10 @@
 import { countUntil, keepLargest, likeliestToken, toProbabilities } from './logits.ts';
 import { isGreedy, type SamplingParameters } from './parameters.ts';
 
-/** What a step may look at: the answer's tokens so far, and how probable the last of them was when it was drawn. */
-export type StepContext = { readonly answer: readonly number[]; readonly lastProbability: number | null };
+/** Changes the logits of the next token in place. `lastProbability` is the probability with which the last token was sampled. */
+type LogitStep = (logits: Float32Array, context: { answer: readonly number[]; lastProbability: number | null }) => void;
 
-/** Changes the logits of the next token in place. */
-export type LogitStep = (logits: Float32Array, context: StepContext) => void;
-
-/** Parameters and the prompt's tokens in, a step for one answer out; null where the parameters ask for nothing. */
+/** Creates a step for one answer; null if the parameters don't need it. */
 type MakeStep = (parameters: SamplingParameters, prompt: readonly number[]) => LogitStep | null;
 
 const allowedTokens: MakeStep = ({ allowedTokens: allowed }) =>
@@ -16,7 +13,7 @@ const allowedTokens: MakeStep = ({ allowedTokens: allowed }) =>
     for (let id = 0; id < logits.length; id++) if (!allowed.has(id)) logits[id] = -Infinity;
   });
 
-/** As vLLM does, only the last token of a word is kept away, where all before it are there. */
+/** Like vLLM, forbids only the last token of a word, and only after all its other tokens. */
 const badWords: MakeStep = ({ badWords: words }) =>
   words.length === 0
     ? null
@@ -36,7 +33,7 @@ const logitBias: MakeStep = ({ logitBias: biases }) =>
         for (const [id, bias] of biases) logits[id] = (logits[id] ?? 0) + bias;
       };
 
-/** Counts a token once, wherever it occurred (Keskar et al. 2019, https://arxiv.org/abs/1909.05858). */
+/** Penalizes each token of prompt and answer once (Keskar et al. 2019, https://arxiv.org/abs/1909.05858). */
 const repetitionPenalty: MakeStep = ({ repetitionPenalty: penalty }, prompt) => {
   if (penalty === 1) return null;
   const ofPrompt = [...new Set(prompt)];
@@ -48,7 +45,7 @@ const repetitionPenalty: MakeStep = ({ repetitionPenalty: penalty }, prompt) => 
   };
 };
 
-/** Both look at the answer alone: https://platform.openai.com/docs/api-reference/parameter-details */
+/** Both penalties count only tokens of the answer: https://platform.openai.com/docs/api-reference/parameter-details */
 const presenceAndFrequencyPenalty: MakeStep = ({ presencePenalty, frequencyPenalty }) =>
   presencePenalty === 0 && frequencyPenalty === 0
     ? null
@@ -104,14 +101,14 @@ const minP: MakeStep = ({ minP: share }) =>
       };
 
 /**
- * Mirostat 2.0 (Basu et al. 2020, https://arxiv.org/abs/2007.14966): what is more surprising than a bound is left out, and the
- * bound moves until the tokens drawn are as surprising as the target, in bits.
+ * Mirostat 2.0 (Basu et al. 2020, https://arxiv.org/abs/2007.14966) removes tokens whose surprise exceeds a bound, and adjusts the
+ * bound until the sampled tokens have the target surprise, in bits.
  */
-const mirostat: MakeStep = ({ mirostat: aim }) => {
-  if (aim === null) return null;
-  let boundBits = 2 * aim.targetBits;
+const mirostat: MakeStep = ({ mirostat: target }) => {
+  if (target === null) return null;
+  let boundBits = 2 * target.targetBits;
   return (logits, { lastProbability }) => {
-    if (lastProbability !== null) boundBits -= aim.learningRate * (-Math.log2(lastProbability) - aim.targetBits);
+    if (lastProbability !== null) boundBits -= target.learningRate * (-Math.log2(lastProbability) - target.targetBits);
     const probabilities = toProbabilities(logits);
     const likeliest = likeliestToken(logits);
     for (let id = 0; id < logits.length; id++) {
@@ -120,13 +117,13 @@ const mirostat: MakeStep = ({ mirostat: aim }) => {
   };
 };
 
-/** What changes which token is the likeliest. */
+/** The steps that can change which token is the likeliest. */
 const CHANGING_STEPS: readonly MakeStep[] = [allowedTokens, badWords, logitBias, repetitionPenalty, presenceAndFrequencyPenalty, minTokens];
 
-/** Every step, in the order in which they are done. */
-export const LOGIT_STEPS: readonly MakeStep[] = [...CHANGING_STEPS, temperature, typicalP, topK, topP, minP, mirostat];
+/** All steps in the order in which they apply. */
+const LOGIT_STEPS: readonly MakeStep[] = [...CHANGING_STEPS, temperature, typicalP, topK, topP, minP, mirostat];
 
-/** The steps that one answer needs; greedy sampling, as vLLM's, needs none that leave the likeliest token where it is. */
+/** Returns the steps of one answer. Like vLLM, greedy sampling skips the steps that can't change the likeliest token. */
 export const stepsFor = (parameters: SamplingParameters, prompt: readonly number[]): LogitStep[] =>
   (isGreedy(parameters.temperature) ? CHANGING_STEPS : LOGIT_STEPS)
     .map((makeStep) => makeStep(parameters, prompt))

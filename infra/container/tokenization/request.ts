@@ -4,7 +4,7 @@ import { Integer, JsonObject } from '../requests/fields.ts';
 
 const shared = { model: z.string().nullish(), return_token_strs: z.boolean().nullish() };
 
-/** `add_special_tokens` changes nothing: our tokenizer has none that it would add. */
+/** `add_special_tokens` has no effect, because this tokenizer adds none. */
 export const TokenizePrompt = z.object({ ...shared, prompt: z.string(), add_special_tokens: z.boolean().optional() });
 
 export const TokenizeChat = z.object({

@@ -4,7 +4,7 @@ import { createAnswerText } from '../../../infra/container/answer-text.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function shown(parts: readonly (string | Uint8Array)[], stops: readonly string[]): { pieces: string[]; stop: string | null } {
+const shown = (parts: readonly (string | Uint8Array)[], stops: readonly string[]): { pieces: string[]; stop: string | null } => {
   const answer = createAnswerText(stops);
   const pieces: string[] = [];
   for (const part of parts) {
@@ -13,14 +13,14 @@ function shown(parts: readonly (string | Uint8Array)[], stops: readonly string[]
     if (stop !== null) return { pieces, stop };
   }
   return { pieces: [...pieces, answer.flush()], stop: null };
-}
+};
 
 describe('the text of an answer', () => {
-  test('ends before a stop string that three tokens make up', () => {
+  test('ends before a stop string that spans three tokens', () => {
     expect(shown(['so E', 'N', 'D it'], ['END'])).toEqual({ pieces: ['so ', '', ''], stop: 'END' });
   });
 
-  test('shows what only looked like the beginning of a stop string', () => {
+  test('includes text that turns out not to be a stop string', () => {
     expect(shown(['so E', 'N', 'ough'], ['END'])).toEqual({ pieces: ['so ', '', 'ENough', ''], stop: null });
     expect(shown(['so EN'], ['END'])).toEqual({ pieces: ['so ', 'EN'], stop: null });
   });
@@ -29,13 +29,13 @@ describe('the text of an answer', () => {
     expect(shown(['one two three'], ['three', 'two'])).toEqual({ pieces: ['one '], stop: 'two' });
   });
 
-  test('holds a character back until its last byte is there', () => {
+  test('holds back a character until its last byte arrives', () => {
     const [first, second, third, fourth] = utf8('😀');
     const parts = [first, second, third, fourth].map((byte) => Uint8Array.of(byte ?? 0));
     expect(shown(parts, [])).toEqual({ pieces: ['', '', '', '😀', ''], stop: null });
   });
 
-  test('is the same however the bytes are cut, and never shows any part of the stop string', () => {
+  test('is the same however the bytes are split, and never contains a stop string', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '😀') });
     const stops = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'é'), minLength: 1, maxLength: 4 }), { maxLength: 4 });
     fc.assert(

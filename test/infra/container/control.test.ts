@@ -27,8 +27,8 @@ afterAll(() => container.close());
 
 const settings = async (): Promise<unknown> => (await fetch(`${container.url}/control`)).json();
 
-describe('the control route', () => {
-  test('changes what it is given, shows everything, and resets', async () => {
+describe('/control', () => {
+  test('changes only the given settings, returns all of them, and resets them', async () => {
     expect(await settings()).toEqual(INITIAL);
     await control(container, { token_delay_ms: 5 });
     const changed = await control(container, { fault: { kind: 'hang', after_tokens: 3 } });
@@ -40,22 +40,22 @@ describe('the control route', () => {
   });
 
   test.each([{ delay: 1 }, { token_delay_ms: -1 }, { fault: { kind: 'explode' } }, { fault: { kind: 'die', after: 1 } }])(
-    'refuses %j',
+    'rejects %j',
     async (body) => {
       expect((await control(container, body)).status).toBe(400);
       expect(await settings()).toEqual(INITIAL);
     },
   );
 
-  test('delays the first token and each further one', async () => {
+  test('delays the first token and each later one', async () => {
     await control(container, { first_token_delay_ms: 60, token_delay_ms: 10 });
     const start = performance.now();
     await complete(container, { max_tokens: 5 });
-    // A timer may fire up to a millisecond early.
+    // A timer can fire up to a millisecond early.
     expect(performance.now() - start).toBeGreaterThanOrEqual(60 + 4 * 10 - 5);
   });
 
-  test('leaves usage away', async () => {
+  test('omits usage', async () => {
     await control(container, { omit_usage: true });
     const chunks = chunksOf(await streamOf(container, STREAM));
     expect(chunks.every(({ usage }) => usage === undefined)).toBe(true);
@@ -65,7 +65,7 @@ describe('the control route', () => {
 });
 
 describe('a fault', () => {
-  test('`error` answers its status and body as often as it is told, then no more', async () => {
+  test('`error` returns its status and body as many times as set', async () => {
     await control(container, { fault: { kind: 'error', status: 503, body: { error: 'busy' }, times: 2 } });
     for (const _ of [1, 2]) {
       const response = await invoke(container, STREAM);
@@ -74,7 +74,7 @@ describe('a fault', () => {
     expect((await invoke(container, STREAM)).status).toBe(200);
   });
 
-  test('`error` is a 500 in the words of vLLM by default, and hits until the reset', async () => {
+  test('`error` is by default a 500 like that of vLLM for every request until the reset', async () => {
     await control(container, { fault: { kind: 'error' } });
     for (const _ of [1, 2, 3]) {
       const response = await invoke(container, {});
@@ -83,12 +83,12 @@ describe('a fault', () => {
     }
   });
 
-  test('`error` with a string body is not JSON', async () => {
+  test('`error` sends a string body as plain text', async () => {
     await control(container, { fault: { kind: 'error', status: 502, body: '<html>' } });
     expect(await (await invoke(container, STREAM)).text()).toBe('<html>');
   });
 
-  test('`end_without_done` ends cleanly after its tokens, without finish, usage or [DONE]', async () => {
+  test('`end_without_done` ends cleanly after its tokens, without finish reason, usage or [DONE]', async () => {
     const whole = chunksOf(await streamOf(container, STREAM));
     await control(container, { fault: { kind: 'end_without_done', after_tokens: 4 } });
     const events = await streamOf(container, STREAM);
@@ -97,7 +97,7 @@ describe('a fault', () => {
     expect(chunksOf(events)).toHaveLength(1 + 4);
   });
 
-  test('a fault after more tokens than the answer has takes its finish away', async () => {
+  test('removes the finish reason of an answer with fewer tokens than after_tokens', async () => {
     await control(container, { fault: { kind: 'end_without_done', after_tokens: 1_000 } });
     const chunks = chunksOf(await streamOf(container, STREAM));
     expect(chunks).toHaveLength(1 + 20);
@@ -120,7 +120,7 @@ describe('a fault', () => {
     expect((await invoke(container, { messages: question })).status).toBe(500);
   });
 
-  test('`hang` sends its tokens and then nothing until the client leaves', async () => {
+  test('`hang` sends its tokens and then nothing until the client disconnects', async () => {
     await control(container, { fault: { kind: 'hang', after_tokens: 3, times: 1 } });
     const abort = new AbortController();
     const response = await invoke(container, STREAM, abort.signal);
@@ -136,7 +136,7 @@ describe('a fault', () => {
   });
 });
 
-test.each([true, false])('the container stops generating when the client leaves (stream: %j)', async (stream) => {
+test.each([true, false])('the container stops generating when the client disconnects (stream: %j)', async (stream) => {
   let generated = 0;
   const started = Promise.withResolvers<void>();
   const nextLogits: typeof model.nextLogits = (...context) => {

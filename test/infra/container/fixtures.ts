@@ -16,20 +16,30 @@ export const question = [{ role: 'user', content: 'How does a lock on a river wo
 
 export const ask = (content: string): number[] => tokenizer.encodeChat([{ role: 'user', content }]);
 
-/** The steps of an answer at temperature 0, unless another is asked for. */
-export function answer({ temperature = 0, ...request }: Partial<GenerationRequest> & { temperature?: number }): Step[] {
+/** The steps of an answer, by default at temperature 0. */
+export const answer = ({ temperature = 0, ...request }: Partial<GenerationRequest> & { temperature?: number }): Step[] => {
   const how = { choices: 1, maxTokens: 60, seed: undefined, topLogprobs: null, createPhases: () => [freePhase()] };
   const ending = { stops: [], showStop: false, stopTokens: new Set<number>(), ignoreEnd: false, showSpecials: false };
   const sampling = { ...PLAIN_SAMPLING, temperature, ...request.sampling };
   return [...generate(model, tokenizer, [{ prompt: ask('What is a weir?'), ...how, ...ending, ...request, sampling }])];
-}
+};
 
 export const textOf = (steps: readonly Step[]): string => steps.map(({ text }) => text).join('');
 
-export type LogprobEntry = { token: string; logprob: number; bytes: number[]; top_logprobs: LogprobEntry[] };
+export interface LogprobEntry {
+  token: string;
+  logprob: number;
+  bytes: number[];
+  top_logprobs: LogprobEntry[];
+}
 type Logprobs = { content: LogprobEntry[] } | null;
-export type ToolCallDelta = { index: number; id?: string; type?: string; function: { name?: string; arguments: string } };
-export type Chunk = {
+export interface ToolCallDelta {
+  index: number;
+  id?: string;
+  type?: string;
+  function: { name?: string; arguments: string };
+}
+export interface Chunk {
   id: string;
   object: string;
   model: string;
@@ -44,9 +54,13 @@ export type Chunk = {
   usage?: Usage;
   prompt_token_ids?: number[];
   error?: { message: string; type: string; param: string | null; code: number };
-};
-export type Usage = { prompt_tokens: number; total_tokens: number; completion_tokens: number };
-export type Completion = {
+}
+export interface Usage {
+  prompt_tokens: number;
+  total_tokens: number;
+  completion_tokens: number;
+}
+export interface Completion {
   id: string;
   object: string;
   model: string;
@@ -65,14 +79,14 @@ export type Completion = {
   }[];
   prompt_token_ids: number[] | null;
   usage?: Usage;
-};
-export type TextLogprobs = {
+}
+export interface TextLogprobs {
   tokens: string[];
   token_logprobs: (number | null)[];
   top_logprobs: (Record<string, number> | null)[];
   text_offset: number[];
-};
-export type TextChoice = {
+}
+export interface TextChoice {
   index: number;
   text: string;
   logprobs: TextLogprobs | null;
@@ -80,14 +94,26 @@ export type TextChoice = {
   stop_reason: string | number | null;
   token_ids: number[] | null;
   prompt_token_ids: number[] | null;
-};
-/** A plain completion, or a chunk of one. */
-export type TextCompletion = { id: string; object: string; created: number; model: string; choices: TextChoice[]; usage?: Usage };
-export type ErrorBody = { error: { message: string; type: string; param: string | null; code: number } };
+}
+/** A text completion or one of its chunks. */
+export interface TextCompletion {
+  id: string;
+  object: string;
+  created: number;
+  model: string;
+  choices: TextChoice[];
+  usage?: Usage;
+}
+export interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: number };
+}
 
-export type Container = { url: string; close(): Promise<void> };
+export interface Container {
+  url: string;
+  close(): Promise<void>;
+}
 
-export async function startContainer(options: Partial<ContainerOptions> = {}): Promise<Container> {
+export const startContainer = async (options: Partial<ContainerOptions> = {}): Promise<Container> => {
   const server = createContainer({
     model,
     tokenizer,
@@ -101,19 +127,19 @@ export async function startContainer(options: Partial<ContainerOptions> = {}): P
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { url: `http://127.0.0.1:${portOf(server)}`, close: () => closeServer(server) };
-}
+};
 
-function portOf(server: Server): number {
+const portOf = (server: Server): number => {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('not listening on a port');
   return address.port;
-}
+};
 
-async function closeServer(server: Server): Promise<void> {
+const closeServer = async (server: Server): Promise<void> => {
   server.close();
   server.closeAllConnections();
   await once(server, 'close');
-}
+};
 
 export const post = (url: string, body: object | string, signal: AbortSignal | null = null): Promise<Response> =>
   fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), signal });
@@ -124,44 +150,43 @@ export const invoke = (container: Container, body: object, signal?: AbortSignal)
 export const control = (container: Container, settings: object): Promise<Response> =>
   fetch(`${container.url}/control`, { method: 'PUT', body: JSON.stringify(settings) });
 
-export async function complete(container: Container, body: object): Promise<Completion> {
+export const complete = async (container: Container, body: object): Promise<Completion> => {
   const response = await invoke(container, { messages: question, temperature: 0, ...body });
   return (await response.json()) as Completion;
-}
+};
 
 export const PROMPT = 'The river below the weir is';
 
-/** A plain completion in one piece. */
-export async function completeText(container: Container, body: object): Promise<TextCompletion> {
+/** A text completion without streaming. */
+export const completeText = async (container: Container, body: object): Promise<TextCompletion> => {
   const response = await invoke(container, { prompt: PROMPT, temperature: 0, ...body });
   if (response.status !== 200) throw new Error(await response.text());
   return (await response.json()) as TextCompletion;
-}
+};
 
-/** The chunks of a streamed plain completion, and how it ended. */
-export async function streamText(container: Container, body: object): Promise<{ chunks: TextCompletion[]; end: string | undefined }> {
+/** The chunks of a streamed text completion and its last event. */
+export const streamText = async (container: Container, body: object): Promise<{ chunks: TextCompletion[]; end: string | undefined }> => {
   const response = await invoke(container, { prompt: PROMPT, temperature: 0, stream: true, ...body });
   const events = eventsOf(await response.text());
   return { chunks: events.slice(0, -1).map((event) => JSON.parse(event) as TextCompletion), end: events.at(-1) };
-}
+};
 
-/** The error of a refused request, whose status is that of its body. */
-export async function refusalOf(container: Container, body: object, path = '/invocations'): Promise<ErrorBody['error']> {
-  return errorOf(await post(`${container.url}${path}`, { messages: question, ...body }));
-}
+/** The error of a rejected chat request. */
+export const refusalOf = async (container: Container, body: object, path = '/invocations'): Promise<ErrorBody['error']> =>
+  errorOf(await post(`${container.url}${path}`, { messages: question, ...body }));
 
-/** The error in a refusal, whose code is the status. */
-export async function errorOf(response: Response): Promise<ErrorBody['error']> {
+/** The error of a response. Throws unless its code is the status. */
+export const errorOf = async (response: Response): Promise<ErrorBody['error']> => {
   const { error } = (await response.json()) as ErrorBody;
   if (error?.code !== response.status) throw new Error(`not refused: ${response.status}`);
   return error;
-}
+};
 
-/** The data of each event, with the end marker as it came. */
-export async function streamOf(container: Container, body: object): Promise<string[]> {
+/** The data of each event, including [DONE]. */
+export const streamOf = async (container: Container, body: object): Promise<string[]> => {
   const response = await invoke(container, { messages: question, temperature: 0, stream: true, ...body });
   return eventsOf(await response.text());
-}
+};
 
 export const eventsOf = (text: string): string[] =>
   text
@@ -174,8 +199,8 @@ export const chunksOf = (events: readonly string[]): Chunk[] =>
 
 export const contentOf = (chunks: readonly Chunk[]): string => chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
 
-/** What arrives before the end, and how it ends. */
-export async function readUntilEnd(response: Response): Promise<{ text: string; broken: boolean }> {
+/** The text that arrives, and whether the connection breaks. */
+export const readUntilEnd = async (response: Response): Promise<{ text: string; broken: boolean }> => {
   let text = '';
   const decoder = new TextDecoder();
   try {
@@ -184,4 +209,4 @@ export async function readUntilEnd(response: Response): Promise<{ text: string; 
   } catch {
     return { text, broken: true };
   }
-}
+};

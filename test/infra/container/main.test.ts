@@ -9,7 +9,7 @@ const STREAM = { messages: question, temperature: 0, stream: true, max_tokens: 2
 describe('the process', () => {
   const main = join(import.meta.dirname, '../../../infra/container/main.ts');
 
-  async function startProcess(...flags: string[]) {
+  const startProcess = async (...flags: string[]) => {
     const child = fork(main, ['--port', '0', '--model', 'forked', '--token-delay-ms', '0', '--window', '512', ...flags], { silent: true });
     const [[ready], [line]] = (await Promise.all([once(child, 'message'), once(child.stdout ?? child, 'data')])) as [
       [{ port: number }],
@@ -17,12 +17,12 @@ describe('the process', () => {
     ];
     expect(JSON.parse(String(line))).toEqual(ready);
     return { child, url: `http://127.0.0.1:${ready.port}`, exit: once(child, 'exit'), close: async () => void child.kill() };
-  }
+  };
 
   test.each([
     { flags: [], names: ['forked'] },
     { flags: ['--reasoning-model', 'thinker'], names: ['forked', 'thinker'] },
-  ])('says its port and serves the models it is told to: $names', async ({ flags, names }) => {
+  ])('reports its port and serves the configured models: $names', async ({ flags, names }) => {
     const started = await startProcess(...flags);
     const models = (await (await fetch(`${started.url}/v1/models`)).json()) as { data: unknown[] };
     expect(models.data).toMatchObject(names.map((id) => ({ id, max_model_len: 512 })));
@@ -30,14 +30,14 @@ describe('the process', () => {
     await started.exit;
   });
 
-  test('`die` ends it before the headers', async () => {
+  test('exits before the headers with the fault `die`', async () => {
     const started = await startProcess();
     await control(started, { fault: { kind: 'die' } });
     await expect(invoke(started, STREAM)).rejects.toThrow();
     expect((await started.exit)[0]).toBe(1);
   });
 
-  test('`die` ends it after its tokens, which arrive', async () => {
+  test('exits with the fault `die` after its tokens arrive', async () => {
     const started = await startProcess();
     await control(started, { fault: { kind: 'die', after_tokens: 5 } });
     const { text, broken } = await readUntilEnd(await invoke(started, STREAM));

@@ -30,7 +30,7 @@ const refusal = async (body: object, path = '/invocations'): Promise<ErrorBody['
 };
 
 describe('a chat completion', () => {
-  test('is shaped like vLLM and answers on both paths alike', async () => {
+  test('has the shape of vLLM and is the same on both paths', async () => {
     const body = { model: MODEL_NAME, messages: question, temperature: 0, max_tokens: 20, unknown_field: { a: 1 } };
     const answers = await Promise.all(
       ['/invocations', '/v1/chat/completions'].map(async (path) => (await (await post(container.url + path, body)).json()) as Completion),
@@ -50,12 +50,12 @@ describe('a chat completion', () => {
     expect(usage).toEqual({ prompt_tokens: prompt, completion_tokens: 13, total_tokens: prompt + 13, prompt_tokens_details: null });
   });
 
-  test('reads text parts as one text', async () => {
+  test('reads a text part like a string', async () => {
     const parts = [{ role: 'user', content: question.map(({ content }) => ({ type: 'text', text: content })) }];
     expect((await complete(container, { messages: parts })).choices).toEqual((await complete(container, {})).choices);
   });
 
-  test('stops at a stop string, which it names and does not show', async () => {
+  test('stops at a stop string, which is the stop reason and not in the content', async () => {
     const full = (await complete(container, { max_tokens: 60 })).choices[0]?.message.content ?? '';
     const stop = full.slice(9, 14);
     const { choices } = await complete(container, { max_tokens: 60, stop: [stop] });
@@ -66,7 +66,7 @@ describe('a chat completion', () => {
     });
   });
 
-  test('may use the rest of the window without max_tokens', async () => {
+  test('can fill the window without max_tokens', async () => {
     const small = await startContainer({ windowTokens: 30 });
     const { usage, choices } = await complete(small, {});
     await small.close();
@@ -76,7 +76,7 @@ describe('a chat completion', () => {
 });
 
 describe('a stream', () => {
-  test('says role, text, finish, usage and [DONE], and together the text of the whole reply', async () => {
+  test('has role, content, finish reason, usage and [DONE], and the content of the non-streamed response', async () => {
     const whole = await complete(container, { max_tokens: 40 });
     const events = await streamOf(container, { max_tokens: 40, stream_options: { include_usage: true } });
     const chunks = chunksOf(events);
@@ -89,25 +89,25 @@ describe('a stream', () => {
     expect(new Set(chunks.map(({ id, object, model }) => `${id} ${object} ${model}`)).size).toBe(1);
   });
 
-  test('brings one chunk for each token', async () => {
+  test('has one chunk per token', async () => {
     const chunks = chunksOf(await streamOf(container, { max_tokens: 10 }));
     expect(chunks).toHaveLength(1 + 10 + 1);
   });
 
-  test('has no usage unless asked', async () => {
+  test('has no usage unless requested', async () => {
     const chunks = chunksOf(await streamOf(container, { max_tokens: 3 }));
     expect(chunks.every(({ usage }) => usage === undefined)).toBe(true);
   });
 
-  test('runs beside others at full speed', async () => {
+  test('runs in parallel with other streams', async () => {
     const [long, short] = [streamOf(container, { max_tokens: 4_000, temperature: 0.5, seed: 3 }), streamOf(container, { max_tokens: 2 })];
     expect((await short).at(-1)).toBe('[DONE]');
     expect((await long).at(-1)).toBe('[DONE]');
   });
 });
 
-describe('a request it refuses', () => {
-  test('asks for more than the window, and is told both parts in the words of vLLM', async () => {
+describe('an invalid request', () => {
+  test('exceeds the window; the message is that of vLLM', async () => {
     const prompt = (await complete(container, { max_tokens: 1 })).usage?.prompt_tokens ?? 0;
     const error = await refusal({ messages: question, max_tokens: 8_192 });
     expect(error).toEqual({
@@ -149,7 +149,7 @@ describe('a request it refuses', () => {
     expect(((await response.json()) as ErrorBody).error.message).toMatch(/^JSON decode error/);
   });
 
-  test('names another model', async () => {
+  test('names an unknown model', async () => {
     expect(await refusal({ messages: question, model: 'other' })).toEqual({
       message: 'The model `other` does not exist.',
       type: 'NotFoundError',
@@ -160,11 +160,11 @@ describe('a request it refuses', () => {
 });
 
 describe('the other routes', () => {
-  test('a ping is answered', async () => {
+  test('GET /ping returns 200', async () => {
     expect((await fetch(`${container.url}/ping`)).status).toBe(200);
   });
 
-  test('every model is listed, with its window', async () => {
+  test('GET /v1/models lists every model with its window', async () => {
     expect(await (await fetch(`${container.url}/v1/models`)).json()).toMatchObject({
       object: 'list',
       data: [MODEL_NAME, REASONING_MODEL_NAME].map((id) => ({ id, root: id, object: 'model', max_model_len: 8_192 })),

@@ -12,7 +12,7 @@ const detokenize = async (body: object): Promise<unknown> => (await post(`${cont
 const { startOfTurn, endOfTurn } = tokenizer.specials;
 
 describe('tokenize', () => {
-  test('says the tokens of a text, how many there are and how many fit', async () => {
+  test('returns the tokens of a text, their count and the window', async () => {
     const tokens = tokenizer.encodeText('What is a weir?');
     const reply = { count: tokens.length, max_model_len: 8_192, tokens, token_strs: null };
     expect(await tokenize({ prompt: 'What is a weir?' })).toEqual(reply);
@@ -20,17 +20,17 @@ describe('tokenize', () => {
     expect(await tokenize({ prompt: '' })).toMatchObject({ count: 0, tokens: [] });
   });
 
-  test('spells them as the vocabulary does if asked', async () => {
+  test('returns vocabulary entries if requested', async () => {
     expect(await tokenize({ prompt: 'the river\n<|im_end|>é', return_token_strs: true })).toMatchObject({
       token_strs: ['the', 'Ġriver', 'Ċ', '<|im_end|>', 'Ã©'],
     });
   });
 
-  test('takes the spelling of a special token for that token', async () => {
+  test('reads the spelling of a special token as that token', async () => {
     expect(await tokenize({ prompt: 'a<|im_end|>' })).toMatchObject({ tokens: [...tokenizer.encodeText('a'), endOfTurn] });
   });
 
-  test('says the tokens of a conversation as a chat completion has them', async () => {
+  test('returns the prompt tokens of a chat completion', async () => {
     const messages = [{ role: 'user', content: 'Hi <|im_end|>' }];
     const tools = [{ type: 'function', function: { name: 'clock' } }];
     const body = { model: MODEL_NAME, messages, tools, chat_template_kwargs: { enable_thinking: false } };
@@ -39,7 +39,7 @@ describe('tokenize', () => {
     expect(await tokenize(body)).toMatchObject({ tokens, count: tokens.length });
   });
 
-  test('leaves the opening of the answer away if asked', async () => {
+  test('omits the start of the answer if add_generation_prompt is false', async () => {
     const messages = [{ role: 'user', content: 'Hi' }];
     const opening = [startOfTurn, ...tokenizer.encodeText('assistant\n')];
     const tokens = tokenizer.encodeChat([{ role: 'user', content: 'Hi' }]);
@@ -47,7 +47,7 @@ describe('tokenize', () => {
     expect(await tokenize({ messages, add_generation_prompt: false })).toMatchObject({ tokens: tokens.slice(0, -opening.length) });
   });
 
-  test('is not limited by the window, and not broken by a fault meant for completions', async () => {
+  test('ignores the window and the faults of /control', async () => {
     await control(container, { fault: { kind: 'error' } });
     expect(await tokenize({ prompt: 'z '.repeat(20_000) })).toMatchObject({ count: expect.any(Number), max_model_len: 8_192 });
     await control(container, { fault: null });
@@ -55,19 +55,19 @@ describe('tokenize', () => {
 });
 
 describe('detokenize', () => {
-  test('says the text of tokens, special ones spelled out', async () => {
+  test('returns the text of tokens and spells out special tokens', async () => {
     const text = '<|im_start|>user\nnaïve 漢字 👩‍👩‍👧<|im_end|>';
     expect(await detokenize({ tokens: tokenizer.encodePrompt(text) })).toEqual({ prompt: text });
     expect(await detokenize({ model: MODEL_NAME, tokens: [] })).toEqual({ prompt: '' });
   });
 
-  test('has nothing for ids beyond the vocabulary, and a replacement for half a character', async () => {
+  test('skips unknown ids and replaces incomplete characters', async () => {
     expect(await detokenize({ tokens: [9_999_999, ...tokenizer.encodeText('a')] })).toEqual({ prompt: 'a' });
     expect(await detokenize({ tokens: tokenizer.encodeText('漢').slice(0, 1) })).toEqual({ prompt: '\uFFFD' });
   });
 });
 
-describe('what both refuse', () => {
+describe('an error', () => {
   test.each([
     ['/tokenize', {}, 'at prompt'],
     ['/tokenize', { prompt: ['a'] }, 'at prompt'],
@@ -77,13 +77,13 @@ describe('what both refuse', () => {
     ['/detokenize', {}, 'at tokens'],
     ['/detokenize', { tokens: [-1] }, 'at tokens'],
     ['/detokenize', { tokens: 'a' }, 'at tokens'],
-  ])('is told in words: %s %j', async (path, body, words) => {
+  ])('says what is wrong: %s %j', async (path, body, words) => {
     const error = await errorOf(await post(container.url + path, body));
     expect(error).toMatchObject({ type: 'BadRequestError', code: 400 });
     expect(error.message).toContain(words);
   });
 
-  test('another model is a 404', async () => {
+  test('is a 404 for an unknown model', async () => {
     for (const [path, body] of [['/tokenize', { prompt: 'a' }] as const, ['/detokenize', { tokens: [1] }] as const]) {
       expect(await errorOf(await post(container.url + path, { model: 'other', ...body }))).toMatchObject({
         type: 'NotFoundError',
@@ -93,7 +93,7 @@ describe('what both refuse', () => {
   });
 });
 
-test('what is tokenized comes back as it was', async () => {
+test('detokenize reverses tokenize', async () => {
   const prompt = 'The gate opens.\n\n<|endoftext|> 12345 🙂';
   const { tokens } = (await tokenize({ prompt })) as { tokens: number[] };
   expect(await detokenize({ tokens })).toEqual({ prompt });

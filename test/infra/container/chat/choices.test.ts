@@ -21,11 +21,11 @@ afterAll(() => container.close());
 const complete = async (fields: object): Promise<Completion> =>
   (await (await invoke(container, { messages: question, max_tokens: 12, seed: 5, ...fields })).json()) as Completion;
 
-async function stream(fields: object): Promise<Chunk[]> {
+const stream = async (fields: object): Promise<Chunk[]> => {
   const response = await invoke(container, { messages: question, max_tokens: 12, seed: 5, stream: true, ...fields });
   const events = (await response.text()).split('\n\n').map((event) => event.replace(/^data: /, ''));
   return chunksOf(events.filter((event) => event !== ''));
-}
+};
 
 const ofChoice = (chunks: readonly Chunk[], index: number) =>
   chunks.flatMap(({ choices }) => choices).filter((choice) => choice.index === index);
@@ -35,7 +35,7 @@ const contentOf = (chunks: readonly Chunk[], index: number): string =>
     .join('');
 
 describe('several choices', () => {
-  test('are different answers, each the same for the same seed, and counted together', async () => {
+  test('differ from each other, are deterministic with a seed, and share one usage', async () => {
     const { choices, usage } = await complete({ n: 3 });
     expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
     expect(new Set(choices.map(({ message }) => message.content)).size).toBe(3);
@@ -45,7 +45,7 @@ describe('several choices', () => {
     expect(usage).toMatchObject({ prompt_tokens: prompt, completion_tokens: 36, total_tokens: prompt + 36 });
   });
 
-  test('come among each other in a stream, each with its role and its finish, and one usage after all', async () => {
+  test('alternate in a stream, each with a role and a finish, before a single usage chunk', async () => {
     const whole = await complete({ n: 3 });
     const chunks = await stream({ n: 3, stream_options: { include_usage: true } });
     for (const { index, message } of whole.choices) {
@@ -61,7 +61,7 @@ describe('several choices', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 36 } });
   });
 
-  test('end each for itself', async () => {
+  test('end independently', async () => {
     const chunks = await stream({ n: 4, max_tokens: 400, seed: 1, stream_options: { include_usage: true } });
     const whole = await complete({ n: 4, max_tokens: 400, seed: 1, return_token_ids: true });
     expect(new Set(whole.choices.map(({ token_ids }) => token_ids?.length)).size).toBeGreaterThan(1);
@@ -72,7 +72,7 @@ describe('several choices', () => {
     expect(chunks.at(-1)?.usage?.completion_tokens).toBe(whole.usage?.completion_tokens);
   });
 
-  test('wait together between two tokens', async () => {
+  test('share the delay between tokens', async () => {
     await control(container, { token_delay_ms: 30 });
     const start = performance.now();
     await complete({ n: 5, max_tokens: 4 });
@@ -84,14 +84,14 @@ describe('several choices', () => {
 });
 
 describe('token ids', () => {
-  test('are the prompt and each answer, only if asked for', async () => {
+  test('are returned for the prompt and each answer, only if requested', async () => {
     const reply = await complete({ n: 2, return_token_ids: true });
     expect(reply.prompt_token_ids).toEqual(tokenizer.encodeChat([{ role: 'user', content: question[0]?.content ?? '' }]));
     for (const { token_ids, message } of reply.choices) expect(tokenizer.decode(token_ids ?? [])).toBe(message.content);
     expect(await complete({})).toMatchObject({ prompt_token_ids: null, choices: [{ token_ids: null }] });
   });
 
-  test('come with the deltas of a stream, the one that ends the turn with the finish', async () => {
+  test('are in the deltas of a stream; the end-of-turn token is in the finish chunk', async () => {
     const fields = { return_token_ids: true, max_tokens: 300, seed: 1 };
     const [chunks, whole] = [await stream(fields), await complete(fields)];
     expect(chunks[0]?.prompt_token_ids).toEqual(whole.prompt_token_ids);
@@ -105,7 +105,7 @@ describe('token ids', () => {
 describe('logprobs', () => {
   const entriesOf = (reply: Completion) => reply.choices[0]?.logprobs?.content ?? [];
 
-  test('are told for each token, with the likeliest in its place, best first', async () => {
+  test('are returned for each token with its top logprobs, best first', async () => {
     const reply = await complete({ logprobs: true, top_logprobs: 3, return_token_ids: true });
     const entries = entriesOf(reply);
     expect(entries.map(({ token }) => token).join('')).toBe(reply.choices[0]?.message.content);
@@ -119,7 +119,7 @@ describe('logprobs', () => {
     }
   });
 
-  test('are those of the model, whatever was done to the logits after it', async () => {
+  test('are those of the model before any sampling parameter applies', async () => {
     const greedy = { temperature: 0, logprobs: true, top_logprobs: 1 };
     const [first] = entriesOf(await complete(greedy));
     const banned = tokenizer.encodeText(first?.token ?? '')[0] ?? -1;
@@ -128,19 +128,19 @@ describe('logprobs', () => {
     expect(second?.logprob).toBeLessThan(first?.logprob ?? 0);
   });
 
-  test('without top_logprobs tell the chosen tokens alone, and without logprobs nothing', async () => {
+  test('are only those of the chosen tokens without top_logprobs, and absent without logprobs', async () => {
     expect(entriesOf(await complete({ logprobs: true })).every(({ top_logprobs }) => top_logprobs.length === 0)).toBe(true);
     expect((await complete({})).choices[0]?.logprobs).toBeNull();
   });
 
-  test('of a stream are those of the whole reply', async () => {
+  test('are the same in a stream', async () => {
     const fields = { logprobs: true, top_logprobs: 2 };
     const chunks = await stream(fields);
     expect(ofChoice(chunks, 0).flatMap(({ logprobs }) => logprobs?.content ?? [])).toEqual(entriesOf(await complete(fields)));
   });
 });
 
-test('a reply has the id of its request, if that says one', async () => {
+test('a response id contains the request_id, if present', async () => {
   expect((await complete({ request_id: 'req_1' })).id).toBe('chatcmpl-req_1');
   expect((await stream({ request_id: 'req_1' })).every(({ id }) => id === 'chatcmpl-req_1')).toBe(true);
 });

@@ -27,21 +27,21 @@ const reasoningOf = async (fields: object): Promise<string | null> => (await com
 const lengthOf = async (fields: object): Promise<number> => tokenizer.encodeText((await reasoningOf(fields)) ?? '').length;
 
 describe('the two models of one process', () => {
-  test('are told apart by name; no name is the first, another is a 404', async () => {
+  test('are selected by name; the first is the default, an unknown name is a 404', async () => {
     const modelOf = async (name: string | null | undefined) => (await complete({ model: name, max_tokens: 1 })).model;
     expect(await modelOf(REASONING_MODEL_NAME)).toBe(REASONING_MODEL_NAME);
     for (const name of [MODEL_NAME, '', null, undefined]) expect(await modelOf(name)).toBe(MODEL_NAME);
     expect(await refusalOf(container, { model: 'other' })).toMatchObject({ code: 404, param: 'model' });
   });
 
-  test('reason or do not', async () => {
+  test('reason only under the second name', async () => {
     expect(await reasoningOf({})).toMatch(/\w/);
     expect(await reasoningOf({ model: MODEL_NAME, reasoning_effort: 'high' })).toBeNull();
   });
 });
 
 describe('reasoning', () => {
-  test('is longer for more effort, and there is none for none', async () => {
+  test('is longer for more effort, and absent for effort none', async () => {
     const [low, medium, high] = [
       await lengthOf({ reasoning_effort: 'low' }),
       await lengthOf({}),
@@ -57,14 +57,14 @@ describe('reasoning', () => {
     expect(await reasoningOf({ chat_template_kwargs: { enable_thinking: false } })).toBeNull();
   });
 
-  test('ends at the budget, and leaves half of max_tokens to the answer', async () => {
+  test('ends at the budget and leaves half of max_tokens for the answer', async () => {
     expect(await lengthOf({ thinking_token_budget: 5 })).toBe(5);
     expect(await reasoningOf({ thinking_token_budget: 0 })).toBeNull();
     expect(await lengthOf({ max_tokens: 20, reasoning_effort: 'high' })).toBeLessThanOrEqual(10);
     expect((await complete({ max_tokens: 40, reasoning_effort: 'high' })).choices[0]?.message.content).toMatch(/\w/);
   });
 
-  test('counts in the completion, in max_tokens and in the token ids, but has no logprobs', async () => {
+  test('counts towards usage, max_tokens and token ids, but has no logprobs', async () => {
     const { choices, usage } = await complete({ max_tokens: 60, return_token_ids: true, logprobs: true });
     const { message, token_ids: ids = [], logprobs } = choices[0] ?? {};
     expect(usage?.completion_tokens).toBe(60);
@@ -72,7 +72,7 @@ describe('reasoning', () => {
     expect(logprobs?.content.map(({ token }) => token).join('')).toBe(message?.content);
   });
 
-  test('comes first in a stream, and is the same as in one piece', async () => {
+  test('comes first in a stream and is the same as without streaming', async () => {
     const response = await invoke(container, { ...body, stream: true, max_tokens: 80 });
     const chunks: Chunk[] = chunksOf(eventsOf(await response.text()));
     const kinds = chunks.map(({ choices }) => (choices[0]?.delta.reasoning ? 'r' : choices[0]?.delta.content ? 'c' : '-')).join('');
@@ -82,14 +82,14 @@ describe('reasoning', () => {
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(message?.content);
   });
 
-  test('is made and not told without include_reasoning', async () => {
+  test('is generated but not returned if include_reasoning is false', async () => {
     const hidden = await complete({ include_reasoning: false, max_tokens: 80 });
     const shown = await complete({ max_tokens: 80 });
     expect(hidden.choices[0]?.message).toEqual({ ...shown.choices[0]?.message, reasoning: null });
     expect(hidden.usage).toEqual(shown.usage);
   });
 
-  test('goes before JSON and calls too', async () => {
+  test('also comes before JSON and tool calls', async () => {
     const json = (await complete({ response_format: { type: 'json_object' }, max_tokens: 60 })).choices[0]?.message;
     expect(json?.reasoning).toMatch(/\w/);
     expect(() => JSON.parse(json?.content ?? '')).not.toThrow();

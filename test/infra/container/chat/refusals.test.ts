@@ -42,7 +42,7 @@ describe('a schema error', () => {
     ['thinking_token_budget', -1],
     ['chat_template_kwargs', []],
     ['stop_token_ids', ['5']],
-  ])('is told to an invocation only as one that nothing handles: %s %j', async (field, value) => {
+  ])('names the field on the chat route, but not on /invocations: %s %j', async (field, value) => {
     const body = { [field]: value };
     expect(await refusalOf(container, body)).toEqual({ message: NO_HANDLER, type: 'BadRequestError', param: null, code: 400 });
     expect((await refusalOf(container, body, CHAT)).message).toContain(`at ${field}`);
@@ -61,12 +61,12 @@ describe('a schema error', () => {
       'The tool specified in `tool_choice` does not match any of the specified `tools`',
     ],
     [{ cache_salt: '' }, "Parameter 'cache_salt' must be a non-empty string if provided."],
-  ])('of two fields is told in its own words to the chat route: %j', async (body, message) => {
+  ])('about a combination of fields has its own message on the chat route: %j', async (body, message) => {
     expect((await refusalOf(container, body)).message).toBe(NO_HANDLER);
     expect(await refusalOf(container, body, CHAT)).toMatchObject({ message, type: 'BadRequestError', code: 400 });
   });
 
-  test('is not what vLLM takes: null, unknown keys at every level, no tools at all', async () => {
+  test('does not occur for null, unknown keys or tool_choice none without tools', async () => {
     const nullable = ['stream_options', 'return_token_ids', 'temperature', 'seed', 'stop', 'n', 'logprobs', 'top_logprobs', 'tools'];
     const more = ['tool_choice', 'user', 'max_tokens', 'logit_bias', 'response_format', 'cache_salt', 'chat_template_kwargs', 'top_k'];
     const body = {
@@ -119,13 +119,13 @@ describe('a value out of range', () => {
       'thinking_token_budget is set but reasoning_config is not configured. Please set --reasoning-config to use thinking_token_budget.',
     ],
     [{ messages: [] }, 'A conversation needs at least one message.'],
-  ])('is told in the same words on both routes: %j', async (body, message) => {
+  ])('has the same message on both routes: %j', async (body, message) => {
     const error = { message, type: 'BadRequestError', param: null, code: 400 };
     expect(await refusalOf(container, body)).toEqual(error);
     expect(await refusalOf(container, body, CHAT)).toEqual(error);
   });
 
-  test('is not at its end', async () => {
+  test('does not include the limits of the range', async () => {
     const ends = { temperature: 2, top_p: 1, top_k: -1, min_p: 1, typical_p: 1, presence_penalty: -2, frequency_penalty: 2, n: 1 };
     const body = {
       ...ends,
@@ -139,7 +139,7 @@ describe('a value out of range', () => {
     expect((await invoke(container, body)).status).toBe(200);
   });
 
-  test('is not clamped: max_tokens one too large for the window is refused, one less is not', async () => {
+  test('is not clamped: max_tokens can fill the window but not exceed it', async () => {
     const small = await startContainer({ windowTokens: 40 });
     const prompt = tokenizer.encodeChat([{ role: 'user', content: question[0]?.content ?? '' }]).length;
     const status = async (fields: object) => (await invoke(small, { messages: question, ...fields })).status;
@@ -149,8 +149,8 @@ describe('a value out of range', () => {
   });
 });
 
-test('tool arguments in the history that are not JSON are refused', async () => {
+test('invalid JSON in the arguments of an earlier tool call is rejected', async () => {
   const call = { id: 'a', type: 'function', function: { name: 'clock', arguments: '{"zone":' } };
   const messages = [...question, { role: 'assistant', content: null, tool_calls: [call] }];
-  expect((await refusalOf(container, { messages })).message).toMatch(/^The arguments of the tool call 'a' are not JSON: /);
+  expect((await refusalOf(container, { messages })).message).toMatch(/^The arguments of the tool call 'a' are not valid JSON: /);
 });

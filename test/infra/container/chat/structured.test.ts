@@ -14,7 +14,7 @@ const JSON_OBJECT = { response_format: { type: 'json_object' } };
 const schemaOf = (schema: object) => ({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } });
 
 describe('json_object', () => {
-  test('is an object that parses, at every temperature and length', async () => {
+  test('returns a valid JSON object at every temperature and length', async () => {
     const cases = [3, 4, 7, 12, 30, 90, undefined].flatMap((max_tokens) =>
       [0, 1, 2].map((temperature) => ({ max_tokens, temperature, seed: 9 })),
     );
@@ -25,21 +25,21 @@ describe('json_object', () => {
     }
   });
 
-  test('has something to say, and other things for other seeds', async () => {
+  test('returns objects with properties, different in each choice', async () => {
     const { choices } = await complete({ ...JSON_OBJECT, n: 4, seed: 2 });
     const objects = choices.map(({ message }) => JSON.parse(message.content) as object);
     expect(Math.min(...objects.map((object) => Object.keys(object).length))).toBeGreaterThan(0);
     expect(new Set(choices.map(({ message }) => message.content)).size).toBe(4);
   });
 
-  test('ends with `length` where the tokens are too few for any', async () => {
+  test('ends with `length` if max_tokens is too small for an object', async () => {
     expect((await complete({ ...JSON_OBJECT, max_tokens: 1 })).choices[0]).toMatchObject({
       message: { content: '{' },
       finish_reason: 'length',
     });
   });
 
-  test('parses against every wish of the caller', async () => {
+  test('returns valid JSON whatever the sampling parameters', async () => {
     const close = tokenizer.encodeText('}')[0] ?? -1;
     for (const wish of [
       { logit_bias: { [close]: -100 } },
@@ -52,8 +52,7 @@ describe('json_object', () => {
     }
   });
 
-  test('takes a few hundred microseconds a token at most', () => {
-    // Measured over the whole request, generously: 64 tokens and their surroundings.
+  test('takes at most 5 ms per token', () => {
     const run = async () => {
       const start = performance.now();
       await complete({ ...JSON_OBJECT, max_tokens: 64, seed: 3 });
@@ -70,7 +69,7 @@ describe('json_schema', () => {
     required: ['city', 'days'],
   };
 
-  test('is the smallest value that fits, generated token by token', async () => {
+  test('returns the smallest value that fits, generated token by token', async () => {
     const { choices, usage } = await complete({ ...schemaOf(schema), return_token_ids: true, logprobs: true });
     const text = '{"city":"aa","days":3}';
     const tokens = [...tokenizer.encodeText(text), model.endOfTurn];
@@ -81,15 +80,15 @@ describe('json_schema', () => {
     expect(logprobs.every((logprob) => Number.isFinite(logprob) && logprob < 0)).toBe(true);
   });
 
-  test('ends with `length` where max_tokens is shorter', async () => {
+  test('ends with `length` at max_tokens', async () => {
     const { choices } = await complete({ ...schemaOf(schema), max_tokens: 4 });
     expect(choices[0]?.finish_reason).toBe('length');
     expect('{"city":"aa","days":3}'.startsWith(choices[0]?.message.content ?? '-')).toBe(true);
   });
 
-  test('that cannot be followed is a 400 that names the keyword', async () => {
+  test('returns a 400 that names an unsupported keyword', async () => {
     expect(await refusalOf(container, schemaOf({ type: 'object', properties: { a: { not: {} } }, required: ['a'] }))).toEqual({
-      message: "The JSON schema cannot be followed: the keyword 'not' is not supported.",
+      message: "The JSON schema can't be used: the keyword 'not' is not supported.",
       type: 'BadRequestError',
       param: null,
       code: 400,
@@ -97,7 +96,7 @@ describe('json_schema', () => {
   });
 });
 
-test('the format `text` is no format', async () => {
+test('the format `text` has no effect', async () => {
   const plain = await complete({ temperature: 0, max_tokens: 9 });
   expect((await complete({ temperature: 0, max_tokens: 9, response_format: { type: 'text' } })).choices).toEqual(plain.choices);
 });

@@ -30,17 +30,17 @@ const WEATHER = '{"city":"Delft","days":2}';
 const say = (content: string) => ({ messages: [{ role: 'user', content }] });
 const NAMED = { tool_choice: { type: 'function', function: { name: 'clock' } } };
 
-async function choiceOf(fields: object): Promise<Completion['choices'][number]> {
+const choiceOf = async (fields: object): Promise<Completion['choices'][number]> => {
   const reply = (await (await invoke(container, { ...say('Hello'), tools, seed: 1, max_tokens: 200, ...fields })).json()) as Completion;
   if (!reply.choices?.[0]) throw new Error(JSON.stringify(reply));
   return reply.choices[0];
-}
+};
 
 const callsOf = async (fields: object): Promise<string[]> =>
   (await choiceOf(fields)).message.tool_calls.map(({ function: { name, arguments: text } }) => `${name}${text}`);
 
 describe('a tool', () => {
-  test('is called if it is required: the first, with the smallest arguments that fit', async () => {
+  test('is called with the smallest arguments that fit if a call is required, the first of several', async () => {
     const choice = await choiceOf({ tool_choice: 'required' });
     expect(choice).toMatchObject({ finish_reason: 'tool_calls', stop_reason: null, message: { content: null } });
     expect(choice.message.tool_calls).toEqual([
@@ -52,7 +52,7 @@ describe('a tool', () => {
     ]);
   });
 
-  test('is called if it is named, which ends with `stop`', async () => {
+  test('is called if it is named; the finish reason is `stop`', async () => {
     const choice = await choiceOf(NAMED);
     expect(choice.finish_reason).toBe('stop');
     expect(choice.message).toMatchObject({ content: null, tool_calls: [{ function: { name: 'clock', arguments: '{}' } }] });
@@ -64,19 +64,19 @@ describe('a tool', () => {
     ['The clocks of get_weather_report', []],
     ['my-clock', []],
     ['What a day.', []],
-  ])('is called by itself where the user says its name: %j', async (content, calls) => {
+  ])('is called automatically if the user mentions its name: %j', async (content, calls) => {
     expect(await callsOf(say(content))).toEqual(calls);
     expect((await choiceOf(say(content))).finish_reason === 'tool_calls').toBe(calls.length > 0);
     expect(await callsOf({ ...say(content), parallel_tool_calls: false })).toEqual(calls.slice(0, 1));
     expect(await callsOf({ ...say(content), tool_choice: 'none' })).toEqual([]);
   });
 
-  test('is not called by what the user said earlier', async () => {
+  test('is not called because of an earlier message', async () => {
     const messages = [...say('clock').messages, { role: 'assistant', content: 'Yes?' }, { role: 'user', content: 'Nothing.' }];
     expect(await callsOf({ messages })).toEqual([]);
   });
 
-  test('that is cut by max_tokens ends with `length`', async () => {
+  test('has the finish reason `length` if max_tokens truncates its call', async () => {
     const choice = await choiceOf({ tool_choice: 'required', max_tokens: 12 });
     expect(choice.finish_reason).toBe('length');
     const [call] = choice.message.tool_calls;
@@ -84,14 +84,14 @@ describe('a tool', () => {
     expect(call?.function.arguments).not.toBe(WEATHER);
   });
 
-  test('whose parameters cannot be followed is a 400, once it is called', async () => {
+  test('with unsupported parameters returns a 400 when it is called', async () => {
     const odd = [{ type: 'function', function: { name: 'odd', parameters: { properties: { a: { if: {} } }, required: ['a'] } } }];
     const error = await refusalOf(container, { tools: odd, tool_choice: 'required' });
-    expect(error.message).toBe("The JSON schema cannot be followed: the keyword 'if' is not supported.");
+    expect(error.message).toBe("The JSON schema can't be used: the keyword 'if' is not supported.");
     expect(await callsOf({ tools: odd })).toEqual([]);
   });
 
-  test('costs prompt tokens', async () => {
+  test('adds prompt tokens', async () => {
     const promptTokens = async (fields: object) => {
       const reply = (await (await invoke(container, { ...say('Hello'), max_tokens: 1, ...fields })).json()) as Completion;
       return reply.usage?.prompt_tokens ?? 0;
@@ -102,8 +102,8 @@ describe('a tool', () => {
   });
 });
 
-describe('a stream of calls', () => {
-  test('announces each call before its arguments, which are the same as in one piece', async () => {
+describe('a stream of tool calls', () => {
+  test('starts each call with its id and name, followed by its arguments', async () => {
     const body = { ...say('clock and get_weather'), tools, stream: true, return_token_ids: true, stream_options: { include_usage: true } };
     const chunks: Chunk[] = chunksOf(eventsOf(await (await invoke(container, body)).text()));
     const deltas = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
@@ -122,7 +122,7 @@ describe('a stream of calls', () => {
     expect(chunks.flatMap(({ choices }) => choices[0]?.token_ids ?? [])).toHaveLength(chunks.at(-1)?.usage?.completion_tokens ?? 0);
   });
 
-  test('has calls of its own in each choice', async () => {
+  test('has separate calls in each choice', async () => {
     const body = { ...say('x'), tools, ...NAMED, stream: true, n: 2 };
     const chunks: Chunk[] = chunksOf(eventsOf(await (await invoke(container, body)).text()));
     const ids = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? [])).flatMap(({ id }) => id ?? []);
@@ -130,11 +130,11 @@ describe('a stream of calls', () => {
   });
 });
 
-describe('what a tool said', () => {
+describe('a tool result', () => {
   const call = (id: string) => ({ id, type: 'function', function: { name: 'get_weather', arguments: WEATHER } });
   const history = [...say('get_weather').messages, { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] }];
 
-  test('is in the answer, all of it', async () => {
+  test('appears in full in the answer', async () => {
     const messages = [
       ...history,
       { role: 'tool', tool_call_id: 'a', content: 'Rain, 9 °C' },
@@ -146,7 +146,7 @@ describe('what a tool said', () => {
     expect(finish_reason).toBe('stop');
   });
 
-  test('is cut by max_tokens', async () => {
+  test('is truncated by max_tokens', async () => {
     const messages = [...history, { role: 'tool', tool_call_id: 'a', content: 'water '.repeat(50) }];
     expect(await choiceOf({ messages, max_tokens: 20 })).toMatchObject({ finish_reason: 'length' });
   });

@@ -19,22 +19,22 @@ afterAll(() => container.close());
 
 const ids = tokenizer.encodePrompt(PROMPT);
 
-async function choiceOf(fields: object): Promise<TextChoice> {
+const choiceOf = async (fields: object): Promise<TextChoice> => {
   const { choices } = await completeText(container, { max_tokens: 10, ...fields });
   if (!choices[0]) throw new Error('no choice');
   return choices[0];
-}
+};
 
-/** The logarithms of probabilities of a choice; no list without an entry for each token. */
-async function logprobsOf(fields: object): Promise<TextLogprobs> {
+/** The logprobs of a choice. Checks that all lists have the same length. */
+const logprobsOf = async (fields: object): Promise<TextLogprobs> => {
   const { logprobs } = await choiceOf({ logprobs: 0, ...fields });
   if (!logprobs) throw new Error('no logprobs');
   expect(new Set(Object.values(logprobs).map(({ length }) => length)).size).toBe(1);
   return logprobs;
-}
+};
 
 describe('logprobs', () => {
-  test('are told for each token, with its text and where it begins', async () => {
+  test('are returned for each token with its text and offset', async () => {
     const { text } = await choiceOf({});
     const { tokens, text_offset, token_logprobs } = await logprobsOf({});
     expect(tokens.join('')).toBe(text);
@@ -43,7 +43,7 @@ describe('logprobs', () => {
     expect(token_logprobs.every((logprob) => logprob !== null && logprob <= 0)).toBe(true);
   });
 
-  test('have as many likely tokens as asked for beside the chosen one', async () => {
+  test('include the requested number of top tokens besides the chosen one', async () => {
     const { tokens, token_logprobs, top_logprobs } = await logprobsOf({ logprobs: 3, temperature: 2, seed: 1 });
     for (const [i, top] of top_logprobs.entries()) {
       expect(top?.[tokens[i] ?? '']).toBe(token_logprobs[i]);
@@ -52,7 +52,7 @@ describe('logprobs', () => {
     expect((await logprobsOf({})).top_logprobs.map((top) => Object.keys(top ?? {}).length)).toEqual(Array(10).fill(1));
   });
 
-  test('add up to one over the likeliest tokens where these are all there is', async () => {
+  test('are probabilities that add up to at most 1', async () => {
     const { top_logprobs } = await logprobsOf({ logprobs: 20, max_tokens: 1 });
     const sum = Object.values(top_logprobs[0] ?? {}).reduce((total, logprob) => total + Math.exp(logprob), 0);
     expect(sum).toBeGreaterThan(0.2);
@@ -78,14 +78,14 @@ describe('an echo', () => {
     expect((await choiceOf({ echo: null })).text).toBe(text);
   });
 
-  test('spells the special tokens of a prompt, however they came', async () => {
+  test('spells out special tokens of a text or token prompt', async () => {
     const prompt = 'Hi<|im_end|>\n';
     for (const one of [prompt, tokenizer.encodePrompt(prompt)]) {
       expect((await choiceOf({ prompt: one, echo: true })).text.startsWith(prompt)).toBe(true);
     }
   });
 
-  test('has the tokens of the prompt first, and the first of all without a logprob', async () => {
+  test('has the logprobs of the prompt tokens, null for the first, before those of the answer', async () => {
     const plain = await logprobsOf({ logprobs: 2 });
     const { tokens, token_logprobs, top_logprobs, text_offset } = await logprobsOf({ logprobs: 2, echo: true });
     const length = ids.length;
@@ -96,7 +96,7 @@ describe('an echo', () => {
     expect(text_offset.slice(length)).toEqual(plain.text_offset.map((offset) => PROMPT.length + offset));
   });
 
-  test('tells of each token what the model would say after those before it', async () => {
+  test('gives each prompt token the logprob it would have as the next token', async () => {
     const { tokens, token_logprobs, top_logprobs } = await logprobsOf({ logprobs: 20, echo: true, max_tokens: 0 });
     for (const at of [1, 3, ids.length - 1]) {
       const asked = await logprobsOf({ prompt: ids.slice(0, at), logprobs: 20, max_tokens: 1, logit_bias: { [ids[at] ?? -1]: 100 } });
@@ -106,7 +106,7 @@ describe('an echo', () => {
     }
   });
 
-  test('counts characters beyond the basic plane once', async () => {
+  test('counts offsets in code points', async () => {
     const prompt = '🙂 is';
     const { tokens, text_offset } = await logprobsOf({ prompt, echo: true, max_tokens: 1 });
     expect(text_offset[1]).toBe(Array.from(tokens[0] ?? '').length);
@@ -116,7 +116,7 @@ describe('an echo', () => {
     ).toEqual([expect.any(Number)]);
   });
 
-  test('alone makes no token', async () => {
+  test('generates no token if max_tokens is 0', async () => {
     const { choices, usage } = await completeText(container, { echo: true, max_tokens: 0, n: 2, temperature: 1, return_token_ids: false });
     expect(choices).toMatchObject([0, 1].map((index) => ({ index, text: PROMPT, finish_reason: 'length', stop_reason: null })));
     expect(usage).toMatchObject({ prompt_tokens: ids.length, completion_tokens: 0 });
@@ -129,7 +129,7 @@ describe('an echo', () => {
     expect(end).toBe('[DONE]');
   });
 
-  test('comes with the first chunk of each choice, in a stream', async () => {
+  test('is in the first chunk of each choice in a stream', async () => {
     const body = { prompt: [PROMPT, 'A harbour'], n: 2, temperature: 0.7, seed: 1, echo: true, max_tokens: 4, logprobs: 1 };
     const whole = await completeText(container, body);
     const { chunks } = await streamText(container, body);
@@ -144,18 +144,18 @@ describe('an echo', () => {
     }
   });
 
-  test('is token ids and no text where these are asked for, as in vLLM', async () => {
+  test('has token ids and no text if token ids are requested, as in vLLM', async () => {
     const { text } = await choiceOf({});
     expect(await choiceOf({ echo: true, return_token_ids: true })).toMatchObject({ text, prompt_token_ids: ids });
   });
 
-  test('brings the token ids of the prompt in a stream even unasked, as in vLLM', async () => {
+  test('always includes the token ids of the prompt in a stream, as in vLLM', async () => {
     const { chunks } = await streamText(container, { echo: true, max_tokens: 2 });
     expect(chunks.map(({ choices }) => choices[0]?.prompt_token_ids)).toEqual([ids, null]);
     expect(chunks.map(({ choices }) => choices[0]?.token_ids)).toEqual([null, null]);
   });
 
-  test('of a long prompt does not keep others waiting', async () => {
+  test('of a long prompt does not block other requests', async () => {
     const prompt = Array.from({ length: 1_500 }, (_, i) => ids[i % ids.length] ?? 0);
     let isDone = false;
     const long = logprobsOf({ prompt, echo: true, max_tokens: 0 }).then((logprobs) => {
@@ -168,7 +168,7 @@ describe('an echo', () => {
   });
 });
 
-test('a special token is told by its spelling', async () => {
+test('logprobs spell out a special token', async () => {
   const fields = { logit_bias: { [model.endOfTurn]: 100 } };
   expect((await logprobsOf(fields)).tokens).toEqual(['<|im_end|>']);
 });

@@ -36,7 +36,7 @@ describe('a schema error', () => {
     ['suffix', 1],
     ['stop', [1]],
     ['response_format', { type: 'yaml' }],
-  ])('is told in words on the route of completions only: %s %j', async (field, value) => {
+  ])('names the field on the completion route, but not on /invocations: %s %j', async (field, value) => {
     const body = { [field]: value };
     expect(await refuseText(body)).toEqual({ message: NO_HANDLER, type: 'BadRequestError', param: null, code: 400 });
     expect((await refuseText(body, COMPLETIONS)).message).toContain(`at ${field}`);
@@ -48,19 +48,19 @@ describe('a schema error', () => {
     [{ logprobs: -2 }, '`logprobs` must be a positive value or -1.'],
     [{ stream_options: { include_usage: true } }, 'Stream options can only be defined when `stream=True`.'],
     [{ cache_salt: '' }, "Parameter 'cache_salt' must be a non-empty string if provided."],
-  ])('beyond types is told in the words of vLLM: %j', async (body, message) => {
+  ])('that is not about a type has the message of vLLM: %j', async (body, message) => {
     expect((await refuseText(body)).message).toBe(NO_HANDLER);
     expect(await refuseText(body, COMPLETIONS)).toEqual({ message, type: 'BadRequestError', param: null, code: 400 });
   });
 
-  test('is a body without a prompt, or that is no object', async () => {
+  test('is returned without a prompt, or if the body is not an object', async () => {
     expect((await refuse({ max_tokens: 1 }, COMPLETIONS)).message).toBe(NO_PROMPT);
     for (const body of [[], 'text', null, 1]) expect((await refuse(body)).message).toBe(NO_HANDLER);
     const broken = await errorOf(await post(container.url + COMPLETIONS, '{"prompt":'));
     expect(broken).toMatchObject({ message: expect.stringMatching(/^JSON decode error/), code: 400 });
   });
 
-  test('is not what vLLM takes: null and unknown keys', async () => {
+  test('does not occur for null and unknown keys', async () => {
     const nullable = [
       'model',
       'max_tokens',
@@ -80,7 +80,7 @@ describe('a schema error', () => {
   });
 });
 
-describe('a value that is wrong', () => {
+describe('an invalid value', () => {
   const { vocabularySize } = tokenizer;
   const window = "This model's maximum context length is 64 tokens. However,";
 
@@ -109,13 +109,13 @@ describe('a value that is wrong', () => {
       `${window} you requested 76 tokens (60 in the messages, 16 in the completion). Please reduce the length of the messages or completion.`,
     ],
     [{ prompt: [[5], Array(64).fill(5)] }, `${window} your request has 64 input tokens. Please reduce the length of the input messages.`],
-  ])('is told in the same words on both routes: %j', async (body, message) => {
+  ])('has the same message on both routes: %j', async (body, message) => {
     const error = { message, type: 'BadRequestError', param: null, code: 400 };
     expect(await refuseText(body)).toEqual(error);
     expect(await refuseText(body, COMPLETIONS)).toEqual(error);
   });
 
-  test('is not at its end', async () => {
+  test('does not include the limits of the range', async () => {
     const ends = [
       { prompt: Array(48).fill(5) },
       { logprobs: 20 },
@@ -127,7 +127,7 @@ describe('a value that is wrong', () => {
   });
 });
 
-test('another model is a 404', async () => {
+test('an unknown model is a 404', async () => {
   expect(await refuseText({ model: 'other' })).toEqual({
     message: 'The model `other` does not exist.',
     type: 'NotFoundError',

@@ -26,7 +26,7 @@ const OTHER = 'A harbour is';
 const textsOf = async (body: object) => (await completeText(container, body)).choices.map(({ text }) => text);
 
 describe('a completion', () => {
-  test('is shaped like vLLM and answers on both paths alike, whatever else it is sent', async () => {
+  test('has the shape of vLLM and is the same on both paths, and ignores unknown fields', async () => {
     const body = {
       model: MODEL_NAME,
       prompt: PROMPT,
@@ -62,20 +62,20 @@ describe('a completion', () => {
     expect(replies[1]?.choices).toEqual(replies[0]?.choices);
   });
 
-  test('goes on where the text stops, and takes its token ids for the same', async () => {
+  test('continues the text, given as a string or as token ids', async () => {
     const [text] = await textsOf({});
     expect(text).toMatch(/^ /);
     for (const prompt of [[PROMPT], ids, [ids]]) expect(await textsOf({ prompt })).toEqual([text]);
   });
 
-  test('makes 16 tokens unless told otherwise, also for null', async () => {
+  test('has 16 tokens by default and if max_tokens is null', async () => {
     for (const fields of [{}, { max_tokens: null }]) {
       expect((await completeText(container, fields)).usage?.completion_tokens).toBe(16);
     }
     expect((await completeText(container, { max_tokens: 5 })).usage?.completion_tokens).toBe(5);
   });
 
-  test('has n choices of each prompt, those of the first one first, and counts every prompt once', async () => {
+  test('has n choices per prompt in order, and counts each prompt once in the usage', async () => {
     const body = { prompt: [PROMPT, OTHER], n: 2, temperature: 0.8, seed: 7, max_tokens: 12 };
     const { choices, usage } = await completeText(container, body);
     const alone = await Promise.all([PROMPT, OTHER].map((prompt) => textsOf({ ...body, prompt })));
@@ -85,42 +85,42 @@ describe('a completion', () => {
     expect(usage).toMatchObject({ prompt_tokens: prompts, completion_tokens: 48, total_tokens: prompts + 48 });
   });
 
-  test('of arrays of token ids has the choices of each', async () => {
+  test('of several token prompts has the choices of each', async () => {
     const prompt = [PROMPT, OTHER].map(tokenizer.encodePrompt);
     expect(await textsOf({ prompt })).toEqual(await textsOf({ prompt: [PROMPT, OTHER] }));
   });
 
-  test('tells token ids only if asked', async () => {
+  test('returns token ids if requested', async () => {
     const { choices } = await completeText(container, { prompt: [PROMPT, OTHER], return_token_ids: true });
     expect(choices.map(({ prompt_token_ids }) => prompt_token_ids)).toEqual([ids, tokenizer.encodePrompt(OTHER)]);
     for (const { text, token_ids } of choices) expect(tokenizer.decode(token_ids ?? [])).toBe(text);
   });
 
-  test('takes the spelling of a special token for that token', async () => {
+  test('reads the spelling of a special token as that token', async () => {
     const { choices } = await completeText(container, { prompt: 'Hi<|im_end|>', return_token_ids: true });
     expect(choices[0]?.prompt_token_ids).toEqual([...tokenizer.encodeText('Hi'), model.endOfTurn]);
   });
 
-  test('of a rendered conversation is its answer', async () => {
+  test('of a rendered conversation is the answer to it', async () => {
     const messages = [{ role: 'user', content: 'What is a weir?' }] as const;
     const reply = await post(`${container.url}/invocations`, { messages, temperature: 0, max_tokens: 20 });
     const { choices } = (await reply.json()) as { choices: [{ message: { content: string } }] };
     expect(await textsOf({ prompt: tokenizer.encodeChat(messages), max_tokens: 20 })).toEqual([choices[0].message.content]);
   });
 
-  test('of the model that reasons is plain text', async () => {
+  test('of the reasoning model has no reasoning', async () => {
     expect(await textsOf({ model: REASONING_MODEL_NAME })).toEqual(await textsOf({}));
   });
 
-  test('answers a body that is no chat body but has a prompt', async () => {
+  test('answers a body with a prompt and invalid messages', async () => {
     expect(await textsOf({ messages: [{ role: 'wizard', content: 'Hi' }] })).toEqual(await textsOf({}));
   });
 });
 
-describe('the fields that chat has too', () => {
+describe('the fields shared with chat', () => {
   const END = String(model.endOfTurn);
 
-  test('choose the tokens', async () => {
+  test('control the sampling', async () => {
     const z = tokenizer.encodeText('z')[0] ?? -1;
     expect(await textsOf({ logit_bias: { [z]: 100 }, max_tokens: 3 })).toEqual(['zzz']);
     expect(await textsOf({ temperature: 2, allowed_token_ids: [z], max_tokens: 2 })).toEqual(['zz']);
@@ -136,7 +136,7 @@ describe('the fields that chat has too', () => {
     }
   });
 
-  test('say where it ends', async () => {
+  test('control where the text ends', async () => {
     const [plain = ''] = await textsOf({});
     const stop = plain.slice(4, 8);
     const stopped = await completeText(container, { stop });
@@ -151,7 +151,7 @@ describe('the fields that chat has too', () => {
     expect((await completeText(container, stops)).choices[0]).toMatchObject({ finish_reason: 'stop', stop_reason: model.endOfTurn - 1 });
   });
 
-  test('make it JSON', async () => {
+  test('constrain the text to JSON', async () => {
     const [text = ''] = await textsOf({ response_format: { type: 'json_object' }, max_tokens: 200 });
     expect(JSON.parse(text)).toEqual(expect.any(Object));
     const schema = { type: 'object', properties: { depth: { type: 'integer' } }, required: ['depth'] };
@@ -164,7 +164,7 @@ describe('the fields that chat has too', () => {
 });
 
 describe('a stream', () => {
-  test('says in a chunk for each token what the whole reply says, then usage and [DONE]', async () => {
+  test('has a chunk per token with the content of the non-streamed response, then usage and [DONE]', async () => {
     const body = { prompt: [PROMPT, OTHER], max_tokens: 12, return_token_ids: true };
     const whole = await completeText(container, body);
     const { chunks, end } = await streamText(container, { ...body, stream_options: { include_usage: true } });
@@ -183,22 +183,22 @@ describe('a stream', () => {
     }
   });
 
-  test('has neither usage nor token ids unless asked', async () => {
+  test('has usage and token ids only if requested', async () => {
     const { chunks } = await streamText(container, { max_tokens: 2 });
     expect(chunks.map(({ usage, choices }) => ({ usage, ...choices[0] }))).toMatchObject(
       Array(2).fill({ usage: undefined, token_ids: null, prompt_token_ids: null, logprobs: null, stop_reason: null }),
     );
   });
 
-  test('names the stop string in the chunk that finishes', async () => {
+  test('names the stop string in the last chunk', async () => {
     const [plain = ''] = await textsOf({});
     const { chunks } = await streamText(container, { stop: plain.slice(4, 8) });
     expect(chunks.at(-1)?.choices[0]).toMatchObject({ finish_reason: 'stop', stop_reason: plain.slice(4, 8) });
   });
 });
 
-describe('a completion under control', () => {
-  test('keeps the pace, and has no usage if told so', async () => {
+describe('/control', () => {
+  test('delays tokens and omits usage', async () => {
     const slow = await startContainer({ tokenDelayMs: 15 });
     await control(slow, { omit_usage: true });
     const start = performance.now();
@@ -208,7 +208,7 @@ describe('a completion under control', () => {
     await slow.close();
   });
 
-  test('breaks as a chat completion does', async () => {
+  test('breaks text completions like chat completions', async () => {
     const faulty = await startContainer();
     const stream = () => post(`${faulty.url}/v1/completions`, { prompt: PROMPT, stream: true });
     await control(faulty, { fault: { kind: 'error', status: 503, body: { error: 'busy' }, times: 1 } });

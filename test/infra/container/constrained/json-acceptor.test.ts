@@ -28,7 +28,7 @@ const accepts = (text: string): boolean => {
 const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ depthSize: 'small', maxDepth: 5 }), { maxKeys: 5 });
 
 describe('the acceptor', () => {
-  test('takes every object that JSON can say', () => {
+  test('accepts every JSON object', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(accepts(JSON.stringify(value))).toBe(true);
@@ -37,9 +37,12 @@ describe('the acceptor', () => {
     );
   });
 
-  test.each(['{}', '{"a": [1, -0.5e+7, true, false, null, "\\u12aF\\n"]}', '{"a":{"b":[[],{}]}}', '{"é😀":"\\""}'])('takes %s', (text) => {
-    expect(accepts(text)).toBe(true);
-  });
+  test.each(['{}', '{"a": [1, -0.5e+7, true, false, null, "\\u12aF\\n"]}', '{"a":{"b":[[],{}]}}', '{"é😀":"\\""}'])(
+    'accepts %s',
+    (text) => {
+      expect(accepts(text)).toBe(true);
+    },
+  );
 
   test.each([
     '[]',
@@ -64,23 +67,23 @@ describe('the acceptor', () => {
     '{"a":[}',
     '{"a":  1}',
     '{"a":-}',
-  ])('does not take %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(accepts(text)).toBe(false);
   });
 
   test.each([[0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xff], [0x80], [0xe0, 0x80, 0x80]])(
-    'takes no bytes that are not UTF-8: %j',
+    'rejects invalid UTF-8: %j',
     (...bytes) => {
       expect(read([...utf8('{"'), ...bytes])).toBeNull();
     },
   );
 
-  test('nests 16 deep and no deeper', () => {
+  test('accepts at most 16 levels of nesting', () => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     expect([accepts(nested(16)), accepts(nested(17))]).toEqual([true, false]);
   });
 
-  test('agrees with JSON.parse, wherever it says that a text is complete', () => {
+  test('accepts only text that JSON.parse accepts', () => {
     const characters = fc.constantFrom(...'{}[]":,01-.eE+ \\utrfalsn"""{}'.split(''), 'true', '"a":', 'null');
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 14 }), (parts) => {
@@ -91,7 +94,7 @@ describe('the acceptor', () => {
     );
   });
 
-  test('knows how many bytes close a text: one of them brings the end one nearer, and no byte brings it nearer than that', () => {
+  test('counts the fewest bytes that complete a text: no byte reduces the count by more than one, and some byte reduces it', () => {
     fc.assert(
       fc.property(json, fc.nat(), (value, cut) => {
         const bytes = utf8(JSON.stringify(value));
@@ -108,12 +111,12 @@ describe('the acceptor', () => {
   });
 });
 
-describe('a phase of JSON', () => {
+describe('a JSON phase', () => {
   const trie = createTokenTrie(tokenizer.vocabularySize, tokenizer.tokenBytes);
   const { endOfTurn } = tokenizer.specials;
 
-  /** Writes with any allowed token, whatever the model would say; null where the tokens end before the turn does. */
-  function write(seed: number, maxTokens: number): { text: string; ended: boolean } {
+  /** Writes random allowed tokens. `ended` is false if the tokens run out before the turn ends. */
+  const write = (seed: number, maxTokens: number): { text: string; ended: boolean } => {
     const phase = jsonPhase(trie, tokenizer.tokenBytes, endOfTurn);
     const random = createRandom(seed);
     const tokens: number[] = [];
@@ -127,9 +130,9 @@ describe('a phase of JSON', () => {
       tokens.push(token);
     }
     return { text: tokenizer.decode(tokens), ended: false };
-  }
+  };
 
-  test('parses and ends its turn within any budget from three tokens on, whatever is drawn', () => {
+  test('writes valid JSON and ends the turn within any budget of at least three tokens', () => {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 3, max: 200 }), (seed, maxTokens) => {
         const { text, ended } = write(seed, maxTokens);
@@ -140,12 +143,12 @@ describe('a phase of JSON', () => {
     );
   });
 
-  test('two tokens are just enough for an empty object', () => {
+  test('writes an empty object with two tokens', () => {
     expect(write(1, 2)).toEqual({ text: '{}', ended: false });
     expect(write(1, 1)).toEqual({ text: '{', ended: false });
   });
 
-  test('becomes tired by itself', () => {
+  test('ends by itself', () => {
     expect(Math.max(...[1, 2, 3].map((seed) => tokenizer.encodeText(write(seed, 4_000).text).length))).toBeLessThan(300);
   });
 });

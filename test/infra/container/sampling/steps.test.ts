@@ -9,11 +9,16 @@ import { stepsFor } from '../../../../infra/container/sampling/steps.ts';
 const PROBABILITIES = [0.5, 0.25, 0.15, 0.07, 0.03];
 const logitsOf = (probabilities: readonly number[]): Float32Array => Float32Array.from(probabilities, Math.log);
 
-/** The logits after all steps, for an answer so far. */
-function stepped(parameters: Partial<SamplingParameters>, answer: number[] = [], prompt: number[] = [], logits = logitsOf(PROBABILITIES)) {
+/** The logits after all steps. */
+const stepped = (
+  parameters: Partial<SamplingParameters>,
+  answer: number[] = [],
+  prompt: number[] = [],
+  logits = logitsOf(PROBABILITIES),
+) => {
   for (const step of stepsFor({ ...PLAIN_SAMPLING, ...parameters }, prompt)) step(logits, { answer, lastProbability: null });
   return logits;
-}
+};
 
 const kept = (logits: Float32Array): number[] => [...logits.keys()].filter((id) => logits[id] !== -Infinity);
 
@@ -24,37 +29,37 @@ const samples = (parameters: Partial<SamplingParameters>, count = 4_000, probabi
 
 const shareOf = (ids: readonly number[], id: number): number => ids.filter((one) => one === id).length / ids.length;
 
-test('without parameters there is nothing to do', () => {
+test('plain sampling needs no steps', () => {
   expect(stepsFor(PLAIN_SAMPLING, [1, 2])).toEqual([]);
 });
 
-describe('what leaves tokens out', () => {
+describe('a filter', () => {
   test.each<[string, Partial<SamplingParameters>, number[]]>([
     ['top_k keeps the likeliest', { topK: 2 }, [0, 1]],
-    ['top_p keeps the fewest that reach it', { topP: 0.76 }, [0, 1, 2]],
-    ['top_p keeps at least one', { topP: 0.01 }, [0]],
-    ['min_p compares with the likeliest', { minP: 0.25 }, [0, 1, 2]],
-    ['min_p of 1 keeps the likeliest alone', { minP: 1 }, [0]],
-    // The entropy is 1.27 nats: nearest are 0.25 (1.39 nats), 0.15 (1.90), 0.5 (0.69).
-    ['typical_p begins with what is as surprising as can be expected', { typicalP: 0.2 }, [1]],
-    ['typical_p goes on outwards', { typicalP: 0.6 }, [0, 1]],
-    ['mirostat leaves out what is more surprising than twice its target', { mirostat: { targetBits: 1.2, learningRate: 0.1 } }, [0, 1]],
-    ['allowed tokens are the only ones', { allowedTokens: new Set([2, 4]) }, [2, 4]],
-    ['min_tokens keeps the ending away', { minTokens: 1, endingTokens: [0, 3] }, [1, 2, 4]],
+    ['top_p keeps the fewest tokens that reach it', { topP: 0.76 }, [0, 1, 2]],
+    ['top_p keeps at least one token', { topP: 0.01 }, [0]],
+    ['min_p is relative to the likeliest token', { minP: 0.25 }, [0, 1, 2]],
+    ['min_p of 1 keeps only the likeliest token', { minP: 1 }, [0]],
+    // The entropy is 1.27 nats. The closest surprises are those of 0.25 (1.39 nats), 0.5 (0.69) and 0.15 (1.90).
+    ['typical_p keeps the token whose surprise is closest to the entropy', { typicalP: 0.2 }, [1]],
+    ['typical_p adds tokens by distance to the entropy', { typicalP: 0.6 }, [0, 1]],
+    ['mirostat starts with a bound of twice its target', { mirostat: { targetBits: 1.2, learningRate: 0.1 } }, [0, 1]],
+    ['allowed tokens are the only tokens kept', { allowedTokens: new Set([2, 4]) }, [2, 4]],
+    ['min_tokens removes the ending tokens', { minTokens: 1, endingTokens: [0, 3] }, [1, 2, 4]],
   ])('%s', (_, parameters, expected) => {
     expect(kept(stepped(parameters))).toEqual(expected);
   });
 
-  test('of two equal logits the lower id stays', () => {
+  test('keeps the lower ids of equal logits', () => {
     expect(kept(stepped({ topK: 2 }, [], [], Float32Array.of(1, 5, 1, 1)))).toEqual([0, 1]);
     expect(kept(stepped({ topP: 0.6 }, [], [], Float32Array.of(2, 2, 2)))).toEqual([0, 1]);
   });
 
-  test('min_tokens ends where they are reached', () => {
+  test('min_tokens has no effect once they are reached', () => {
     expect(kept(stepped({ minTokens: 2, endingTokens: [0] }, [4, 4]))).toContain(0);
   });
 
-  test('a bad word of several tokens loses its last one, after the others only', () => {
+  test('removes the last token of a bad word only after its other tokens', () => {
     const badWords = [[1, 2, 3], [4]];
     expect(kept(stepped({ badWords }, [0, 1]))).toEqual([0, 1, 2, 3]);
     expect(kept(stepped({ badWords }, [0, 1, 2]))).toEqual([0, 1, 2]);
@@ -62,19 +67,19 @@ describe('what leaves tokens out', () => {
   });
 });
 
-describe('what changes the weights', () => {
+describe('a logit change', () => {
   test('a logit bias is added', () => {
     const logits = stepped({ logitBias: new Map([[4, 10]]) });
     expect(logits[4]).toBeCloseTo(Math.log(0.03) + 10, 4);
   });
 
-  test('presence counts once and frequency each time, in the answer alone', () => {
+  test('presence_penalty applies once and frequency_penalty each time, only to tokens of the answer', () => {
     const before = logitsOf(PROBABILITIES);
     const after = stepped({ presencePenalty: 1, frequencyPenalty: 0.5 }, [1, 1, 2], [0]);
     expect([...after].map((logit, id) => Number(((before[id] ?? 0) - logit).toFixed(4)))).toEqual([0, 2, 1.5, 0, 0]);
   });
 
-  test('repetition weakens what was in prompt or answer, whatever the sign of its logit', () => {
+  test('repetition_penalty lowers logits of either sign for tokens of prompt and answer', () => {
     const after = stepped({ repetitionPenalty: 2 }, [1, 1], [2], Float32Array.of(4, 4, -4, 3));
     expect([...after]).toEqual([4, 2, -8, 3]);
   });
@@ -88,13 +93,13 @@ describe('what changes the weights', () => {
   });
 });
 
-describe('a draw', () => {
+describe('a sample', () => {
   test('follows the probabilities', () => {
     const drawn = samples({}, 20_000);
     for (const [id, probability] of PROBABILITIES.entries()) expect(Math.abs(shareOf(drawn, id) - probability)).toBeLessThan(0.015);
   });
 
-  test('with mirostat is as surprising as asked, on average', () => {
+  test('with mirostat is more surprising for a higher target, and likeliest for a target near 0', () => {
     const flat = Array.from({ length: 64 }, (_, id) => 0.85 ** id);
     const total = flat.reduce((sum, weight) => sum + weight, 0);
     const surprise = (targetBits: number) => {
@@ -105,26 +110,26 @@ describe('a draw', () => {
     expect(surprise(0.01)).toBeCloseTo(-Math.log2(1 / total), 1);
   });
 
-  test('takes what may come next, where the parameters leave nothing of it', () => {
+  test('ignores the parameters if they forbid all tokens that the mask allows', () => {
     const sample = createSampler({ ...PLAIN_SAMPLING, allowedTokens: new Set([4]) }, [], createRandom(1));
     const onlyTwo = (logits: Float32Array) => logits.fill(-Infinity, 0, 2).fill(-Infinity, 3);
     expect(sample(logitsOf(PROBABILITIES), [], onlyTwo)).toBe(2);
   });
 
-  test('leaves the logits as they were', () => {
+  test('does not modify the logits', () => {
     const logits = logitsOf(PROBABILITIES);
     createSampler({ ...PLAIN_SAMPLING, temperature: 0.5, topK: 1 }, [], createRandom(1))(logits, [], () => {});
     expect(logits).toEqual(logitsOf(PROBABILITIES));
   });
 });
 
-test('random numbers are the same for the same seed and stream, and others for another', () => {
+test('random numbers are deterministic for a seed and stream, and differ between them', () => {
   const first = (seed: number, stream: number) => createRandom(seed, stream)();
   expect(first(3, 1)).toBe(first(3, 1));
   expect(new Set([first(3, 0), first(3, 1), first(3, 2), first(4, 0)]).size).toBe(4);
 });
 
-test('logarithms of probabilities are those of the softmax, the likeliest first', () => {
+test('logprobs are the logarithms of the softmax, best first', () => {
   const logits = Float32Array.of(3, 1, 7, 7);
   const { logprob, top } = logprobOf(logits, 1, 3);
   expect(Math.exp(logprob)).toBeCloseTo(toProbabilities(logits)[1] ?? 0, 6);
