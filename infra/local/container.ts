@@ -16,7 +16,7 @@ export const REASONING_MODEL = 'sluice-tiny-reasoning';
 export const REASONING_COMPONENT = 'sluice-tiny-reasoning-1';
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly tokenDelayMs: number;
   readonly logFolder: string;
   readonly processes: ProcessList;

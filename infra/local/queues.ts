@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Queue } from './assembly/local-app.ts';
 
 /** The queues of the app. What is sent to one is a line of its file: nothing here takes messages from a queue. */
-export interface Queues {
+interface Queues {
   /** Throws an Error for an ARN that is no queue of the app. */
   send(queueArn: string, message: object): Promise<void>;
 }

@@ -77,7 +77,7 @@ export interface UserPool {
   readonly passwords: PasswordPolicy;
 }
 
-export interface UserPoolClient {
+interface UserPoolClient {
   readonly id: string;
   readonly accessTokenSeconds: number;
   readonly idTokenSeconds: number;
@@ -100,7 +100,7 @@ export interface Table {
   readonly properties: TableProperties;
 }
 
-export interface TableProperties {
+interface TableProperties {
   readonly keySchema: readonly KeyElement[];
   readonly attributes: readonly { readonly name: string; readonly type: 'S' | 'N' | 'B' }[];
   readonly indexes: readonly TableIndex[];
@@ -113,7 +113,7 @@ export interface KeyElement {
   readonly role: 'HASH' | 'RANGE';
 }
 
-export interface TableIndex {
+interface TableIndex {
   readonly name: string;
   readonly keySchema: readonly KeyElement[];
   readonly projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE';

@@ -11,14 +11,14 @@ const MAX_REQUEST_BYTES = 131_072;
 const KEYS_TIMEOUT_MS = 5_000;
 
 /** Where functions find Cognito. */
-export interface Front {
+interface Front {
   /** For AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER; `/<pool id>/.well-known/jwks.json` has the keys of its tokens. */
   readonly url: string;
   /** Resolves when the calls under way are done. */
   close(): Promise<void>;
 }
 
-export interface FrontOptions extends Omit<RuleContext, 'backend'> {
+interface FrontOptions extends Omit<RuleContext, 'backend'> {
   /** Of cognito-local. */
   readonly backendUrl: string;
   /** The working directory of cognito-local. */

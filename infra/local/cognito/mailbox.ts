@@ -2,7 +2,7 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What Cognito would send by e-mail. */
-export interface Mail {
+interface Mail {
   readonly to: string;
   readonly kind: 'invitation' | 'password_reset';
   /** The temporary password, or the code that lets a new one be set. */

@@ -5,7 +5,7 @@ const MAX_SESSIONS = 10_000;
 const ID_BYTES = 48;
 
 /** What lies between a question and its answer, for three minutes and in memory. */
-export interface Sessions<Held> {
+interface Sessions<Held> {
   /** @returns an id that cannot be guessed */
   open(held: Held): string;
   find(id: string): Held | undefined;

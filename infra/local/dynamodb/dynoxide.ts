@@ -17,7 +17,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly stateFolder: string;
   readonly logFolder: string;
   /** Keeps everything in memory. */

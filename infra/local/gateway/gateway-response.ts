@@ -4,7 +4,7 @@ import type { RequestIds } from './request-ids.ts';
 export type GatewayResponseType = 'MISSING_AUTHENTICATION_TOKEN' | 'REQUEST_TOO_LARGE' | 'INTEGRATION_FAILURE' | 'INTEGRATION_TIMEOUT';
 
 /** An answer that API Gateway makes without a function. */
-export interface GatewayResponse {
+interface GatewayResponse {
   readonly statusCode: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;

@@ -16,7 +16,7 @@ const MAX_BUFFERED_REPLY_BYTES = 10_485_760;
 /** Starts an invocation. Rejects when the function fails before its first byte; an aborted signal ends its response stream. */
 export type StartFunction = (functionArn: string, payload: Buffer, signal: AbortSignal) => Promise<Invocation>;
 
-export interface Integration {
+interface Integration {
   readonly api: RestApi;
   readonly route: Route;
   /** The event, JSON. */

@@ -12,7 +12,7 @@ const headShape = {
 const Prelude = z.object({ ...headShape, cookies: z.array(z.string()).nullish() });
 const ProxyResult = z.object({ ...headShape, body: z.string().nullish(), isBase64Encoded: z.boolean().nullish() });
 
-export interface BufferedReply extends ReplyHead {
+interface BufferedReply extends ReplyHead {
   readonly body: string;
   readonly isBase64Encoded: boolean;
 }

@@ -1,7 +1,7 @@
 const DELIMITER = Buffer.alloc(8);
 const MAX_PRELUDE_BYTES = 16_384;
 
-export type PreludeSplit = { readonly prelude: string; readonly rest: Buffer } | 'incomplete' | 'too_long';
+type PreludeSplit = { readonly prelude: string; readonly rest: Buffer } | 'incomplete' | 'too_long';
 
 /**
  * Collects a streamed answer until its metadata prelude is whole: JSON, then eight NUL bytes, in the first 16 kB.

@@ -1,6 +1,6 @@
 import type { RequestIds } from './request-ids.ts';
 
-export type HeaderValue = string | number | boolean;
+type HeaderValue = string | number | boolean;
 
 /** The head of a function's answer, buffered or streamed. */
 export interface ReplyHead {

@@ -5,7 +5,7 @@ import { createPreludeSplitter } from './prelude-splitter.ts';
 import { replyHeaders } from './reply-headers.ts';
 import type { RequestIds } from './request-ids.ts';
 
-export interface StreamReplyEvents {
+interface StreamReplyEvents {
   /** The function sent something. */
   progressed(): void;
   /** The function ended or died before its prelude was whole. */

@@ -13,7 +13,7 @@ const RUNTIME = path.join(import.meta.dirname, 'runtime.ts');
 const MAX_ERROR_BYTES = 262_144;
 const EXIT_GRACE_MS = 100;
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly fn: LambdaFunction;
   readonly variables: Readonly<Record<string, string>>;
   readonly socketPath: string;

@@ -11,7 +11,7 @@ import type { Invocation } from './invocation.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
 
-export interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
+interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
   readonly functions: readonly LambdaFunction[];
   readonly endpoints: Endpoints;
   /** The hosts of the run, if functions are to be told of them. */

@@ -1,7 +1,7 @@
 import type { RuntimeOptions } from './runtime-options.ts';
 
 /** The part of Lambda's context object that is the same for every way of answering. */
-export interface InvocationContext {
+interface InvocationContext {
   readonly awsRequestId: string;
   readonly callbackWaitsForEmptyEventLoop: boolean;
   readonly functionName: string;

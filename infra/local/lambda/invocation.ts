@@ -10,7 +10,7 @@ export interface Invocation {
 export type InvocationFailure = 'function_error' | 'not_reached' | 'died' | 'timed_out' | 'throttled' | 'aborted';
 
 /** What a handler threw: the name and the message of its error. */
-export interface Thrown {
+interface Thrown {
   readonly errorType: string;
   readonly errorMessage: string;
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 const EXTENSIONS = ['.mjs', '.js', '.cjs'];
 
-export type Handler = (...parameters: unknown[]) => unknown;
+type Handler = (...parameters: unknown[]) => unknown;
 
 /**
  * Imports the handler of a bundle.

@@ -2,7 +2,7 @@ const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
 
 /** How long to wait before the next start of a process that died: nothing at first, then doubling up to five seconds. */
-export interface Backoff {
+interface Backoff {
   nextDelayMs(): number;
   /** Called once the process is up and of use. */
   reset(): void;

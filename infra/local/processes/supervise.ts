@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createBackoff } from './backoff.ts';
 import type { ProcessList } from './process-list.ts';
 
-export interface SupervisedOptions<Facts> {
+interface SupervisedOptions<Facts> {
   readonly name: string;
   /** Starts the process; `previous` is what the one before it told. */
   start(previous: Facts | undefined): ChildProcess;

@@ -18,9 +18,9 @@ export interface ContainerTarget {
 }
 
 /** What both an endpoint and an inference component can be. */
-export type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
+type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
 
-export interface ContainerCall {
+interface ContainerCall {
   readonly request: ClientRequest;
   /** Rejects when the container cannot be reached, or ends the connection before its answer. */
   readonly response: Promise<IncomingMessage>;

@@ -1,5 +1,6 @@
 import { seededRandom } from './seeded-random.ts';
-export type Cuts = 'whole' | 'random' | 'bytes';
+
+type Cuts = 'whole' | 'random' | 'bytes';
 
 /** One chunk in this many is cut in two by `random`. */
 const RANDOM_CUT_EVERY = 4;

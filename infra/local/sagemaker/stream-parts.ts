@@ -4,7 +4,7 @@ import type { Fault, StreamFaultKind } from './settings.ts';
 
 const STREAM_TIMEOUT_MS = 480_000;
 
-export interface StreamFault {
+interface StreamFault {
   readonly kind: StreamFaultKind;
   readonly fault: Fault;
 }

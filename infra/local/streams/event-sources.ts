@@ -7,7 +7,7 @@ import { createStreamReader } from './stream-reader.ts';
 
 const REQUEST_TIMEOUT_MS = 5_000;
 
-export interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
+interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
   readonly eventSources: readonly EventSource[];
   /** The DynamoDB endpoint, which has the streams too. */
   readonly url: string;
