@@ -17,13 +17,13 @@ interface BufferedReply extends ReplyHead {
   readonly isBase64Encoded: boolean;
 }
 
-/** Parses the metadata prelude of a streamed answer; undefined when it is malformed. */
+/** Parses the metadata prelude of a streamed response; undefined if it is malformed. */
 export const parsePrelude = (text: string): ReplyHead | undefined => {
   const parsed = Prelude.safeParse(parseJson(text));
   return parsed.success ? toHead(parsed.data, parsed.data.cookies ?? []) : undefined;
 };
 
-/** Parses the result of a buffered Lambda proxy integration; undefined when it is malformed. */
+/** Parses the result of a buffered Lambda proxy integration; undefined if it is malformed. */
 export const parseProxyResult = (text: string): BufferedReply | undefined => {
   const parsed = ProxyResult.safeParse(parseJson(text));
   if (!parsed.success) return undefined;

@@ -103,7 +103,7 @@ describe('a local run', () => {
   test('invokes functions by name, and fails as they fail', async () => {
     expect(await run.invoke('buffered', { action: 'pid' })).toBe(run.pids().functions.buffered?.[0]);
     await expect(run.invoke('buffered', { action: 'fail' })).rejects.toThrow('RangeError: out of range');
-    await expect(run.invoke('nothing', {})).rejects.toThrow('There is no function nothing');
+    await expect(run.invoke('nothing', {})).rejects.toThrow('Function nothing does not exist');
   });
 
   test('has the buckets of the assembly, and the API by which functions invoke functions', async () => {
@@ -258,7 +258,7 @@ describe('npm start', () => {
       '--container',
       options.containerUrl ?? '',
     );
-    expect(errors).toBe(`Port ${port} is taken. Choose another with --port, or --port 0 for any.\n`);
+    expect(errors).toBe(`Port ${port} is in use. Choose another one with --port, or use --port 0 for any free port.\n`);
     expect(code).toBe(1);
   });
 

@@ -250,9 +250,12 @@ describe('an assembly', () => {
         { FilterCriteria: { Filters: [{ Pattern: '{"a":[{"exists":true}]}' }] } },
         'not by {"exists":true} (Reads in stack test-serverless)',
       ],
-      [{ FunctionName: 'nobody' }, 'Reads invokes nobody, which is no function'],
-      [{ EventSourceArn: 'arn:aws:dynamodb:us-east-1:1:table/other/stream/local' }, 'the stream of other, which is no table with a stream'],
-      [{ DestinationConfig: { OnFailure: { Destination: 'arn:nowhere' } } }, 'failures to arn:nowhere, which is no queue'],
+      [{ FunctionName: 'nobody' }, 'Reads invokes nobody, which is not a function'],
+      [
+        { EventSourceArn: 'arn:aws:dynamodb:us-east-1:1:table/other/stream/local' },
+        'the stream of other, which is not a table with a stream',
+      ],
+      [{ DestinationConfig: { OnFailure: { Destination: 'arn:nowhere' } } }, 'failures to arn:nowhere, which is not a queue'],
     ])('that cannot be served is an error that names it: %j', async (changes, words) => {
       await expect(interpreted(withMapping(changes))).rejects.toThrow(words);
     });

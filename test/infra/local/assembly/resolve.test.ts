@@ -66,8 +66,8 @@ describe('intrinsics', () => {
   });
 
   test('that are not known are errors with the name of stack and intrinsic', () => {
-    expect(() => resolved({ 'Fn::Base64': 'x' })).toThrow('app-serverless: the local run does not know the intrinsic Fn::Base64');
-    expect(() => resolved({ Ref: 'Nothing' })).toThrow('app-serverless: a template refers to Nothing');
+    expect(() => resolved({ 'Fn::Base64': 'x' })).toThrow('app-serverless: the local run does not support the intrinsic Fn::Base64');
+    expect(() => resolved({ Ref: 'Nothing' })).toThrow('app-serverless: the template refers to Nothing');
     expect(() => resolved({ 'Fn::GetAtt': ['Other', 'TopicName'] })).toThrow('attribute TopicName of AWS::SNS::Topic Other');
     expect(() => resolved({ 'Fn::ImportValue': 'gone' })).toThrow('imports gone, which no stack exports');
   });

@@ -174,7 +174,7 @@ describe('a streamed answer', () => {
     expect(String((await once(reply, 'data'))[0])).toBe('some');
     body.destroy(new Error('died'));
     await expect(once(reply, 'end')).rejects.toThrow('aborted');
-    expect(lines[0]).toMatch(/ 201 \d+ ms \(cut\)$/);
+    expect(lines[0]).toMatch(/ 201 \d+ ms \(incomplete\)$/);
   });
 
   test('that does not begin before the timeout of the integration is a timeout', async () => {
