@@ -7,16 +7,16 @@ import { type Supervised, supervise } from './processes/supervise.ts';
 
 const PROGRAM = path.join(import.meta.dirname, '../container/main.ts');
 
-/** The name of our own model, and of the endpoint that serves it. */
+/** Name of our own model and of the endpoint that serves it. */
 export const LOCAL_MODEL = 'sluice-tiny';
-/** The inference component of that endpoint: a request that does not name it is refused, as on SageMaker. */
+/** Inference component of that endpoint. As on SageMaker, a request that does not name it is rejected. */
 export const LOCAL_COMPONENT = 'sluice-tiny-1';
-/** The same model, thinking before it answers, behind an endpoint of its own. */
+/** The same model with reasoning output, behind its own endpoint. */
 export const REASONING_MODEL = 'sluice-tiny-reasoning';
 export const REASONING_COMPONENT = 'sluice-tiny-reasoning-1';
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly tokenDelayMs: number;
   readonly logFolder: string;
   readonly processes: ProcessList;
@@ -26,7 +26,7 @@ export interface ContainerOptions {
 
 const Ready = z.object({ port: z.int() });
 
-/** Starts our own model container. When it dies it is started again on the same port, so that its endpoint stays valid. */
+/** Starts our own model container. If it exits, it restarts on the same port so that its endpoint stays valid. */
 export const startContainer = (options: ContainerOptions): Supervised<z.infer<typeof Ready>> =>
   supervise({
     ...options,

@@ -1,7 +1,7 @@
 import type { LocalApp, RestApi } from './assembly/local-app.ts';
 import { type GatewayOptions, startGateway } from './gateway/server.ts';
 
-/** The hosts that the run serves, with the URLs of those that the app has. */
+/** URLs of the hosts; null for a host that the app does not have. */
 export interface Hosts {
   readonly serverless: string;
   readonly ondemand: string | null;
@@ -13,18 +13,18 @@ const NAMES = Object.keys(PORT_OFFSETS) as (keyof Hosts)[];
 
 const hostName = ({ stackName }: RestApi): keyof Hosts | undefined => NAMES.find((name) => stackName.toLowerCase().endsWith(name));
 
-/** @throws Error naming a stack whose REST API is none of the hosts, or when there is no serverless host */
+/** @throws Error if a stack's REST API matches none of the hosts, or if there is no serverless host */
 export const assertServed = ({ apis }: LocalApp): void => {
   const unknown = apis.find((api) => hostName(api) === undefined);
-  if (unknown) throw new Error(`The REST API of stack ${unknown.stackName} is none of the hosts ${NAMES.join(', ')}`);
+  if (unknown) throw new Error(`The REST API of stack ${unknown.stackName} matches none of the hosts: ${NAMES.join(', ')}`);
   if (!apis.some((api) => hostName(api) === 'serverless')) throw new Error('The assembly has no stack whose name ends in serverless');
 };
 
 /**
  * Starts a gateway for each REST API, one after the other.
- * @param options.port of the serverless host; on-demand and control are the next two. 0 takes free ones
- * @param started what is started here is added to it
- * @throws Error with code EADDRINUSE when a port is taken
+ * @param options.port port of the serverless host; on-demand and control use the next two. 0 picks free ports
+ * @param started closes the gateways when it is disposed
+ * @throws Error with code EADDRINUSE if a port is in use
  */
 export const startHosts = async (
   { apis }: LocalApp,

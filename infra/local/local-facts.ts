@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 const FILE = 'local.json';
 
-/** What scripts find in `local.json` of the state folder. */
+/** Contents of `local.json` in the state folder, which scripts read. */
 export const LocalFacts = z.object({
   base_url: z.string(),
   ondemand_url: z.string().nullable(),
@@ -34,7 +34,7 @@ export const LocalFacts = z.object({
 });
 export type LocalFacts = z.infer<typeof LocalFacts>;
 
-/** The facts of the last run in a state folder, or undefined when there are none that can be read. */
+/** Returns the facts of the last run in a state folder, or undefined if the file is missing or invalid. */
 export const readFacts = async (stateDir: string): Promise<LocalFacts | undefined> => {
   try {
     return LocalFacts.parse(JSON.parse(await readFile(path.join(stateDir, FILE), 'utf8')));
@@ -43,7 +43,7 @@ export const readFacts = async (stateDir: string): Promise<LocalFacts | undefine
   }
 };
 
-/** Writes the facts so that a reader sees the old file or the new one, whole. */
+/** Replaces the file atomically, so that readers never see a partial one. */
 export const writeFacts = async (stateDir: string, facts: LocalFacts): Promise<void> => {
   const file = path.join(stateDir, FILE);
   const draft = `${file}.${process.pid}`;

@@ -7,16 +7,16 @@ const MAX_ENVIRONMENTS = 64;
 
 export const USAGE = `npm start -- [options]
 
-  --port N             of the serverless host; on-demand is N+1, control N+2 (default ${DEFAULT_PORT}, 0: any free ports)
-  --environments N     up to N processes a function with one invocation each, frozen in between as on Lambda
-  --ephemeral          keep nothing: the database is in memory
-  --stop-on-disconnect a caller that goes away stops its function (on AWS it does not)
-  --container URL      an OpenAI-compatible server in place of our own model container
-  --token-delay-ms N   between two tokens of our own container (default 20)
-  --batch-window-ms N  the longest that records of a stream wait for others: totals are that late (default as deployed)
-  --state DIR          where the database, logs and local.json are (default .sluice)
+  --port N             port of the serverless host; on-demand uses N+1, control N+2 (default ${DEFAULT_PORT}, 0: any free ports)
+  --environments N     up to N processes per function with one invocation each, frozen in between as on Lambda
+  --ephemeral          keep the database in memory and delete all data at the end
+  --stop-on-disconnect stop a function when its caller disconnects (AWS does not)
+  --container URL      use this OpenAI-compatible server instead of our own model container
+  --token-delay-ms N   delay between two tokens of our own container (default 20)
+  --batch-window-ms N  maximum batching window of streams, by which usage totals are delayed (default as deployed)
+  --state DIR          folder of the database, logs and local.json (default .sluice)
   --assembly DIR       run this cloud assembly instead of synthesizing the app
-  --quiet              no line for each request
+  --quiet              do not log requests and events
   --help
 `;
 
@@ -39,8 +39,8 @@ const Flags = z.strictObject({
 export type Flags = z.infer<typeof Flags>;
 
 /**
- * Reads the command line of `npm start`.
- * @throws Error with one sentence about the first flag that is unknown or has a wrong value
+ * Parses the command line of `npm start`.
+ * @throws Error naming the first unknown or invalid flag
  */
 export const readFlags = (parameters: readonly string[]): Flags => {
   const { values } = parseArgs({

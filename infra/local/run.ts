@@ -21,72 +21,71 @@ import { startSchedules } from './schedules.ts';
 import { startEventSources } from './streams/event-sources.ts';
 
 /*
- * The local run of the deployed app, process by process:
+ * Processes of the local run:
  *
- *   runner ── gateways (one HTTP server a REST API), schedules, readers of streams, emulators of SageMaker, S3 and Lambda's Invoke, the front of Cognito
+ *   runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3 and Lambda, Cognito proxy
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
  *     ├── dynoxide (DynamoDB)
  *     ├── cognito-local, if the app has a user pool
  *     ├── infra/container/main.ts (the model)
- *     └── watchdog: ends all of them when the runner is gone
+ *     └── watchdog: kills all of them when the runner exits
  *
  *   caller → gateway → function process → dynoxide
  *                                       → emulator → container, bucket or function process
- *                                       → front → cognito-local
+ *                                       → Cognito proxy → cognito-local
  */
 
 export interface LocalOptions {
   /** A CDK cloud assembly. */
   readonly assemblyDir: string;
-  /** Where the database, the buckets, the users and the logs are kept. */
+  /** Folder of the database, buckets, users and logs. */
   readonly stateDir: string;
-  /** Keeps the database and the buckets in memory, and forgets the users at the end. */
+  /** Keeps the database and buckets in memory and deletes the users at the end. */
   readonly ephemeral: boolean;
-  /** Of the serverless host; on-demand and control are the next two. 0 takes free ones. */
+  /** Port of the serverless host; on-demand and control use the next two. 0 picks free ports. */
   readonly port: number;
-  /** undefined: one process a function, with concurrent invocations. n: up to n, one invocation each, frozen in between. */
+  /** undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in between. */
   readonly environments: number | undefined;
   readonly stopOnDisconnect: boolean;
-  /** An OpenAI-compatible server in place of our own container; with a path if it is not /v1/chat/completions. */
+  /** OpenAI-compatible server to use instead of our own container. The path defaults to /v1/chat/completions. */
   readonly containerUrl?: string | undefined;
-  /** Between two tokens of our own container. */
+  /** Delay between two tokens of our own container. */
   readonly tokenDelayMs: number;
-  /** The longest that records of a stream wait for others, if that is less than the template says. */
+  /** Caps the template's batching windows of event sources. */
   readonly batchWindowMs?: number | undefined;
-  /** Prints no line for a request or an event. */
+  /** Turns off the log lines for requests and events. */
   readonly quiet: boolean;
-  /** Called when a process was started or has ended. */
+  /** Called when a process has started or exited. */
   readonly onChange?: (() => void) | undefined;
 }
 
 export interface LocalRun {
   readonly hosts: Hosts;
   readonly dynamodbEndpoint: string;
-  /** Names of the tables by logical id. */
+  /** Table names by logical id. */
   readonly tables: Readonly<Record<string, string>>;
-  /** Names of the buckets by logical id. */
+  /** Bucket names by logical id. */
   readonly buckets: Readonly<Record<string, string>>;
   readonly s3Endpoint: string;
   readonly lambdaEndpoint: string;
   /** null: the app has no user pool. */
   readonly cognitoUrl: string | null;
-  /** The user pools by logical id. What they would send by e-mail is in mail.log beside the logs. */
+  /** User pools by logical id. Their e-mails are written to mail.log next to the logs. */
   readonly userPools: Readonly<Record<string, { readonly id: string; readonly clientId: string }>>;
   readonly sagemakerUrl: string;
   readonly containerUrl: string;
-  /** SageMaker endpoints by name; one added here is there at once. `sluice-tiny` and, if it is our own, `sluice-tiny-reasoning` are the container. */
+  /** SageMaker endpoints by name, read for each request: `sluice-tiny` and, with our own container, `sluice-tiny-reasoning`. */
   readonly endpoints: Map<string, ContainerTarget>;
-  /** Invokes a function by its short name, with its event; its result, parsed. */
+  /** Invokes a function by its short name and returns its parsed result. */
   invoke(functionName: string, event: unknown): Promise<unknown>;
   pids(): LocalFacts['pids'];
-  /** Ends everything that was started. */
+  /** Stops everything. */
   close(): Promise<void>;
 }
 
 /**
- * Runs a cloud assembly on this machine: its APIs, functions, tables, streams, buckets and schedules, with emulators of DynamoDB, S3 and SageMaker.
- * @throws Error when something of the assembly cannot be run, a port is taken (code EADDRINUSE) or a process does not come up;
- *   all that was started has ended then
+ * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito and Lambda's Invoke.
+ * @throws Error if the assembly is not supported, a port is in use (code EADDRINUSE) or a process does not start. Nothing is left running.
  */
 export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const app = interpret(await readAssembly(options.assemblyDir));
@@ -119,7 +118,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(s3.close);
   const invokeApi = await startInvokeApi((name, event) => functions.start(name, event));
   started.defer(invokeApi.close);
-  // Functions are told where the hosts are, and end after them. Who calls before everything is there waits for it.
+  // Functions need the hosts' URLs, so hosts start first; they also stop first. Early requests wait until everything is ready.
   await using gateways = new AsyncDisposableStack();
   const serving = Promise.withResolvers<void>();
   const startFunction: StartFunction = (...invocation) => serving.promise.then(() => functions.start(...invocation));

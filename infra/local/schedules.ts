@@ -3,8 +3,8 @@ import type { Schedule } from './assembly/local-app.ts';
 import { ACCOUNT_ID, REGION } from './assembly/resolve.ts';
 
 /**
- * Invokes the functions of schedules at their rates, one period from now at first. A schedule does not overlap itself.
- * @returns a function that ends them all
+ * Invokes each schedule's function at its rate, first after one period. An invocation is skipped while the previous one still runs.
+ * @returns a function that stops all schedules
  */
 export const startSchedules = (
   schedules: readonly Schedule[],

@@ -13,7 +13,7 @@ import { type AccountTables, bootstrap, operatorOrigin } from '../admin/accounts
 import { REGION } from './assembly/resolve.ts';
 import type { LocalRun } from './run.ts';
 
-/** Who may do everything in a local run. */
+/** Login of a local run's admin. */
 export interface DemoAdmin {
   readonly admin_email: string;
   readonly admin_password: string;
@@ -24,23 +24,23 @@ const USERS = 'Users';
 const PASSWORD_CHARACTERS = 16;
 
 /**
- * Makes the admin of a local run, with a password that need not be changed.
- * @param previous the admin of the last run in the same state folder, who is kept
+ * Creates the admin of a local run with a permanent password.
+ * @param previous login from the last run in the same state folder; it is kept while the admin still exists
  */
 export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: DemoAdmin | undefined): Promise<DemoAdmin> => {
   const pool = run.userPools[USERS];
-  if (!pool || run.cognitoUrl === null) throw new Error('The assembly has no user pool, and so nobody can log in.');
-  const place = { endpoint: run.cognitoUrl, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-  const client = createUserPoolClient(place);
+  if (!pool || run.cognitoUrl === null) throw new Error('The assembly has no user pool, so nobody can log in.');
+  const clientOptions = { endpoint: run.cognitoUrl, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  const client = createUserPoolClient(clientOptions);
   const issuer = `https://cognito-idp.${REGION}.amazonaws.com/${pool.id}`;
   try {
     const users = createUserStore(createAccountTable(tables.database, tables.accountsTable));
     const id = await users.idOfEmail(EMAIL);
     const known = id === undefined ? undefined : await users.get(id);
-    const isWhole = known !== undefined && known.subject === (await subjectOf(client, pool.id));
-    if (isWhole && previous?.admin_password) return { admin_email: EMAIL, admin_password: previous.admin_password };
-    if (!isWhole) {
-      // The table and the pool may be from different runs, or from one that died at this.
+    const isConsistent = known !== undefined && known.subject === (await subjectOf(client, pool.id));
+    if (isConsistent && previous?.admin_password) return { admin_email: EMAIL, admin_password: previous.admin_password };
+    if (!isConsistent) {
+      // The table and the pool can disagree if they are from different runs, or if a run crashed here.
       if (known) await transact(tables.database, users.toDelete(known, 'npm start', Date.now()));
       await users.releaseEmail(EMAIL);
       const userPool = createUserPool(client, { poolId: pool.id, clientId: pool.clientId });
@@ -54,7 +54,7 @@ export const seedAdmin = async (run: LocalRun, tables: AccountTables, previous: 
   }
 };
 
-/** What the pool calls the admin, if it has one. */
+/** The admin's `sub` in the pool, or undefined if the pool has no admin. */
 const subjectOf = async (client: CognitoIdentityProviderClient, poolId: string): Promise<string | undefined> => {
   try {
     const { UserAttributes = [] } = await client.send(new AdminGetUserCommand({ UserPoolId: poolId, Username: EMAIL }));

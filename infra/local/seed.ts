@@ -14,7 +14,7 @@ import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL } fr
 import type { LocalRun } from './run.ts';
 import { type DemoAdmin, seedAdmin } from './seed-admin.ts';
 
-/** The demo key of each host that serves models, the model that it may call there, and the login of the admin. */
+/** A demo key and its model for each inference host, and the admin's login. */
 export interface Demo extends DemoAdmin {
   readonly api_key: string;
   readonly model: string;
@@ -22,14 +22,14 @@ export interface Demo extends DemoAdmin {
   readonly ondemand_model: string;
 }
 
-/** Whom the demo keys and the demo deployment belong to. */
+/** Owner of the demo keys and the demo deployment. */
 const ORGANIZATION = 'org_demo';
 const DEPLOYMENT = 'demo-deployment';
 
 const CONTAINER = path.join(import.meta.dirname, '../container');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** What all models of a local run have in common, with the prices of a small real one: $0.10 and $0.40 for a million tokens. */
+/** Fields shared by all demo models. Prices are typical of a small model: $0.10 and $0.40 per million tokens. */
 const demoModel = {
   status: 'published',
   created: 1_790_000_000,
@@ -41,7 +41,7 @@ const demoModel = {
 
 const tinyTarget = { endpoint: LOCAL_MODEL, component: LOCAL_COMPONENT };
 
-/** Our own container serves one model under two names, each in the words of a dialect of its own. */
+/** Our own container serves one model under two names, each with a different dialect. */
 const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
   { ...demoModel, name: LOCAL_MODEL, dialect: 'sluice', tokenizer, targets: [tinyTarget] },
   {
@@ -54,7 +54,7 @@ const ownModels = (tokenizer: TokenizerFiles): NewModel[] => [
   },
 ];
 
-/** A foreign container serves one, of whose tokenizer nothing is known. What an earlier run published beside it is no longer there. */
+/** A foreign container serves one model with an unknown tokenizer. The reasoning model of an earlier run is unpublished. */
 const foreignModels = (targets: NewModel['targets']): NewModel[] => [
   { ...demoModel, name: LOCAL_MODEL, dialect: 'vllm', targets },
   { ...demoModel, name: REASONING_MODEL, status: 'unpublished', targets },
@@ -71,10 +71,10 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
   }
 };
 
-/** The tables of a local run, for code outside its functions. */
+/** Opens the database of a local run for code outside its functions. */
 export const openLocalDatabase = (endpoint: string) => createDatabase({ endpoint, region: REGION, credentials });
 
-/** What the demo publishes, pool by pool. A foreign container serves a deployment as it serves a shared model. */
+/** Demo models by pool. A foreign container serves the deployment as well as the shared model. */
 const publishedModels = async (run: LocalRun, containerModel: string | undefined): Promise<Record<string, NewModel[]>> => {
   if (containerModel !== undefined) {
     const targets: NewModel['targets'] = [{ ...tinyTarget, container_model: containerModel }];
@@ -86,14 +86,14 @@ const publishedModels = async (run: LocalRun, containerModel: string | undefined
   return { [SERVERLESS_POOL]: ownModels(tokenizer), [ORGANIZATION]: [deployment] };
 };
 
-/** What was changed of a model since stays but for what this run decides; its prices do above all, because events name them. */
+/** Keeps the prices of a model that already exists, because usage events refer to them. */
 const publish = async (store: ModelStore, pool: string, models: readonly NewModel[]): Promise<void> => {
   const known = await store.list(pool);
   const kept = (before: Model | undefined): Partial<NewModel> => (before ? { prices: before.prices, version: before.version + 1 } : {});
   await Promise.all(models.map((model) => store.put(pool, { ...model, ...kept(known.get(model.name)) })));
 };
 
-/** The demo key of a scope: the one of the last run while it is still valid, else a new one. */
+/** Returns the last run's demo key of a scope if it is still valid, otherwise a new one. */
 const seedKey = async (tables: AccountTables, scope: Scope, previous: string | undefined): Promise<string> => {
   const presented = previous === undefined ? undefined : parseSecret(previous);
   const item = presented && (await createLimiterStore(tables.database, tables.keysTable).get(presented.keyId));
@@ -109,10 +109,9 @@ const seedKey = async (tables: AccountTables, scope: Scope, previous: string | u
 };
 
 /**
- * Puts the demo models, the demo deployment and a demo key for each of their hosts into the tables of a local run, and the container's tokenizer
- * into its bucket.
- * @param previous the demo of the last run in the same state folder; its keys are kept while they are still valid
- * @param containerModel what a foreign container calls its model
+ * Stores the demo models, deployment and keys in the tables of a local run, and the container's tokenizer in its bucket.
+ * @param previous the demo of the last run in the same state folder; its keys are kept while they are valid
+ * @param containerModel the foreign container's name for its model
  */
 export const seedDemo = async (run: LocalRun, previous: Demo | undefined, containerModel?: string): Promise<Demo> => {
   const database = openLocalDatabase(run.dynamodbEndpoint);

@@ -9,7 +9,7 @@ import { takeStateFolder } from './state-folder.ts';
 
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 
-// npm passes on the Ctrl-C that the terminal has sent to us already: two signals this close are one.
+// On Ctrl-C both the terminal and npm send SIGINT. Two signals within this time count as one.
 const SAME_KEY_PRESS_MS = 500;
 
 const main = async (): Promise<void> => {
@@ -20,7 +20,7 @@ const main = async (): Promise<void> => {
   }
   const stopping = stopSignal();
   const stateDir = path.resolve(flags.state);
-  const giveBack = await takeStateFolder(stateDir);
+  const releaseFolder = await takeStateFolder(stateDir);
   let isStopping = false;
   void stopping.then(() => {
     isStopping = true;
@@ -28,10 +28,10 @@ const main = async (): Promise<void> => {
   try {
     await serve(flags, stateDir, stopping);
   } catch (error) {
-    // A Ctrl-C ends what is just being started, too: that is no failure.
+    // Ctrl-C during startup makes it fail, which is not an error.
     if (!isStopping) throw error;
   } finally {
-    await giveBack();
+    await releaseFolder();
   }
 };
 
@@ -57,7 +57,7 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
     const containerModel = flags.container && (await foreignModelName(flags.container));
     const demo = await seedDemo(run, flags.ephemeral ? undefined : previous, containerModel);
     publish = createPublisher(stateDir, () => toFacts(run, demo));
-    // A script that waits for the announcement finds the facts.
+    // Written before the announcement, because scripts wait for that and then read the file.
     await writeFacts(stateDir, toFacts(run, demo));
     announce(run, demo);
     await stopping;
@@ -67,7 +67,7 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
   }
 };
 
-/** Resolves at the first SIGINT or SIGTERM, or when the process that forked this one is gone; a second signal ends the process at once, and the watchdog the rest. */
+/** Resolves on SIGINT, SIGTERM or the parent's exit. A second signal exits at once; the watchdog then kills the other processes. */
 const stopSignal = (): Promise<void> =>
   new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -81,7 +81,7 @@ const stopSignal = (): Promise<void> =>
     process.once('disconnect', resolve);
   });
 
-/** Writes the facts one after the other; of the changes during a write only the last is written. */
+/** Returns a function that writes the facts. Calls during a write are merged into one more write. */
 const createPublisher = (stateDir: string, facts: () => LocalFacts): (() => void) => {
   let writing = false;
   let changed = false;
@@ -91,7 +91,7 @@ const createPublisher = (stateDir: string, facts: () => LocalFacts): (() => void
     writing = true;
     while (changed) {
       changed = false;
-      await writeFacts(stateDir, facts()).catch((error: unknown) => console.error(`local.json is not up to date: ${explain(error)}`));
+      await writeFacts(stateDir, facts()).catch((error: unknown) => console.error(`Could not update local.json: ${explain(error)}`));
     }
     writing = false;
   };
@@ -122,7 +122,7 @@ const announce = ({ hosts }: LocalRun, { api_key, model, ondemand_api_key, admin
   const lines = [...urls, ...keys, ['admin', `${admin_email}  ${admin_password}`]].map(
     ([name = '', value]) => `  ${name.padEnd(15)}${value}`,
   );
-  console.log(`Sluice runs here. Ctrl-C stops it.
+  console.log(`Sluice is running. Press Ctrl-C to stop it.
 
 ${lines.join('\n')}
 
@@ -135,7 +135,7 @@ curl -N ${hosts.serverless}/v1/chat/completions \\
 const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === 'EADDRINUSE') return `Port ${port} is taken. Choose another with --port, or --port 0 for any.`;
+  if (code === 'EADDRINUSE') return `Port ${port} is in use. Choose another one with --port, or use --port 0 for any free port.`;
   return error.cause instanceof Error && !error.message.endsWith('.') ? `${error.message}: ${error.cause.message}` : error.message;
 };
 

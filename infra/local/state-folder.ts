@@ -14,9 +14,9 @@ const isAlive = (pid: number): boolean => {
 };
 
 /**
- * Makes the state folder and takes it for this process: two runs on one database would overwrite each other's facts and assembly.
- * @returns what gives the folder back
- * @throws Error with one sentence when another run has it, or when it cannot be written
+ * Creates the state folder and locks it for this process: two runs on one database would overwrite each other's facts and assembly.
+ * @returns a function that releases the lock
+ * @throws Error if another run holds the lock, or if the folder is not writable
  */
 export const takeStateFolder = async (stateDir: string): Promise<() => Promise<void>> => {
   const lock = path.join(stateDir, LOCK);
@@ -36,9 +36,9 @@ export const takeStateFolder = async (stateDir: string): Promise<() => Promise<v
     }
     const pid = Number(await readFile(lock, 'utf8').catch(() => ''));
     if (pid > 0 && isAlive(pid))
-      throw new Error(`Another run (process ${pid}) uses the state folder ${stateDir}. End it, or choose another folder with --state.`);
-    // Its run was killed.
+      throw new Error(`Another run (process ${pid}) uses the state folder ${stateDir}. Stop it, or choose another folder with --state.`);
+    // The run that wrote the lock was killed.
     await rm(lock, { force: true });
   }
-  throw new Error(`The state folder ${stateDir} could not be taken. Choose another with --state.`);
+  throw new Error(`The state folder ${stateDir} could not be locked. Choose another with --state.`);
 };

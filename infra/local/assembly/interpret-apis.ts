@@ -36,7 +36,7 @@ interface PathPart {
   readonly part: string;
 }
 
-/** Reads the REST APIs of a stack with their routes, stage and gateway responses. Throws an Error that names a method that is not an open Lambda proxy. */
+/** Reads the REST APIs of a stack. Throws an Error naming a method that is not a Lambda proxy without authorization. */
 export const interpretApis = (stack: Stack, resolve: Resolve): RestApi[] => {
   const located = (type: string): LocatedResource[] =>
     [...stack.resources]
@@ -87,7 +87,7 @@ const pathOf = (resourceId: string, parts: ReadonlyMap<string, PathPart>): strin
   let id = resourceId;
   while (id !== ROOT_RESOURCE_ID) {
     const part = parts.get(id);
-    if (!part || segments.length === MAX_PATH_DEPTH) throw new Error(`The API resource ${resourceId} has no path up to the root`);
+    if (!part || segments.length === MAX_PATH_DEPTH) throw new Error(`The API resource ${resourceId} has no path to the root`);
     segments.unshift(part.part);
     id = part.parentId;
   }

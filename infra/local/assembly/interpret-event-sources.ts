@@ -25,12 +25,12 @@ const EventSourceProperties = z.object({
 
 const orForever = (value: number): number => (value === FOREVER ? Number.POSITIVE_INFINITY : value);
 
-/** Reads an AWS::Lambda::EventSourceMapping of a DynamoDB stream. Throws an Error that names it when it cannot be done here. */
+/** Reads an AWS::Lambda::EventSourceMapping of a DynamoDB stream. Throws an Error naming a mapping that is not supported. */
 export const interpretEventSource = (at: LocatedResource): EventSource => {
   const properties = readProperties(at, EventSourceProperties);
   const [, tableName] = /^arn:aws:dynamodb:.+:table\/([^/]+)\/stream\//.exec(properties.EventSourceArn) ?? [];
   const where = `${at.logicalId} in stack ${at.stack.name}`;
-  if (tableName === undefined) throw new Error(`The local run reads DynamoDB streams only, not ${properties.EventSourceArn} (${where})`);
+  if (tableName === undefined) throw new Error(`The local run supports DynamoDB streams only, not ${properties.EventSourceArn} (${where})`);
   return {
     logicalId: at.logicalId,
     sourceArn: properties.EventSourceArn,
@@ -46,17 +46,17 @@ export const interpretEventSource = (at: LocatedResource): EventSource => {
   };
 };
 
-/** Throws an Error that names an event source whose function, stream or queue is not in the assembly. */
+/** Throws an Error naming an event source whose function, stream or queue is not in the assembly. */
 export const assertConnected = (
   eventSources: readonly EventSource[],
   { functions, tables, queues }: { functions: readonly LambdaFunction[]; tables: readonly Table[]; queues: readonly Queue[] },
 ): void => {
   for (const { logicalId, functionName, tableName, failureQueueArn } of eventSources) {
     if (!functions.some(({ name, arn }) => name === functionName || arn === functionName))
-      throw new Error(`The event source ${logicalId} invokes ${functionName}, which is no function of the assembly`);
+      throw new Error(`The event source ${logicalId} invokes ${functionName}, which is not a function of the assembly`);
     if (!tables.find(({ name }) => name === tableName)?.properties.streamViewType)
-      throw new Error(`The event source ${logicalId} reads the stream of ${tableName}, which is no table with a stream`);
+      throw new Error(`The event source ${logicalId} reads the stream of ${tableName}, which is not a table with a stream`);
     if (failureQueueArn !== undefined && !queues.some(({ arn }) => arn === failureQueueArn))
-      throw new Error(`The event source ${logicalId} sends failures to ${failureQueueArn}, which is no queue of the assembly`);
+      throw new Error(`The event source ${logicalId} sends failures to ${failureQueueArn}, which is not a queue of the assembly`);
   }
 };

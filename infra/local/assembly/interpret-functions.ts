@@ -18,7 +18,7 @@ const RuleProperties = z.object({
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-/** Reads an AWS::Lambda::Function; its code is the asset that its S3 key names. Throws an Error that names it when it cannot be run. */
+/** Reads an AWS::Lambda::Function; its S3 key names the code asset. Throws an Error naming a function that is not supported. */
 export const interpretFunction = (at: LocatedResource): LambdaFunction => {
   const { stack, logicalId, resolve } = at;
   const properties = readProperties(at, FunctionProperties);
@@ -36,14 +36,14 @@ export const interpretFunction = (at: LocatedResource): LambdaFunction => {
   };
 };
 
-/** Reads an AWS::Events::Rule: one schedule a target. Throws an Error for an expression other than `rate(…)`. */
+/** Reads an AWS::Events::Rule: one schedule per target. Throws an Error for an expression other than `rate(…)`. */
 export const interpretSchedules = (at: LocatedResource): Schedule[] => {
   const { stack, logicalId, resolve } = at;
   const { ScheduleExpression, State, Targets } = readProperties(at, RuleProperties);
   if (State !== 'ENABLED') return [];
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(ScheduleExpression) ?? [];
   if (count === undefined || unit === undefined) {
-    throw new Error(`The local run knows rate(…) schedules only, not ${ScheduleExpression} (${logicalId} in stack ${stack.name})`);
+    throw new Error(`The local run supports rate(…) schedules only, not ${ScheduleExpression} (${logicalId} in stack ${stack.name})`);
   }
   return Targets.map((target) => ({
     ruleArn: String(resolve(stack, { 'Fn::GetAtt': [logicalId, 'Arn'] })),

@@ -26,7 +26,7 @@ const TableProperties = z.object({
   TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
 });
 
-/** Reads an AWS::DynamoDB::GlobalTable. Throws an Error that names it when it has a local secondary index. */
+/** Reads an AWS::DynamoDB::GlobalTable. Throws an Error naming a table with a local secondary index. */
 export const interpretTable = (at: LocatedResource): Table => {
   const properties = readProperties(at, TableProperties);
   return {

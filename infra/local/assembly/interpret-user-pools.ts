@@ -6,7 +6,7 @@ const UNIT_SECONDS = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as 
 const Unit = z.enum(['seconds', 'minutes', 'hours', 'days']);
 
 const PoolProperties = z.object({
-  // Names other than addresses, and pools that require a second factor, would need rules of their own here.
+  // Other kinds of username and a required second factor are not supported.
   UsernameAttributes: z.tuple([z.literal('email')]),
   UsernameConfiguration: z.object({ CaseSensitive: z.literal(false).default(false) }).prefault({}),
   MfaConfiguration: z.enum(['OFF', 'OPTIONAL']).default('OFF'),
@@ -38,10 +38,7 @@ const ClientProperties = z.object({
     .prefault({}),
 });
 
-/**
- * Reads the user pools of a stack, each with its one client.
- * @throws Error that names a pool or client that cannot be served here
- */
+/** Reads an AWS::Cognito::UserPool and its one client. Throws an Error naming a pool or client that is not supported. */
 export const interpretUserPool = (at: LocatedResource): UserPool => {
   const { stack, logicalId, resolve } = at;
   const id = String(resolve(stack, { Ref: logicalId }));
@@ -72,7 +69,7 @@ const interpretClient = ({ stack, logicalId, resolve }: LocatedResource, poolId:
     }))
     .filter(({ properties }) => properties.UserPoolId === poolId);
   const [client] = clients;
-  if (!client || clients.length > 1) throw new Error(`The user pool ${logicalId} in stack ${stack.name} has not exactly one client`);
+  if (!client || clients.length > 1) throw new Error(`The user pool ${logicalId} in stack ${stack.name} must have exactly one client`);
   const { properties } = client;
   const units = properties.TokenValidityUnits;
   return {

@@ -17,8 +17,8 @@ const INTERPRETED_WITH_THEIR_OWNER = new Set([
   'AWS::Cognito::UserPoolClient',
 ]);
 
-// These change nothing that a caller of the local run could see.
-const PASSED_OVER = new Set([
+// These have no effect that a caller of the local run could see.
+const IGNORED = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::Deployment',
   'AWS::CDK::Metadata',
@@ -42,8 +42,8 @@ const PASSED_OVER = new Set([
 ]);
 
 /**
- * Finds in the stacks of an assembly what can be run here.
- * @throws Error naming type, logical id and stack of a resource that is neither interpreted nor knowingly passed over
+ * Collects the parts of an assembly that the local run serves.
+ * @throws Error naming type, logical id and stack of a resource that is neither supported nor ignored on purpose
  */
 export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const resolve = createResolver(stacks);
@@ -64,15 +64,15 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       else if (resource.type === 'AWS::SQS::Queue') queues.push(interpretQueue(at));
       else if (resource.type === 'AWS::Cognito::UserPool') userPools.push(interpretUserPool(at));
       else if (resource.type === 'AWS::Events::Rule') schedules.push(...interpretSchedules(at));
-      else if (!INTERPRETED_WITH_THEIR_OWNER.has(resource.type) && !PASSED_OVER.has(resource.type)) {
-        throw new Error(`The local run cannot serve ${resource.type} (${logicalId} in stack ${stack.name})`);
+      else if (!INTERPRETED_WITH_THEIR_OWNER.has(resource.type) && !IGNORED.has(resource.type)) {
+        throw new Error(`The local run does not support ${resource.type} (${logicalId} in stack ${stack.name})`);
       }
     }
   }
   const apis = stacks.flatMap((stack) => interpretApis(stack, resolve));
   const known = new Set(functions.map(({ arn }) => arn));
   for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules].map(({ functionArn }) => functionArn)) {
-    if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is no function of the assembly`);
+    if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is not a function of the assembly`);
   }
   assertConnected(eventSources, { functions, tables, queues });
   return { apis, functions, tables, buckets, queues, userPools, schedules, eventSources };

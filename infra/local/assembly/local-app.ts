@@ -1,6 +1,6 @@
 import type { Filter } from '../streams/filter.ts';
 
-/** What the local run serves: the parts of a cloud assembly that do something here. */
+/** The parts of a cloud assembly that the local run serves. */
 export interface LocalApp {
   readonly apis: readonly RestApi[];
   readonly functions: readonly LambdaFunction[];
@@ -15,9 +15,9 @@ export interface LocalApp {
 export interface LambdaFunction {
   readonly arn: string;
   readonly name: string;
-  /** The variable SLUICE_FUNCTION of its environment, else its logical id. */
+  /** The environment variable SLUICE_FUNCTION; without it, the logical id. */
   readonly shortName: string;
-  /** The folder of the bundle, absolute. */
+  /** Absolute path of the bundle's folder. */
   readonly folder: string;
   /** `<file without extension>.<export>` */
   readonly handler: string;
@@ -49,35 +49,33 @@ export interface Route {
 
 export interface GatewayResponseTemplate {
   readonly statusCode: number | undefined;
-  /** `gatewayresponse.header.<name>` → a quoted text or `context.<property>` */
+  /** `gatewayresponse.header.<name>` → quoted text or `context.<property>` */
   readonly parameters: Readonly<Record<string, string>>;
-  /** content type → text with `$context.<property>` in it */
+  /** content type → text that can contain `$context.<property>` */
   readonly templates: Readonly<Record<string, string>>;
 }
 
-/** An S3 bucket. */
 export interface Bucket {
   readonly name: string;
   readonly logicalId: string;
 }
 
-/** An SQS queue. */
 export interface Queue {
   readonly arn: string;
   readonly name: string;
 }
 
-/** A Cognito user pool whose users are named by their e-mail addresses, with its client. */
+/** A Cognito user pool with e-mail addresses as usernames, and its client. */
 export interface UserPool {
   readonly id: string;
   readonly logicalId: string;
   readonly client: UserPoolClient;
-  /** Whether users may set up a second factor: time-based codes. */
+  /** Whether users can set up time-based codes (TOTP) as a second factor. */
   readonly hasTotp: boolean;
   readonly passwords: PasswordPolicy;
 }
 
-export interface UserPoolClient {
+interface UserPoolClient {
   readonly id: string;
   readonly accessTokenSeconds: number;
   readonly idTokenSeconds: number;
@@ -90,7 +88,7 @@ export interface PasswordPolicy {
   readonly requiresUppercase: boolean;
   readonly requiresDigits: boolean;
   readonly requiresSymbols: boolean;
-  /** How long an administrator's password opens. */
+  /** How long a temporary password is valid. */
   readonly temporaryValiditySeconds: number;
 }
 
@@ -100,7 +98,7 @@ export interface Table {
   readonly properties: TableProperties;
 }
 
-export interface TableProperties {
+interface TableProperties {
   readonly keySchema: readonly KeyElement[];
   readonly attributes: readonly { readonly name: string; readonly type: 'S' | 'N' | 'B' }[];
   readonly indexes: readonly TableIndex[];
@@ -113,7 +111,7 @@ export interface KeyElement {
   readonly role: 'HASH' | 'RANGE';
 }
 
-export interface TableIndex {
+interface TableIndex {
   readonly name: string;
   readonly keySchema: readonly KeyElement[];
   readonly projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE';
@@ -124,27 +122,27 @@ export interface Schedule {
   readonly ruleArn: string;
   readonly periodMs: number;
   readonly functionArn: string;
-  /** The constant input of the target, parsed; undefined stands for EventBridge's own event. */
+  /** Parsed constant input of the target; undefined: EventBridge's own event. */
   readonly input: unknown;
 }
 
 /** A function that reads the stream of a table. */
 export interface EventSource {
   readonly logicalId: string;
-  /** Of the stream, as the template names it. */
+  /** ARN of the stream. */
   readonly sourceArn: string;
   readonly tableName: string;
   readonly functionName: string;
   readonly batchSize: number;
-  /** The longest that a record waits for others. */
+  /** Maximum batching window. */
   readonly windowMs: number;
-  /** A record must pass one of them, if there is any. */
+  /** A record must match one of them; an empty list matches every record. */
   readonly filters: readonly Filter[];
-  /** Whether a batch that failed is tried again in two halves. */
+  /** Whether a failed batch is split in two before the retry. */
   readonly bisects: boolean;
-  /** Further attempts after the first; Infinity: no end. */
+  /** Infinity: no limit. */
   readonly maxRetries: number;
   readonly maxAgeMs: number;
-  /** Where batches that were given up are told; undefined: nowhere. */
+  /** Queue for batches that exhausted their retries; undefined: they are dropped. */
   readonly failureQueueArn: string | undefined;
 }

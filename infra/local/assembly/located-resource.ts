@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Resource, Stack } from './read-assembly.ts';
 import type { Resolve } from './resolve.ts';
 
-/** A resource with all that is needed to interpret it. */
+/** A resource and its context. */
 export interface LocatedResource {
   readonly stack: Stack;
   readonly logicalId: string;
@@ -11,8 +11,8 @@ export interface LocatedResource {
 }
 
 /**
- * Resolves those properties of a resource that the schema names, and checks them.
- * @throws Error naming the resource when they have another shape
+ * Resolves and validates the properties of a resource that the schema names.
+ * @throws Error naming the resource if its properties are not supported
  */
 export const readProperties = <Shape extends z.ZodRawShape>(
   { stack, logicalId, resource, resolve }: LocatedResource,
@@ -22,6 +22,6 @@ export const readProperties = <Shape extends z.ZodRawShape>(
   const values = Object.fromEntries(named.map((key) => [key, resolve(stack, resource.properties[key])]));
   const parsed = schema.safeParse(values);
   if (!parsed.success)
-    throw new Error(`The local run cannot read ${resource.type} (${logicalId} in stack ${stack.name})`, { cause: parsed.error });
+    throw new Error(`Unsupported properties of ${resource.type} (${logicalId} in stack ${stack.name})`, { cause: parsed.error });
   return parsed.data;
 };

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 
-/** One resource of a template, its intrinsics not yet resolved. */
+/** A resource of a template with unresolved intrinsics. */
 export interface Resource {
   readonly type: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** One stack of a cloud assembly: its template, and the absolute path of each file asset by hash. */
+/** A stack of a cloud assembly. `assets` maps the hash of a file asset to its absolute path. */
 export interface Stack {
   readonly name: string;
   readonly resources: ReadonlyMap<string, Resource>;
@@ -42,8 +42,8 @@ const AssetManifest = z.object({
 /**
  * Reads a CDK cloud assembly.
  * @param folder the `cdk.out` folder, with `manifest.json` in it
- * @returns its stacks, in the order of the manifest
- * @throws Error naming the folder when there is no assembly in it, ZodError when a file has another shape
+ * @returns its stacks in the order of the manifest
+ * @throws Error naming a file that cannot be read, ZodError if a file has another shape
  */
 export const readAssembly = async (folder: string): Promise<Stack[]> => {
   const root = path.resolve(folder);
@@ -81,6 +81,6 @@ const readJson = async (file: string): Promise<unknown> => {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (cause) {
-    throw new Error(`${file} is not a readable part of a CDK cloud assembly`, { cause });
+    throw new Error(`${file} is not a readable file of a CDK cloud assembly`, { cause });
   }
 };

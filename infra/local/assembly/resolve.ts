@@ -5,21 +5,21 @@ export const REGION = 'us-east-1';
 export const ACCOUNT_ID = '000000000000';
 
 const PROVIDER = `cognito-idp.${REGION}.amazonaws.com`;
-/** What a user pool's tokens name as their issuer, with the pool's id behind a slash. */
+/** Issuer of a user pool's tokens, without `/<pool id>`. */
 export const PROVIDER_URL = `https://${PROVIDER}`;
 
 const POOL_SUFFIX_LENGTH = 9;
 const CLIENT_ID_LENGTH = 26;
 
-/** What stands in for the root resource of a REST API in `Fn::GetAtt: [api, RootResourceId]`. */
+/** Value of `Fn::GetAtt: [api, RootResourceId]`. */
 export const ROOT_RESOURCE_ID = 'root';
 
-/** Turns a property with intrinsics into a plain value, as CloudFormation would have deployed it here. */
+/** Resolves the intrinsics in a property's value. */
 export type Resolve = (stack: Stack, value: unknown) => unknown;
 
 const MAX_DEPTH = 64;
 
-// Where a template may name a resource itself; anything else is named after its stack and logical id.
+// Properties that set a resource's name. Other resources are named after their stack and logical id.
 const NAME_PROPERTIES = [
   'FunctionName',
   'TableName',
@@ -45,9 +45,9 @@ const ARN_PARTS: Readonly<Record<string, (name: string) => string>> = {
 };
 
 /**
- * The resolver of all stacks of an assembly. It knows Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split
- * and Fn::ImportValue, and the pseudo parameters; account 000000000000 in us-east-1.
- * @returns a function that throws an Error naming stack and intrinsic for anything it does not know
+ * Creates the resolver of an assembly's stacks. It supports Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split
+ * and Fn::ImportValue, and the pseudo parameters (account 000000000000 in us-east-1).
+ * @returns a function that throws an Error naming the stack and an intrinsic that is not supported
  */
 export const createResolver = (stacks: readonly Stack[]): Resolve => {
   const resolve = (stack: Stack, value: unknown, depth = 0): unknown => {
@@ -86,7 +86,7 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
       case 'Fn::ImportValue':
         return imported(stack, String(input), depth);
       default:
-        throw new Error(`${stack.name}: the local run does not know the intrinsic ${name}`);
+        throw new Error(`${stack.name}: the local run does not support the intrinsic ${name}`);
     }
   };
 
@@ -113,14 +113,14 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
     if (arn && attribute === 'Arn') return `arn:aws:${arn(nameOf(stack, id, resource, depth))}`;
     if (resource.type === 'AWS::SQS::Queue' && attribute === 'QueueName') return nameOf(stack, id, resource, depth);
     if (arn && attribute === 'StreamArn') return `arn:aws:${arn(nameOf(stack, id, resource, depth))}/stream/local`;
-    throw new Error(`${stack.name}: the local run does not know the attribute ${attribute} of ${resource.type} ${id}`);
+    throw new Error(`${stack.name}: the local run does not support the attribute ${attribute} of ${resource.type} ${id}`);
   };
 
   const nameOf = (stack: Stack, id: string, resource: Resource, depth: number): string => {
     if (resource.type === 'AWS::Cognito::UserPool') return poolId(stack, id);
     const given = NAME_PROPERTIES.map((property) => resource.properties[property]).find((value) => value !== undefined);
     if (given !== undefined) return String(resolve(stack, given, depth));
-    // A bucket's name has no capital letters.
+    // Bucket names are lower case.
     return resource.type === 'AWS::S3::Bucket' ? `${stack.name}-${id}`.toLowerCase() : `${stack.name}-${id}`;
   };
 
@@ -146,7 +146,7 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
 
 const find = (stack: Stack, id: string): Resource => {
   const resource = stack.resources.get(id);
-  if (!resource) throw new Error(`${stack.name}: a template refers to ${id}, which is not in it`);
+  if (!resource) throw new Error(`${stack.name}: the template refers to ${id}, which it does not define`);
   return resource;
 };
 
@@ -177,12 +177,12 @@ const uuidOf = (text: string): string =>
 
 const apiId = (stack: Stack, id: string): string => createHash('sha256').update(`${stack.name}/${id}`).digest('hex').slice(0, 10);
 
-/** Of the forms that AWS gives them: code that looks at an id sees the same here. */
-const poolId = (stack: Stack, id: string): string => `${REGION}_${letters(`${stack.name}/${id}`).slice(0, POOL_SUFFIX_LENGTH)}`;
-const clientId = (stack: Stack, id: string): string => letters(`${stack.name}/${id}`).slice(0, CLIENT_ID_LENGTH);
+/** Ids in the formats that AWS uses. */
+const poolId = (stack: Stack, id: string): string => `${REGION}_${base36Hash(`${stack.name}/${id}`).slice(0, POOL_SUFFIX_LENGTH)}`;
+const clientId = (stack: Stack, id: string): string => base36Hash(`${stack.name}/${id}`).slice(0, CLIENT_ID_LENGTH);
 
-/** Lower-case letters and digits that are always the same for a text. */
-const letters = (text: string): string => BigInt(`0x${createHash('sha256').update(text).digest('hex')}`).toString(36);
+/** Hashes a text to lower-case letters and digits. */
+const base36Hash = (text: string): string => BigInt(`0x${createHash('sha256').update(text).digest('hex')}`).toString(36);
 
 const pair = (stack: Stack, name: string, value: unknown): [unknown, unknown] => {
   if (Array.isArray(value) && value.length === 2) return [value[0], value[1]];

@@ -10,15 +10,15 @@ const MAX_ERROR_OUTPUT_CHARS = 20_000;
 const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unknown()).default({}) });
 
 /**
- * Synthesizes the CDK app as `cdk synth` does: the program that cdk.json names, with the context (feature flags) of cdk.json.
+ * Synthesizes the CDK app as `cdk synth` does, with the program and context (feature flags) of cdk.json.
  * @param projectRoot the folder of cdk.json
  * @param outputFolder where the cloud assembly is written
- * @throws Error with the app's own output when it fails or takes longer than a minute
+ * @throws Error with the app's error output if it fails or takes longer than a minute
  */
 export const synthesize = async (projectRoot: string, outputFolder: string): Promise<void> => {
   const { app, context } = CdkJson.parse(JSON.parse(await readFile(path.join(projectRoot, 'cdk.json'), 'utf8')));
   const [program, ...parameters] = app.split(' ');
-  if (program !== 'node') throw new Error(`cdk.json starts the app with '${app}'; the local run can start 'node <file>' only`);
+  if (program !== 'node') throw new Error(`The app in cdk.json must be 'node <file>', not '${app}'`);
   const child = spawn(process.execPath, parameters, {
     cwd: projectRoot,
     env: { ...process.env, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify(context) },
@@ -30,5 +30,5 @@ export const synthesize = async (projectRoot: string, outputFolder: string): Pro
     errors = (errors + text).slice(-MAX_ERROR_OUTPUT_CHARS);
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`The CDK app does not synthesize:\n${errors}`);
+  if (code !== 0) throw new Error(`The CDK app failed to synthesize:\n${errors}`);
 };

@@ -6,7 +6,7 @@ const SECOND_MS = 1_000;
 const Expiring = z.object({ exp: z.number() });
 const AccessToken = z.object({ exp: z.number(), sub: z.string(), client_id: z.string(), token_use: z.literal('access') });
 
-/** A JSON Web Token's second part; undefined when there is none. */
+/** Decodes the payload of a JSON Web Token; undefined if it is malformed. */
 const payloadOf = (token: string): unknown => {
   try {
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
@@ -15,13 +15,13 @@ const payloadOf = (token: string): unknown => {
   }
 };
 
-/** When a token ends, in milliseconds since the epoch; the end of time for one that does not say it. */
+/** Reads a token's expiry in milliseconds since the epoch; Infinity if it has none. */
 export const readExpiry = (token: string): number => {
   const parsed = Expiring.safeParse(payloadOf(token));
   return parsed.success ? parsed.data.exp * SECOND_MS : Number.POSITIVE_INFINITY;
 };
 
-/** Whose an access token is, and of which client. Throws NotAuthorizedException for one that has ended, or is none; its signature is not looked at. */
+/** Reads an access token without verifying its signature. Throws NotAuthorizedException if it is malformed or has expired. */
 export const readAccessToken = (token: string, now: () => number): { subject: string; clientId: string } => {
   const parsed = AccessToken.safeParse(payloadOf(token));
   if (!parsed.success) throw notAuthorized('Invalid Access Token');
@@ -29,7 +29,7 @@ export const readAccessToken = (token: string, now: () => number): { subject: st
   return { subject: parsed.data.sub, clientId: parsed.data.client_id };
 };
 
-/** What cognito-local takes for the access token of a user: it never looks at signatures. */
+/** Creates an access token of a user for cognito-local, which does not verify signatures. */
 export const forgeAccessToken = (subject: string, clientId: string): string => {
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
   return `${encode({ alg: 'none', typ: 'JWT' })}.${encode({ sub: subject, username: subject, client_id: clientId })}.`;

@@ -12,7 +12,7 @@ export interface Tokens {
 }
 
 export interface User {
-  /** `sub`, which is the name of a user in the pool as well. */
+  /** `sub`, which is also the username in the pool. */
   readonly subject: string;
   readonly email: string;
   readonly isEnabled: boolean;
@@ -22,17 +22,17 @@ export interface User {
   readonly description: object;
 }
 
-/** cognito-local, in as many words as the rules need. Whoever reads or writes a user does it alone: cognito-local forgets writes at the same time. */
+/** The client of cognito-local. Calls must not overlap, because cognito-local loses concurrent writes. */
 export interface Backend {
-  /** Makes a call as it is. Throws a Fault with what cognito-local says. */
+  /** Sends a call unchanged. Throws a Fault with the error of cognito-local. */
   call(action: string, request: object): Promise<Readonly<Record<string, unknown>>>;
-  /** @param name address or subject */
+  /** @param name e-mail address or subject */
   user(pool: UserPool, name: string): Promise<User | undefined>;
-  /** The tokens for a right password, whatever the user's state. */
+  /** Returns tokens if the password is correct, whatever the user's state. */
   signIn(pool: UserPool, name: string, password: string): Promise<Tokens | undefined>;
-  /** New tokens for a refresh token that is stored. */
+  /** Returns new tokens for a stored refresh token. */
   refresh(pool: UserPool, refreshToken: string): Promise<Tokens | undefined>;
-  /** @param isPermanent false: the user has to choose another at the next sign-in */
+  /** @param isPermanent false: the user must choose another password at the next sign-in */
   setPassword(pool: UserPool, name: string, password: string, isPermanent: boolean): Promise<void>;
   refreshTokensOf(pool: UserPool, subject: string): Promise<readonly string[]>;
   revoke(pool: UserPool, refreshToken: string): Promise<void>;
@@ -55,28 +55,25 @@ const SignedIn = z.object({
   AuthenticationResult: z.object({ AccessToken: z.string(), IdToken: z.string(), RefreshToken: z.string().optional() }),
 });
 const StoredUsers = z.object({ Users: z.record(z.string(), z.object({ RefreshTokens: z.array(z.string()).default([]) })) });
-const Refusal = z.object({ __type: z.string(), message: z.string().default('') });
+const ErrorBody = z.object({ __type: z.string(), message: z.string().default('') });
 
-/**
- * @param url of cognito-local
- * @param folder its working directory
- */
+/** Creates the client of the cognito-local at `url` that runs in `folder`. */
 export const createBackend = (url: string, folder: string): Backend => {
   const call: Backend['call'] = (action, request) => send(url, action, request);
 
   const authenticate = async (pool: UserPool, AuthFlow: string, AuthParameters: object): Promise<Tokens | undefined> => {
     const request = { UserPoolId: pool.id, ClientId: pool.client.id, AuthFlow, AuthParameters };
-    const answer = await orUndefined(() => call('AdminInitiateAuth', request), 'NotAuthorizedException', 'InvalidPasswordException');
-    if (!answer) return undefined;
-    const { AccessToken, IdToken, RefreshToken = '' } = SignedIn.parse(answer).AuthenticationResult;
+    const response = await orUndefined(() => call('AdminInitiateAuth', request), 'NotAuthorizedException', 'InvalidPasswordException');
+    if (!response) return undefined;
+    const { AccessToken, IdToken, RefreshToken = '' } = SignedIn.parse(response).AuthenticationResult;
     return { AccessToken, IdToken, RefreshToken };
   };
 
   return {
     call,
     async user(pool, name) {
-      const answer = await orUndefined(() => call('AdminGetUser', { UserPoolId: pool.id, Username: name }), 'UserNotFoundException');
-      return answer && toUser(FoundUser.parse(answer));
+      const response = await orUndefined(() => call('AdminGetUser', { UserPoolId: pool.id, Username: name }), 'UserNotFoundException');
+      return response && toUser(FoundUser.parse(response));
     },
     signIn: (pool, USERNAME, PASSWORD) => authenticate(pool, 'ADMIN_USER_PASSWORD_AUTH', { USERNAME, PASSWORD }),
     async refresh(pool, REFRESH_TOKEN) {
@@ -87,7 +84,7 @@ export const createBackend = (url: string, folder: string): Backend => {
       await call('AdminSetUserPassword', { UserPoolId: pool.id, Username, Password, Permanent });
     },
     async refreshTokensOf(pool, subject) {
-      // No call tells them. A call is answered after its change is in the file.
+      // No call returns them. cognito-local responds to a call only after it has written the change to the file.
       const { Users } = StoredUsers.parse(JSON.parse(await readFile(poolFile(folder, pool.id), 'utf8')));
       return Users[subject]?.RefreshTokens ?? [];
     },
@@ -119,13 +116,13 @@ const send = async (url: string, action: string, request: object): Promise<Reado
   }).catch(() => {
     throw internalError();
   });
-  const answer: unknown = JSON.parse((await reply.text()) || '{}');
-  if (reply.ok) return answer as Record<string, unknown>;
-  const refusal = Refusal.safeParse(answer);
-  throw refusal.success && reply.status < 500 ? new Fault(refusal.data.__type, refusal.data.message) : internalError();
+  const body: unknown = JSON.parse((await reply.text()) || '{}');
+  if (reply.ok) return body as Record<string, unknown>;
+  const errorBody = ErrorBody.safeParse(body);
+  throw errorBody.success && reply.status < 500 ? new Fault(errorBody.data.__type, errorBody.data.message) : internalError();
 };
 
-/** The result, or undefined when the call ends with a fault of one of these types. */
+/** Returns undefined if the call fails with a Fault of one of these types. */
 const orUndefined = async <Result>(call: () => Promise<Result>, ...types: string[]): Promise<Result | undefined> => {
   try {
     return await call();

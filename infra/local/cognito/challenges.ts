@@ -7,14 +7,14 @@ import { findPool, type Rule, type RuleContext, readRequest, toName } from './ru
 import { createSessions } from './sessions.ts';
 import { type Ask, type Challenge, signedIn } from './sign-in.ts';
 
-/** A code may be mistyped this often before the password has to be given again. */
+/** After this many wrong codes the user must sign in again. */
 const MAX_WRONG_CODES = 5;
 
-interface Asked {
+interface PendingChallenge {
   readonly challenge: Challenge;
   readonly poolId: string;
   readonly subject: string;
-  /** What the right password gave. */
+  /** From the sign-in with the password; withheld until the challenge is completed. */
   readonly tokens: Tokens;
   wrongCodes: number;
 }
@@ -30,10 +30,10 @@ const Respond = z.object({
 
 const invalidSession = (): Fault => notAuthorized('Invalid session for the user.');
 
-/** The questions after a right password, and AdminRespondToAuthChallenge. A session is of one user and one question, and is answered once. */
+/** Challenges after a correct password, and AdminRespondToAuthChallenge. A session is valid for one user and one challenge, once. */
 export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rule } => {
   const { backend } = context;
-  const sessions = createSessions<Asked>(context.now);
+  const sessions = createSessions<PendingChallenge>(context.now);
 
   const ask: Ask = (challenge, { id }, { subject, email }, tokens) => ({
     ChallengeName: challenge,
@@ -44,7 +44,7 @@ export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rul
     },
   });
 
-  const verifyCode = async (pool: UserPool, user: User, session: string, asked: Asked, code: string): Promise<void> => {
+  const verifyCode = async (pool: UserPool, user: User, session: string, pending: PendingChallenge, code: string): Promise<void> => {
     try {
       await backend.call('RespondToAuthChallenge', {
         ClientId: pool.client.id,
@@ -54,8 +54,8 @@ export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rul
       });
     } catch (error) {
       if (!isFault(error, 'CodeMismatchException')) throw error;
-      asked.wrongCodes += 1;
-      if (asked.wrongCodes >= MAX_WRONG_CODES) sessions.close(session);
+      pending.wrongCodes += 1;
+      if (pending.wrongCodes >= MAX_WRONG_CODES) sessions.close(session);
       throw new Fault('CodeMismatchException', 'Invalid code received for user');
     }
   };
@@ -63,19 +63,19 @@ export const createChallenges = (context: RuleContext): { ask: Ask; respond: Rul
   const respond: Rule = async (request) => {
     const { ClientId, ChallengeName, Session, ChallengeResponses } = readRequest(Respond, request);
     const pool = findPool(context, ClientId);
-    const asked = sessions.find(Session);
+    const pending = sessions.find(Session);
     const user = await backend.user(pool, toName(ChallengeResponses.USERNAME));
-    if (!asked || !user || asked.poolId !== pool.id || asked.subject !== user.subject || asked.challenge !== ChallengeName)
+    if (!pending || !user || pending.poolId !== pool.id || pending.subject !== user.subject || pending.challenge !== ChallengeName)
       throw invalidSession();
     if (!user.isEnabled) throw userDisabled();
-    if (asked.challenge === 'NEW_PASSWORD_REQUIRED') {
+    if (pending.challenge === 'NEW_PASSWORD_REQUIRED') {
       checkPassword(ChallengeResponses.NEW_PASSWORD, pool.passwords);
       await backend.setPassword(pool, user.subject, ChallengeResponses.NEW_PASSWORD, true);
-    } else await verifyCode(pool, user, Session, asked, ChallengeResponses.SOFTWARE_TOKEN_MFA_CODE);
+    } else await verifyCode(pool, user, Session, pending, ChallengeResponses.SOFTWARE_TOKEN_MFA_CODE);
     sessions.close(Session);
-    if (asked.challenge === 'NEW_PASSWORD_REQUIRED' && user.hasTotp) return ask('SOFTWARE_TOKEN_MFA', pool, user, asked.tokens);
-    // The held ones are as old as the question.
-    const tokens = await backend.refresh(pool, asked.tokens.RefreshToken);
+    if (pending.challenge === 'NEW_PASSWORD_REQUIRED' && user.hasTotp) return ask('SOFTWARE_TOKEN_MFA', pool, user, pending.tokens);
+    // The withheld tokens are as old as the challenge.
+    const tokens = await backend.refresh(pool, pending.tokens.RefreshToken);
     if (!tokens) throw invalidSession();
     return signedIn(pool, tokens);
   };

@@ -4,15 +4,15 @@ import * as z from 'zod';
 import type { UserPool } from '../assembly/local-app.ts';
 import { PROVIDER_URL } from '../assembly/resolve.ts';
 
-/** What a pool has besides what the template says of it. */
+/** The parts of a pool's file that do not come from the template. */
 const Kept = z.object({ Users: z.record(z.string(), z.unknown()).default({}), Groups: z.record(z.string(), z.unknown()).default({}) });
 
-/** The file in which cognito-local, working in a folder, keeps a pool. */
+/** Path of a pool's file in the working directory of cognito-local. */
 export const poolFile = (folder: string, poolId: string): string => path.join(folder, '.cognito', 'db', `${poolId}.json`);
 
 /**
- * Makes the folder in which cognito-local works: pools and clients as the template has them now, with the users that they have already.
- * @throws Error that names a file that cannot be read
+ * Writes the working directory of cognito-local: pools and clients from the template, and the users that already exist.
+ * @throws Error naming a file that cannot be read
  */
 export const writeDataFolder = async (folder: string, pools: readonly UserPool[]): Promise<void> => {
   await mkdir(path.join(folder, '.cognito', 'db'), { recursive: true, mode: 0o700 });
@@ -21,7 +21,7 @@ export const writeDataFolder = async (folder: string, pools: readonly UserPool[]
     const file = poolFile(folder, pool.id);
     await write(file, { ...(await readKept(file)), Options: toOptions(pool) });
   }
-  // Tokens name their issuer as AWS's do.
+  // Tokens have the same issuer as on AWS.
   await write(path.join(folder, '.cognito', 'config.json'), { TokenConfig: { IssuerDomain: PROVIDER_URL } });
   await write(path.join(folder, '.cognito', 'db', 'clients.json'), { Clients: Object.fromEntries(pools.map(toClient)) });
 };
@@ -31,7 +31,7 @@ const readKept = async (file: string): Promise<z.infer<typeof Kept>> => {
     return Kept.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Kept.parse({});
-    throw new Error(`The users in ${file} cannot be read. Repair the file, or remove it and with it the users.`, { cause: error });
+    throw new Error(`The users in ${file} cannot be read. Repair the file, or delete it together with its users.`, { cause: error });
   }
 };
 

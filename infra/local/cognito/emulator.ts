@@ -17,7 +17,7 @@ import { createMailbox } from './mailbox.ts';
 const POLL_INTERVAL_MS = 20;
 const MAX_POLLS = 500;
 
-/** The emulator of Cognito, and its process. */
+/** The Cognito emulator and its process. */
 export interface Cognito {
   readonly url: string;
   pid(): number | undefined;
@@ -27,9 +27,9 @@ export interface Cognito {
 export interface CognitoOptions {
   readonly pools: readonly UserPool[];
   readonly stateFolder: string;
-  /** Gets `cognito.log`, and `mail.log` with what Cognito would send by e-mail. */
+  /** Folder of `cognito.log` and of `mail.log`, which has the e-mails that Cognito would send. */
   readonly logFolder: string;
-  /** Forgets all users at the end. */
+  /** Deletes all users at the end. */
   readonly ephemeral: boolean;
   readonly processes: ProcessList;
   readonly onChange: () => void;
@@ -39,8 +39,8 @@ export interface CognitoOptions {
 }
 
 /**
- * Starts cognito-local with the pools of the app, and the front that functions call.
- * @throws Error when it does not come up, or the users of an earlier run cannot be read
+ * Starts cognito-local with the app's pools, and the proxy that functions call.
+ * @throws Error if it does not start, or if the users of an earlier run cannot be read
  */
 export const startCognito = async (options: CognitoOptions): Promise<Cognito> => {
   const { pools, stateFolder, logFolder, ephemeral, now = Date.now } = options;

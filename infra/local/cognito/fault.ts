@@ -1,4 +1,4 @@
-/** An error answer of Cognito. */
+/** An error response of Cognito. */
 export class Fault extends Error {
   readonly type: string;
   readonly status: number;
@@ -12,7 +12,7 @@ export class Fault extends Error {
 
 export const notAuthorized = (message: string): Fault => new Fault('NotAuthorizedException', message);
 
-/** The same for a wrong password and for a user that there is not. */
+/** For both a wrong password and an unknown user, so that callers cannot tell them apart. */
 export const wrongPassword = (): Fault => notAuthorized('Incorrect username or password.');
 
 export const userDisabled = (): Fault => notAuthorized('User is disabled.');
@@ -23,8 +23,8 @@ export const invalidParameter = (message: string): Fault => new Fault('InvalidPa
 
 export const poolNotFound = (id: string): Fault => new Fault('ResourceNotFoundException', `User pool or client ${id} does not exist.`);
 
-/** cognito-local has failed, or is just being started again: an SDK tries again. */
-export const internalError = (): Fault => new Fault('InternalErrorException', 'The local Cognito has failed; see its log.', 500);
+/** cognito-local has failed or is restarting. SDKs retry this error. */
+export const internalError = (): Fault => new Fault('InternalErrorException', 'cognito-local failed. See cognito.log.', 500);
 
 /** Whether an error is a Fault of this type. */
 export const isFault = (error: unknown, type: string): boolean => error instanceof Fault && error.type === type;

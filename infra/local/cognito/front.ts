@@ -10,32 +10,32 @@ import { createRules } from './rules.ts';
 const MAX_REQUEST_BYTES = 131_072;
 const KEYS_TIMEOUT_MS = 5_000;
 
-/** Where functions find Cognito. */
-export interface Front {
-  /** For AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER; `/<pool id>/.well-known/jwks.json` has the keys of its tokens. */
+/** The proxy in front of cognito-local, which functions call. */
+interface Front {
+  /** For AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER; `/<pool id>/.well-known/jwks.json` has the token keys. */
   readonly url: string;
-  /** Resolves when the calls under way are done. */
+  /** Resolves when all pending calls have finished. */
   close(): Promise<void>;
 }
 
-export interface FrontOptions extends Omit<RuleContext, 'backend'> {
-  /** Of cognito-local. */
+interface FrontOptions extends Omit<RuleContext, 'backend'> {
+  /** URL of cognito-local. */
   readonly backendUrl: string;
-  /** The working directory of cognito-local. */
+  /** Working directory of cognito-local. */
   readonly folder: string;
 }
 
-/** Starts the server that stands before cognito-local and puts right what that does otherwise than AWS. Calls are done one after the other. */
+/** Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. */
 export const startFront = async ({ backendUrl, folder, ...context }: FrontOptions): Promise<Front> => {
-  const answer = createRules({ ...context, backend: createBackend(backendUrl, folder) });
+  const handle = createRules({ ...context, backend: createBackend(backendUrl, folder) });
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (action: string, request: unknown): Promise<object> => {
-    const done = last.then(() => answer(action, request));
+  const enqueue = (action: string, request: unknown): Promise<object> => {
+    const done = last.then(() => handle(action, request));
     last = done.catch(() => undefined);
     return done;
   };
   const server = createServer((request, response) => {
-    const serving = request.method === 'GET' ? serveKeys(backendUrl, request, response) : serveCall(inTurn, request, response);
+    const serving = request.method === 'GET' ? serveKeys(backendUrl, request, response) : serveCall(enqueue, request, response);
     serving.catch(() => response.destroy());
   });
   return {
@@ -57,7 +57,7 @@ const serveKeys = async (backendUrl: string, { url = '' }: IncomingMessage, resp
 };
 
 const serveCall = async (
-  answer: (action: string, request: unknown) => Promise<object>,
+  handle: (action: string, request: unknown) => Promise<object>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
@@ -65,7 +65,7 @@ const serveCall = async (
   const [, action = ''] = String(request.headers['x-amz-target']).split('.');
   try {
     if (!body) throw invalidParameter('The request is too large.');
-    send(response, 200, await answer(action, parse(body)));
+    send(response, 200, await handle(action, parse(body)));
   } catch (error) {
     const fault = error instanceof Fault ? error : internalError();
     send(response, fault.status, { __type: fault.type, message: fault.message });
@@ -76,7 +76,7 @@ const parse = (body: Buffer): unknown => {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw new Fault('SerializationException', 'The request is no JSON.');
+    throw new Fault('SerializationException', 'The request is not JSON.');
   }
 };
 

@@ -12,7 +12,7 @@ const CreateUser = z.looseObject({
   UserAttributes: z.array(z.object({ Name: z.string(), Value: z.string() })).default([]),
 });
 
-/** AdminCreateUser: the temporary password follows the policy, the address is kept in small letters, and an invitation can be sent again. */
+/** AdminCreateUser: checks the temporary password, stores the e-mail address in lower case and can resend the invitation. */
 export const createCreateUser =
   (context: RuleContext): Rule =>
   async (request) => {
@@ -21,7 +21,7 @@ export const createCreateUser =
     const email = toName(user.Username);
     const password = TemporaryPassword ?? createTemporaryPassword();
     checkPassword(password, pool.passwords);
-    const answer =
+    const response =
       MessageAction === 'RESEND'
         ? await renew(context, pool, email, password)
         : await context.backend.call('AdminCreateUser', {
@@ -32,12 +32,12 @@ export const createCreateUser =
             MessageAction: 'SUPPRESS',
           });
     if (MessageAction !== 'SUPPRESS') await context.mailbox.send({ to: email, kind: 'invitation', code: password });
-    return answer;
+    return response;
   };
 
 const SetPassword = z.object({ UserPoolId: z.string(), Username: z.string(), Password: z.string(), Permanent: z.boolean().default(false) });
 
-/** AdminSetUserPassword: the password follows the policy; one that is not permanent is temporary. */
+/** AdminSetUserPassword: checks the password. Without Permanent it is temporary. */
 export const createSetPassword =
   (context: RuleContext): Rule =>
   async (request) => {

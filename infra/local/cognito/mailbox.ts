@@ -1,11 +1,11 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What Cognito would send by e-mail. */
-export interface Mail {
+/** An e-mail that Cognito would send. */
+interface Mail {
   readonly to: string;
   readonly kind: 'invitation' | 'password_reset';
-  /** The temporary password, or the code that lets a new one be set. */
+  /** The temporary password, or the code to reset a password. */
   readonly code: string;
 }
 
@@ -13,7 +13,7 @@ export interface Mailbox {
   send(mail: Mail): Promise<void>;
 }
 
-/** Writes every message to `mail.log` of a folder, one JSON object a line, where a developer or a test reads it. */
+/** Writes e-mails to `mail.log` in a folder, one JSON object per line, for developers and tests. */
 export const createMailbox = (folder: string): Mailbox => ({
   async send(mail) {
     await mkdir(folder, { recursive: true });

@@ -11,9 +11,9 @@ const MAX_RESETS = 10_000;
 const CODES = 1_000_000;
 
 interface Reset {
-  /** undefined: for a user that there is not. */
+  /** undefined: the user does not exist or is disabled. */
   readonly code: string | undefined;
-  readonly endsAtMs: number;
+  readonly expiresAtMs: number;
   wrongCodes: number;
 }
 
@@ -21,7 +21,7 @@ const Change = z.object({ AccessToken: z.string(), PreviousPassword: z.string(),
 const Forgot = z.object({ ClientId: z.string(), Username: z.string() });
 const Confirm = z.object({ ClientId: z.string(), Username: z.string(), ConfirmationCode: z.string(), Password: z.string() });
 
-/** ChangePassword: the new one follows the policy, and the previous one is checked. */
+/** ChangePassword: the previous password must be correct, and the new one must meet the policy. */
 export const createChangePassword =
   (context: RuleContext): Rule =>
   async (request) => {
@@ -35,10 +35,7 @@ export const createChangePassword =
     }
   };
 
-/**
- * ForgotPassword and ConfirmForgotPassword, which answer for a user that there is not as for one that there is. A code works once, for an hour;
- * codes are in memory.
- */
+/** ForgotPassword and ConfirmForgotPassword, with the same responses for unknown users. A code is valid once, for an hour, in memory. */
 export const createResetRules = (context: RuleContext): { forgot: Rule; confirm: Rule } => {
   const { backend, mailbox, now } = context;
   const resets = new Map<string, Reset>();
@@ -52,7 +49,7 @@ export const createResetRules = (context: RuleContext): { forgot: Rule; confirm:
     const code = user?.isEnabled ? String(randomInt(CODES)).padStart(6, '0') : undefined;
     const [oldest] = resets.keys();
     if (resets.size >= MAX_RESETS && oldest !== undefined) resets.delete(oldest);
-    resets.set(`${pool.id}/${name}`, { code, endsAtMs: now() + CODE_LIFETIME_MS, wrongCodes: 0 });
+    resets.set(`${pool.id}/${name}`, { code, expiresAtMs: now() + CODE_LIFETIME_MS, wrongCodes: 0 });
     if (user && code !== undefined) await mailbox.send({ to: user.email, kind: 'password_reset', code });
     return { CodeDeliveryDetails: { AttributeName: 'email', DeliveryMedium: 'EMAIL', Destination: mask(name) } };
   };
@@ -69,7 +66,7 @@ export const createResetRules = (context: RuleContext): { forgot: Rule; confirm:
       if (reset) reset.wrongCodes += 1;
       throw new Fault('CodeMismatchException', 'Invalid verification code provided, please try again.');
     }
-    if (now() >= reset.endsAtMs) throw new Fault('ExpiredCodeException', 'Invalid code provided, please request a code again.');
+    if (now() >= reset.expiresAtMs) throw new Fault('ExpiredCodeException', 'Invalid code provided, please request a code again.');
     resets.delete(`${pool.id}/${name}`);
     await backend.setPassword(pool, name, Password, true);
     return {};

@@ -8,17 +8,17 @@ const SYMBOL = /[\^$*.[\]{}()?"!@#%&/\\,><':;|_~`=+\- ]/;
 const ONE_OF_EACH_KIND = 'aA1!';
 const RANDOM_BYTES = 12;
 
-/** Throws InvalidPasswordException for a new password that the policy does not take, naming what is missing. */
+/** Throws InvalidPasswordException if a new password does not meet the policy. */
 export const checkPassword = (password: string, policy: PasswordPolicy): void => {
-  const refuse = (what: string): never => {
+  const reject = (what: string): never => {
     throw new Fault('InvalidPasswordException', `Password did not conform with policy: ${what}`);
   };
-  if (password.length < policy.minLength || password.length > MAX_LENGTH) refuse('Password not long enough');
-  if (policy.requiresUppercase && !/[A-Z]/.test(password)) refuse('Password must have uppercase characters');
-  if (policy.requiresLowercase && !/[a-z]/.test(password)) refuse('Password must have lowercase characters');
-  if (policy.requiresDigits && !/\d/.test(password)) refuse('Password must have numeric characters');
-  if (policy.requiresSymbols && !SYMBOL.test(password)) refuse('Password must have symbol characters');
+  if (password.length < policy.minLength || password.length > MAX_LENGTH) reject('Password not long enough');
+  if (policy.requiresUppercase && !/[A-Z]/.test(password)) reject('Password must have uppercase characters');
+  if (policy.requiresLowercase && !/[a-z]/.test(password)) reject('Password must have lowercase characters');
+  if (policy.requiresDigits && !/\d/.test(password)) reject('Password must have numeric characters');
+  if (policy.requiresSymbols && !SYMBOL.test(password)) reject('Password must have symbol characters');
 };
 
-/** A random password that every policy of up to 20 characters takes. */
+/** Creates a random password that meets every policy with a minimum length of up to 20. */
 export const createTemporaryPassword = (): string => `${randomBytes(RANDOM_BYTES).toString('base64url')}${ONE_OF_EACH_KIND}`;

@@ -4,10 +4,10 @@ import type { Backend } from './backend.ts';
 import { invalidParameter, poolNotFound } from './fault.ts';
 import type { Mailbox } from './mailbox.ts';
 
-/** Answers one action of Cognito's API. Throws a Fault for an error answer. */
+/** Handles one action of Cognito's API. Throws a Fault for an error response. */
 export type Rule = (request: unknown) => Promise<object>;
 
-/** What the rules work with. */
+/** Dependencies of the rules. */
 export interface RuleContext {
   readonly backend: Backend;
   readonly pools: readonly UserPool[];
@@ -16,19 +16,19 @@ export interface RuleContext {
   readonly now: () => number;
 }
 
-/** What of a request a rule reads. Throws InvalidParameterException for a request of another shape. */
+/** Parses a request with the schema of a rule. Throws InvalidParameterException if it is invalid. */
 export const readRequest = <Schema extends z.ZodType>(schema: Schema, request: unknown): z.output<Schema> => {
   const parsed = schema.safeParse(request);
   if (parsed.success) return parsed.data;
   throw invalidParameter(`Invalid value at ${parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')}.`);
 };
 
-/** The pool of an id, of itself or of its client. */
+/** Finds a pool by its id or the id of its client. */
 export const findPool = ({ pools }: RuleContext, id: string): UserPool => {
   const pool = pools.find((candidate) => candidate.id === id || candidate.client.id === id);
   if (!pool) throw poolNotFound(id);
   return pool;
 };
 
-/** Names are addresses, in whatever case they are typed, or subjects, which have no capital letters. */
+/** Normalizes a username: an e-mail address in any case, or a subject, which is lower case. */
 export const toName = (username: string): string => username.toLowerCase();

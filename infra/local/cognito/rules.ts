@@ -8,23 +8,23 @@ import { createAssociate, createOwnPreference, createPreference, createVerify } 
 import { createInitiateAuth } from './sign-in.ts';
 import { createRevoke, createSignOut } from './sign-out.ts';
 
-/** What cognito-local does as AWS does. */
-const PASSED_ON = ['AdminDeleteUser', 'AdminDisableUser', 'AdminEnableUser', 'AdminGetUser'];
+/** Actions that cognito-local handles as AWS does. */
+const FORWARDED = ['AdminDeleteUser', 'AdminDisableUser', 'AdminEnableUser', 'AdminGetUser'];
 
 const Named = z.looseObject({ Username: z.string() });
 
-/** Answers actions by name, one after the other. Throws a Fault for an error answer, also for an action that it does not know. */
+/** Creates the handler of all actions. It throws a Fault for an error response, including an unknown action. */
 export const createRules = (context: RuleContext): ((action: string, request: unknown) => Promise<object>) => {
   const { ask, respond } = createChallenges(context);
   const resets = createResetRules(context);
-  const passOn =
+  const forward =
     (action: string): Rule =>
     (request) => {
       const named = readRequest(Named, request);
       return context.backend.call(action, { ...named, Username: toName(named.Username) });
     };
   const rules = new Map<string, Rule>([
-    ...PASSED_ON.map((action): [string, Rule] => [action, passOn(action)]),
+    ...FORWARDED.map((action): [string, Rule] => [action, forward(action)]),
     ['AdminCreateUser', createCreateUser(context)],
     ['AdminInitiateAuth', createInitiateAuth(context, ask)],
     ['AdminRespondToAuthChallenge', respond],
@@ -41,7 +41,7 @@ export const createRules = (context: RuleContext): ((action: string, request: un
   ]);
   return async (action, request) => {
     const rule = rules.get(action);
-    if (!rule) throw new Fault('UnknownOperationException', `The local run does not know ${action} of Cognito.`);
+    if (!rule) throw new Fault('UnknownOperationException', `The local run does not support Cognito's ${action}.`);
     return rule(request);
   };
 };

@@ -15,7 +15,7 @@ const PreferOwn = z.looseObject({ AccessToken: z.string() });
 
 const OFF = { SoftwareTokenMfaSettings: { Enabled: false, PreferredMfa: false } };
 
-/** AssociateSoftwareToken: a new secret ends the use of the one before, so that nobody is locked out who does not finish. */
+/** AssociateSoftwareToken: turns codes at sign-in off, so that users who do not finish the setup are not locked out. */
 export const createAssociate =
   (context: RuleContext): Rule =>
   async (request) => {
@@ -23,21 +23,21 @@ export const createAssociate =
     const { clientId } = readAccessToken(AccessToken, context.now);
     if (!findPool(context, clientId).hasTotp)
       throw new Fault('SoftwareTokenMFANotFoundException', 'Software token MFA is not enabled for the userPool.');
-    const answer = await context.backend.call('AssociateSoftwareToken', { AccessToken });
+    const response = await context.backend.call('AssociateSoftwareToken', { AccessToken });
     await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
-    return answer;
+    return response;
   };
 
-/** VerifySoftwareToken: a right code alone does not yet ask for codes at sign-in. */
+/** VerifySoftwareToken: a correct code does not yet turn codes at sign-in on. */
 export const createVerify =
   (context: RuleContext): Rule =>
   async (request) => {
     const { AccessToken, UserCode } = readRequest(Verify, request);
     readAccessToken(AccessToken, context.now);
     try {
-      const answer = await context.backend.call('VerifySoftwareToken', { AccessToken, UserCode });
+      const response = await context.backend.call('VerifySoftwareToken', { AccessToken, UserCode });
       await context.backend.call('SetUserMFAPreference', { AccessToken, ...OFF });
-      return answer;
+      return response;
     } catch (error) {
       throw isFault(error, 'CodeMismatchException') ? new Fault('EnableSoftwareTokenMFAException', 'Code mismatch') : error;
     }
@@ -52,7 +52,7 @@ export const createOwnPreference =
     return context.backend.call('SetUserMFAPreference', preference);
   };
 
-/** AdminSetUserMFAPreference, which cognito-local knows only of a user's own. */
+/** AdminSetUserMFAPreference, which cognito-local lacks; it has SetUserMFAPreference only. */
 export const createPreference =
   (context: RuleContext): Rule =>
   async (request) => {

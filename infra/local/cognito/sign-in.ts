@@ -7,14 +7,14 @@ import { findPool, type Rule, type RuleContext, readRequest, toName } from './ru
 
 export type Challenge = 'NEW_PASSWORD_REQUIRED' | 'SOFTWARE_TOKEN_MFA';
 
-/** Asks a user who knows the password for more; the tokens are held back until the answer. */
+/** Creates a challenge after a correct password; the tokens are withheld until it is completed. */
 export type Ask = (challenge: Challenge, pool: UserPool, user: User, tokens: Tokens) => object;
 
 const SECOND_MS = 1_000;
 
 const InitiateAuth = z.object({ ClientId: z.string(), AuthFlow: z.string(), AuthParameters: z.record(z.string(), z.string()).default({}) });
 
-/** AdminInitiateAuth: as AWS has it, with challenges, for passwords and refresh tokens. */
+/** AdminInitiateAuth for passwords and refresh tokens, with challenges as on AWS. */
 export const createInitiateAuth =
   (context: RuleContext, ask: Ask): Rule =>
   async (request) => {
@@ -49,7 +49,7 @@ const refresh = async ({ backend, now }: RuleContext, pool: UserPool, refreshTok
   return signedIn(pool, { AccessToken: tokens.AccessToken, IdToken: tokens.IdToken });
 };
 
-/** The answer to a sign-in that is complete. */
+/** Builds the response to a completed sign-in. */
 export const signedIn = (pool: UserPool, tokens: Partial<Tokens>): object => ({
   ChallengeParameters: {},
   AuthenticationResult: { ...tokens, ExpiresIn: pool.client.accessTokenSeconds, TokenType: 'Bearer' },

@@ -5,7 +5,7 @@ import { findPool, type Rule, type RuleContext, readRequest, toName } from './ru
 const Revoke = z.object({ ClientId: z.string(), Token: z.string() });
 const SignOut = z.object({ UserPoolId: z.string(), Username: z.string() });
 
-/** RevokeToken: a token that is revoked already is no error. */
+/** RevokeToken: revoking a token twice is not an error. */
 export const createRevoke =
   (context: RuleContext): Rule =>
   async (request) => {
@@ -14,7 +14,7 @@ export const createRevoke =
     return {};
   };
 
-/** AdminUserGlobalSignOut, which cognito-local does not know: no refresh token of the user works any more. */
+/** AdminUserGlobalSignOut, which cognito-local lacks: revokes all refresh tokens of the user. */
 export const createSignOut =
   (context: RuleContext): Rule =>
   async (request) => {

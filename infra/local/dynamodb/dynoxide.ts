@@ -10,14 +10,14 @@ import { type Supervised, supervise } from '../processes/supervise.ts';
 const POLL_INTERVAL_MS = 10;
 const MAX_POLLS = 500;
 
-/** Where the database is, and its process if it was started here. */
+/** The database and, if it was started here, its process. */
 export interface Database {
   readonly url: string;
   pid(): number | undefined;
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly stateFolder: string;
   readonly logFolder: string;
   /** Keeps everything in memory. */
@@ -29,7 +29,7 @@ export interface DatabaseOptions {
 
 /**
  * Starts dynoxide, or uses the database that DYNAMODB_ENDPOINT names.
- * @throws Error naming the ways out when there is no dynoxide for this machine
+ * @throws Error with instructions if there is no dynoxide for this machine
  */
 export const startDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { DYNAMODB_ENDPOINT: elsewhere } = process.env;
@@ -60,9 +60,9 @@ const findDynoxide = (): string => {
   const found = [...inPackage, ...onPath].find(isExecutable);
   if (found !== undefined) return found;
   throw new Error(
-    `There is no DynamoDB for this machine: the package @dynoxide/${process.platform}-${process.arch} is not installed. Ways out:\n` +
+    `No local DynamoDB found: the package @dynoxide/${process.platform}-${process.arch} is not installed. Do one of the following:\n` +
       '  - put dynoxide on PATH: brew install dynoxide, or cargo install dynoxide\n' +
-      '  - start DynamoDB Local or any other compatible server, and set DYNAMODB_ENDPOINT=http://127.0.0.1:8000',
+      '  - start DynamoDB Local or another compatible server, and set DYNAMODB_ENDPOINT=http://127.0.0.1:8000',
   );
 };
 

@@ -12,10 +12,10 @@ import type { KeyElement, Table } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
 
 /**
- * Creates the tables that are not there yet, with their indexes, streams and time to live.
+ * Creates missing tables with their indexes, streams and time to live.
  * @param url the DynamoDB endpoint
- * @returns the names of all tables, by logical id
- * @throws Error naming a table that is there with other keys or indexes than the template's
+ * @returns the names of all tables by logical id
+ * @throws Error naming an existing table whose keys or indexes differ from the template
  */
 export const createTables = async (url: string, tables: readonly Table[]): Promise<Record<string, string>> => {
   const client = new DynamoDBClient({ endpoint: url, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
@@ -33,7 +33,7 @@ const createTable = async (client: DynamoDBClient, table: Table): Promise<void> 
   if (present) {
     if (schemaOf(present) === schemaOf(wanted)) return startStream(client, present, wanted);
     throw new Error(
-      `Table ${table.name} has other keys or indexes than the template. Start with another --state folder, or delete the database in it.`,
+      `The keys or indexes of table ${table.name} differ from the template. Use another --state folder, or delete its database.`,
     );
   }
   await client.send(new CreateTableCommand(wanted));
@@ -44,7 +44,7 @@ const createTable = async (client: DynamoDBClient, table: Table): Promise<void> 
   );
 };
 
-/** A table of an earlier version may have had no stream. */
+/** An earlier version of the table may not have had a stream. */
 const startStream = async (client: DynamoDBClient, present: TableDescription, wanted: CreateTableCommandInput): Promise<void> => {
   const { TableName, StreamSpecification } = wanted;
   if (!StreamSpecification || present.StreamSpecification?.StreamEnabled) return;
@@ -81,7 +81,7 @@ const toInput = ({ name, properties }: Table): CreateTableCommandInput => ({
 const toKeySchema = (keys: readonly KeyElement[]): NonNullable<CreateTableCommandInput['KeySchema']> =>
   keys.map((key) => ({ AttributeName: key.name, KeyType: key.role }));
 
-/** The parts of a table that cannot be changed here once it is made, as one comparable text. */
+/** Keys and indexes as comparable text; the local run does not change them in an existing table. */
 const schemaOf = ({ KeySchema, GlobalSecondaryIndexes }: Pick<TableDescription, 'KeySchema' | 'GlobalSecondaryIndexes'>): string => {
   const keys = (schema: TableDescription['KeySchema']) =>
     schema?.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(', ');

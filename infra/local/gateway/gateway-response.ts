@@ -3,8 +3,8 @@ import type { RequestIds } from './request-ids.ts';
 
 export type GatewayResponseType = 'MISSING_AUTHENTICATION_TOKEN' | 'REQUEST_TOO_LARGE' | 'INTEGRATION_FAILURE' | 'INTEGRATION_TIMEOUT';
 
-/** An answer that API Gateway makes without a function. */
-export interface GatewayResponse {
+/** A response that API Gateway creates without a function. */
+interface GatewayResponse {
   readonly statusCode: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
@@ -18,8 +18,8 @@ const DEFAULTS: Readonly<Record<GatewayResponseType, { statusCode: number; messa
 };
 
 /**
- * Renders a gateway response from the API's templates; DEFAULT_4XX or DEFAULT_5XX stands in for a type without one.
- * @throws Error naming an expression other than a quoted text, `context.requestId` or `context.extendedRequestId`
+ * Renders a gateway response from the API's templates; the fallback is DEFAULT_4XX or DEFAULT_5XX.
+ * @throws Error naming an expression other than quoted text, `context.requestId` or `context.extendedRequestId`
  */
 export const renderGatewayResponse = (
   templates: ReadonlyMap<string, GatewayResponseTemplate>,
@@ -51,5 +51,5 @@ const evaluate = (expression: string, ids: RequestIds): string => {
 const contextProperty = (name: string, ids: RequestIds): string => {
   if (name === 'requestId') return ids.requestId;
   if (name === 'extendedRequestId') return ids.extendedRequestId;
-  throw new Error(`The local run does not know ${name} in a gateway response`);
+  throw new Error(`The local run does not support ${name} in a gateway response`);
 };

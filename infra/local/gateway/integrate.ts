@@ -13,13 +13,13 @@ import { streamReply } from './stream-reply.ts';
 const STREAM_IDLE_TIMEOUT_MS = 300_000;
 const MAX_BUFFERED_REPLY_BYTES = 10_485_760;
 
-/** Starts an invocation. Rejects when the function fails before its first byte; an aborted signal ends its response stream. */
+/** Starts an invocation. Rejects if the function fails before its first byte. Aborting the signal closes the response stream. */
 export type StartFunction = (functionArn: string, payload: Buffer, signal: AbortSignal) => Promise<Invocation>;
 
-export interface Integration {
+interface Integration {
   readonly api: RestApi;
   readonly route: Route;
-  /** The event, JSON. */
+  /** The event as JSON. */
   readonly payload: Buffer;
   readonly response: ServerResponse;
   readonly ids: RequestIds;
@@ -30,9 +30,9 @@ export interface Integration {
 }
 
 /**
- * Lets the function of a route answer a request: whole or as a stream, within the integration's timeout, and for a stream also
- * within five minutes between two chunks. A function that fails becomes INTEGRATION_FAILURE, a late one INTEGRATION_TIMEOUT;
- * once the head is sent, both end the caller's connection. A late function goes on, and what it sends is thrown away.
+ * Invokes the function of a route and sends its response, buffered or streamed, within the integration's timeout. A stream also times out
+ * after five minutes without a chunk. A failed function becomes INTEGRATION_FAILURE, a timeout INTEGRATION_TIMEOUT; once the head is sent,
+ * both close the caller's connection. After a timeout the function keeps running, and its response is discarded.
  */
 export const integrate = (integration: Integration): void => {
   const { route, response, refuse, log } = integration;
@@ -56,7 +56,7 @@ export const integrate = (integration: Integration): void => {
 
   const reply = async (): Promise<void> => {
     const { body } = await integration.startFunction(route.functionArn, integration.payload, abort.signal);
-    if (over) throwAway(body);
+    if (over) discard(body);
     else if (idle)
       streamReply(body, response, integration.ids, { progressed: () => idle.refresh(), failed: () => finish('INTEGRATION_FAILURE') });
     else sendBuffered(integration, await collect(body, MAX_BUFFERED_REPLY_BYTES), () => over, finish);
@@ -81,7 +81,7 @@ const sendBuffered = (integration: Integration, result: Buffer, over: () => bool
   response.end(bytes);
 };
 
-const throwAway = (body: Readable): void => {
+const discard = (body: Readable): void => {
   body.on('error', () => undefined);
   body.resume();
 };

@@ -2,7 +2,7 @@ import type { Route } from '../assembly/local-app.ts';
 
 export interface RouteMatch {
   readonly route: Route;
-  /** As sent, still percent-encoded; null when the path has no parameter. */
+  /** Still percent-encoded; null if the path has no parameters. */
   readonly pathParameters: Readonly<Record<string, string>> | null;
 }
 
@@ -12,7 +12,7 @@ const RANK_GREEDY = 2;
 
 /**
  * Finds the route of a request as API Gateway does: the resource first (an exact segment beats `{name}`, which beats
- * `{name+}`), then its method (a specific one beats ANY). A resource without the method is no match, even if a wider one has it.
+ * `{name+}`), then its method (a specific one beats ANY). If that resource lacks the method, no other resource is tried.
  * @param pathname starts with `/`, without stage and query string
  */
 export const matchRoute = (routes: readonly Route[], method: string, pathname: string): RouteMatch | undefined => {
@@ -29,7 +29,7 @@ export const matchRoute = (routes: readonly Route[], method: string, pathname: s
   return route && { route, pathParameters: Object.keys(best.parameters).length > 0 ? best.parameters : null };
 };
 
-// API Gateway ignores one slash at the end of a path.
+// API Gateway ignores one trailing slash.
 const segmentsOf = (pathname: string): string[] => {
   const trimmed = pathname.replace(/^\//, '').replace(/\/$/, '');
   return trimmed === '' ? [] : trimmed.split('/');

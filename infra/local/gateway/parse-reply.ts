@@ -12,18 +12,18 @@ const headShape = {
 const Prelude = z.object({ ...headShape, cookies: z.array(z.string()).nullish() });
 const ProxyResult = z.object({ ...headShape, body: z.string().nullish(), isBase64Encoded: z.boolean().nullish() });
 
-export interface BufferedReply extends ReplyHead {
+interface BufferedReply extends ReplyHead {
   readonly body: string;
   readonly isBase64Encoded: boolean;
 }
 
-/** Parses the metadata prelude of a streamed answer; undefined when it is malformed. */
+/** Parses the metadata prelude of a streamed response; undefined if it is malformed. */
 export const parsePrelude = (text: string): ReplyHead | undefined => {
   const parsed = Prelude.safeParse(parseJson(text));
   return parsed.success ? toHead(parsed.data, parsed.data.cookies ?? []) : undefined;
 };
 
-/** Parses the result of a buffered Lambda proxy integration; undefined when it is malformed. */
+/** Parses the result of a buffered Lambda proxy integration; undefined if it is malformed. */
 export const parseProxyResult = (text: string): BufferedReply | undefined => {
   const parsed = ProxyResult.safeParse(parseJson(text));
   if (!parsed.success) return undefined;

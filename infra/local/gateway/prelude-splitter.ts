@@ -1,11 +1,11 @@
 const DELIMITER = Buffer.alloc(8);
 const MAX_PRELUDE_BYTES = 16_384;
 
-export type PreludeSplit = { readonly prelude: string; readonly rest: Buffer } | 'incomplete' | 'too_long';
+type PreludeSplit = { readonly prelude: string; readonly rest: Buffer } | 'incomplete' | 'too_long';
 
 /**
- * Collects a streamed answer until its metadata prelude is whole: JSON, then eight NUL bytes, in the first 16 kB.
- * @returns a function that takes the next chunk and says what is known
+ * Collects a streamed response until its metadata prelude is complete: JSON, then eight NUL bytes, in the first 16 kB.
+ * @returns a function that takes the next chunk and returns the split response once the prelude is complete
  */
 export const createPreludeSplitter = (): ((chunk: Buffer) => PreludeSplit) => {
   let collected: Buffer = Buffer.alloc(0);

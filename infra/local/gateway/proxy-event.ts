@@ -6,13 +6,13 @@ import { isBinary } from './binary-media-types.ts';
 import type { RouteMatch } from './match-route.ts';
 import type { RequestIds } from './request-ids.ts';
 
-/** What arrived on the wire. */
+/** A request as received. */
 export interface ReceivedRequest {
   readonly method: string;
-  /** Path and query string, as sent. */
+  /** Path and query string. */
   readonly target: string;
   readonly httpVersion: string;
-  /** Names and values in turn, in the caller's letter case (`IncomingMessage.rawHeaders`). */
+  /** Alternating names and values, in the caller's letter case (`IncomingMessage.rawHeaders`). */
   readonly rawHeaders: readonly string[];
   readonly sourceIp: string;
   readonly port: number;
@@ -20,7 +20,7 @@ export interface ReceivedRequest {
   readonly receivedAt: Date;
 }
 
-const NOT_PASSED_ON = new Set(['connection', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+const DROPPED = new Set(['connection', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 const TRACE_ID_BYTES = 12;
 
 const NO_IDENTITY: Omit<APIGatewayEventIdentity, 'sourceIp' | 'userAgent'> = {
@@ -40,8 +40,8 @@ const NO_IDENTITY: Omit<APIGatewayEventIdentity, 'sourceIp' | 'userAgent'> = {
 };
 
 /**
- * The event of a Lambda proxy integration of a REST API, format 1.0.
- * The path is as sent and has no stage; query parameters are decoded; the body is base64 when its type is a binary media type of the API.
+ * Builds the event of a REST API's Lambda proxy integration, format 1.0.
+ * The path is unchanged, without the stage; query parameters are decoded; the body is base64 if its type is a binary media type of the API.
  */
 export const proxyEvent = (
   api: RestApi,
@@ -51,7 +51,7 @@ export const proxyEvent = (
 ): APIGatewayProxyEvent => {
   const { pathname, search } = splitTarget(request.target);
   const headers = new MultiValues();
-  for (const [name, value] of headersPassedOn(request)) headers.add(name, value);
+  for (const [name, value] of forwardedHeaders(request)) headers.add(name, value);
   const query = new MultiValues();
   for (const [name, value] of new URLSearchParams(search)) query.add(name, value);
   const host = headers.find('host') ?? '';
@@ -95,14 +95,14 @@ export const splitTarget = (target: string): { pathname: string; search: string 
   return mark < 0 ? { pathname: target, search: '' } : { pathname: target.slice(0, mark), search: target.slice(mark + 1) };
 };
 
-const headersPassedOn = ({ rawHeaders, sourceIp, port, receivedAt }: ReceivedRequest): [string, string][] => {
+const forwardedHeaders = ({ rawHeaders, sourceIp, port, receivedAt }: ReceivedRequest): [string, string][] => {
   const headers: [string, string][] = [];
   let forwardedFor = sourceIp;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
     const value = rawHeaders[index + 1] ?? '';
     if (name.toLowerCase() === 'x-forwarded-for') forwardedFor = `${value}, ${sourceIp}`;
-    else if (!NOT_PASSED_ON.has(name.toLowerCase())) headers.push([name, value]);
+    else if (!DROPPED.has(name.toLowerCase())) headers.push([name, value]);
   }
   const traceTime = Math.floor(receivedAt.getTime() / 1000).toString(16);
   headers.push(['X-Amzn-Trace-Id', `Root=1-${traceTime}-${randomBytes(TRACE_ID_BYTES).toString('hex')}`]);
@@ -110,7 +110,7 @@ const headersPassedOn = ({ rawHeaders, sourceIp, port, receivedAt }: ReceivedReq
   return headers;
 };
 
-/** Names to lists of values; a name keeps the letter case in which it came first. */
+/** Maps names to lists of values. A name keeps its first letter case. */
 class MultiValues {
   readonly #entries = new Map<string, string[]>();
   readonly #names = new Map<string, string>();

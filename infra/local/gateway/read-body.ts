@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * Reads a request's body.
- * @param maxBytes a longer body is not read past this bound
- * @returns the bytes, or undefined for a longer one
- * @throws Error when the caller goes away before the end
+ * @param maxBytes reading stops after this many bytes
+ * @returns the bytes, or undefined if the body is longer
+ * @throws Error if the caller disconnects before the end
  */
 export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> => {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve(undefined);
@@ -22,6 +22,6 @@ export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Bu
       resolve(undefined);
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('close', () => reject(new Error('The caller went away in the middle of its request')));
+    request.once('close', () => reject(new Error('The caller disconnected before the end of the request')));
   });
 };

@@ -1,8 +1,8 @@
 import type { RequestIds } from './request-ids.ts';
 
-export type HeaderValue = string | number | boolean;
+type HeaderValue = string | number | boolean;
 
-/** The head of a function's answer, buffered or streamed. */
+/** The head of a function's response, buffered or streamed. */
 export interface ReplyHead {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, HeaderValue>>;
@@ -12,7 +12,7 @@ export interface ReplyHead {
 
 const DROPPED = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 
-// API Gateway passes these on under the name x-amzn-remapped-…
+// API Gateway renames these to x-amzn-remapped-…
 const REMAPPED = new Set([
   'authorization',
   'content-length',
@@ -26,8 +26,8 @@ const REMAPPED = new Set([
 ]);
 
 /**
- * The headers that a caller gets of a function's answer: names and values in turn, for `response.writeHead`.
- * multiValueHeaders win over headers of the same name; without a content type it is application/json.
+ * Builds the headers that a caller receives from a function's response: alternating names and values, for `response.writeHead`.
+ * multiValueHeaders override headers of the same name. The default content type is application/json.
  */
 export const replyHeaders = (head: ReplyHead, ids: RequestIds): string[] => {
   const byName = new Map<string, { name: string; values: readonly HeaderValue[] }>();
@@ -44,5 +44,5 @@ export const replyHeaders = (head: ReplyHead, ids: RequestIds): string[] => {
   return flat;
 };
 
-/** The headers that API Gateway adds to every answer: names and values in turn. */
+/** The headers that API Gateway adds to every response: alternating names and values. */
 export const gatewayHeaders = (ids: RequestIds): string[] => ['x-amzn-requestid', ids.requestId, 'x-amz-apigw-id', ids.extendedRequestId];

@@ -8,7 +8,7 @@ export interface RequestIds {
 
 const EXTENDED_ID_BYTES = 11;
 
-/** New ids of one API Gateway request. */
+/** Creates the ids of a request. */
 export const newRequestIds = (): RequestIds => ({
   requestId: randomUUID(),
   extendedRequestId: randomBytes(EXTENDED_ID_BYTES).toString('base64'),

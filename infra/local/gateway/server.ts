@@ -9,7 +9,7 @@ import { readBody } from './read-body.ts';
 import { gatewayHeaders } from './reply-headers.ts';
 import { newRequestIds, type RequestIds } from './request-ids.ts';
 
-/** Lambda's own bound on a synchronous invocation's event, in bytes of its JSON. */
+/** Lambda's limit on the JSON event of a synchronous invocation. */
 const MAX_EVENT_BYTES = 6_291_556;
 const MAX_BODY_BYTES = 10_485_760;
 const LINGER_MS = 2_000;
@@ -17,24 +17,24 @@ const LINGER_BYTES = 67_108_864;
 
 export interface GatewayOptions {
   readonly api: RestApi;
-  /** 0 takes any free port. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly startFunction: StartFunction;
-  /** Whether a caller that disconnects stops its function; on AWS it does not. */
+  /** Whether a function is stopped when its caller disconnects. On AWS it keeps running. */
   readonly stopOnDisconnect: boolean;
-  /** Gets one line for each request: method, path, status, milliseconds. */
+  /** Receives one line per request: method, path, status, milliseconds. */
   readonly log: (line: string) => void;
 }
 
 export interface Gateway {
   readonly url: string;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
 /**
  * Serves a REST API with Lambda proxy integrations on 127.0.0.1, as API Gateway does but without the stage in the URL.
- * @throws Error with code EADDRINUSE when the port is taken
+ * @throws Error with code EADDRINUSE if the port is in use
  */
 export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
   const server = createServer((request, response) => {
@@ -42,15 +42,15 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     const { pathname } = splitTarget(request.url ?? '/');
     response.once('close', () => {
       const status = response.headersSent ? String(response.statusCode) : '---';
-      const cut = response.writableFinished ? '' : ' (cut)';
-      options.log(`${request.method} ${pathname} ${status} ${Math.round(performance.now() - startedAt)} ms${cut}`);
+      const note = response.writableFinished ? '' : ' (incomplete)';
+      options.log(`${request.method} ${pathname} ${status} ${Math.round(performance.now() - startedAt)} ms${note}`);
     });
     handle(options, request, response).catch((error: unknown) => {
       options.log(`${request.method} ${pathname}: ${error instanceof Error ? error.message : String(error)}`);
       response.destroy();
     });
   });
-  // API Gateway has no bound of its own on the time of a request but that of the integration.
+  // API Gateway limits the time of the integration only.
   server.requestTimeout = 0;
   return { url: await listen(server, options.port), close: () => closeServer(server) };
 };
@@ -110,7 +110,7 @@ const writeGatewayResponse = (api: RestApi, response: ServerResponse, type: Gate
   response.write(bytes);
 };
 
-// A socket closed with unread bytes is reset, and the caller would never see the answer: so the rest is thrown away for a while.
+// Closing a socket with unread bytes resets it, and the caller would lose the response. So the rest is read and discarded for a while.
 const linger = (request: IncomingMessage, response: ServerResponse): void => {
   let discarded = 0;
   const end = (): void => {

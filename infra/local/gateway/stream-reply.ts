@@ -5,21 +5,21 @@ import { createPreludeSplitter } from './prelude-splitter.ts';
 import { replyHeaders } from './reply-headers.ts';
 import type { RequestIds } from './request-ids.ts';
 
-export interface StreamReplyEvents {
-  /** The function sent something. */
+interface StreamReplyEvents {
+  /** The function sent a chunk. */
   progressed(): void;
-  /** The function ended or died before its prelude was whole. */
+  /** The function ended or failed before its prelude was complete. */
   failed(): void;
 }
 
 /**
- * Passes a streamed answer on as it comes: the prelude becomes the head, then each chunk is written at once, no faster than the caller reads.
- * A function that dies after its prelude ends the caller's connection, so that the body is seen to be incomplete.
- * What comes after the caller has gone is read and thrown away, since the function goes on.
+ * Forwards a streamed response: the prelude becomes the head, then each chunk is written at once, no faster than the caller reads.
+ * If the function fails after its prelude, the caller's connection is closed, so that the caller notices the incomplete body.
+ * After the caller disconnects, the rest is read and discarded, because the function keeps running.
  */
 export const streamReply = (source: Readable, response: ServerResponse, ids: RequestIds, events: StreamReplyEvents): void => {
   const split = createPreludeSplitter();
-  let begun = false;
+  let headSent = false;
   let discarding = false;
 
   const discard = (): void => {
@@ -29,7 +29,7 @@ export const streamReply = (source: Readable, response: ServerResponse, ids: Req
   const fail = (): void => {
     if (discarding) return;
     discard();
-    if (begun) response.destroy();
+    if (headSent) response.destroy();
     else events.failed();
   };
   const begin = (chunk: Buffer): Buffer | undefined => {
@@ -40,7 +40,7 @@ export const streamReply = (source: Readable, response: ServerResponse, ids: Req
       fail();
       return undefined;
     }
-    begun = true;
+    headSent = true;
     response.writeHead(head.statusCode, replyHeaders(head, ids));
     if (result.rest.length === 0) response.flushHeaders();
     return result.rest;
@@ -49,14 +49,14 @@ export const streamReply = (source: Readable, response: ServerResponse, ids: Req
   response.once('close', discard);
   response.on('drain', () => source.resume());
   source.on('data', (chunk: Buffer) => {
-    const answeredOtherwise = !begun && response.headersSent;
-    if (discarding || answeredOtherwise) return;
+    const hasOtherResponse = !headSent && response.headersSent;
+    if (discarding || hasOtherResponse) return;
     events.progressed();
-    const bytes = begun ? chunk : begin(chunk);
+    const bytes = headSent ? chunk : begin(chunk);
     if (bytes && bytes.length > 0 && !response.write(bytes)) source.pause();
   });
   source.once('end', () => {
-    if (begun && !discarding) response.end();
+    if (headSent && !discarding) response.end();
     else fail();
   });
   source.once('error', fail);

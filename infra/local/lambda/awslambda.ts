@@ -1,12 +1,12 @@
 import type { ResponseStream } from './response-stream.ts';
 
-// The marks by which Lambda's own runtime knows a streamed handler.
+// Lambda's own runtime marks streamed handlers in this way.
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming');
 const STREAM_RESPONSE = 'response';
 
 type Handler = (...parameters: unknown[]) => unknown;
 
-/** Sets the global `awslambda` that Lambda's Node runtime gives to functions: `streamifyResponse` and `HttpResponseStream.from`. */
+/** Sets the global `awslambda` that Lambda's Node runtime provides: `streamifyResponse` and `HttpResponseStream.from`. */
 export const installAwsLambda = (): void => {
   Object.assign(globalThis, {
     awslambda: {
@@ -21,5 +21,5 @@ export const installAwsLambda = (): void => {
   });
 };
 
-/** Whether a handler went through `streamifyResponse`. */
+/** Whether a handler is wrapped in `streamifyResponse`. */
 export const isStreaming = (handler: object): boolean => Reflect.get(handler, STREAMING) === STREAM_RESPONSE;

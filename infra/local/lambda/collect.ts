@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /**
  * Reads a stream to its end.
- * @throws Error when it is longer than maxBytes (the rest is thrown away), or when it fails
+ * @throws Error if it fails or is longer than maxBytes (the rest is read and discarded)
  */
 export const collect = async (source: Readable, maxBytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -11,6 +11,6 @@ export const collect = async (source: Readable, maxBytes: number): Promise<Buffe
     length += chunk.length;
     if (length <= maxBytes) chunks.push(chunk);
   }
-  if (length > maxBytes) throw new Error(`A body of ${length} bytes is over the bound of ${maxBytes}`);
+  if (length > maxBytes) throw new Error(`The body has ${length} bytes; the limit is ${maxBytes}`);
   return Buffer.concat(chunks);
 };

@@ -2,26 +2,26 @@ import type { LambdaFunction } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
 import type { Hosts } from '../hosts.ts';
 
-/** Where the emulators are. */
+/** URLs of the emulators. */
 export interface Endpoints {
   readonly dynamodbUrl: string;
   readonly sagemakerUrl: string;
   readonly s3Url: string;
-  /** The API by which functions invoke functions. */
+  /** Lambda's Invoke API. */
   readonly lambdaUrl: string;
   /** null: the app has no user pool. */
   readonly cognitoUrl: string | null;
 }
 
-/** Where the other host is of one that serves models, in place of where it would be on AWS. */
+/** Replaces the deployed URL of the other inference host with its local URL. */
 const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: Hosts): Record<string, string> => {
   const url = scope === undefined ? undefined : scope === 'on_demand' ? hosts?.serverless : hosts?.ondemand;
   return url ? { OTHER_HOST_URL: url } : {};
 };
 
 /**
- * The whole environment of a function process: Lambda's variables, the template's, and where AWS is here. Nothing of the developer's own.
- * @param hosts where the hosts of the run are, for functions whose environment names the host that they serve
+ * Builds the environment of a function process: Lambda's variables, the template's and the emulators' URLs. Nothing is inherited.
+ * @param hosts URLs of the local hosts, for functions with HOST_SCOPE
  */
 export const functionVariables = (
   fn: LambdaFunction,

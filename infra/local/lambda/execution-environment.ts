@@ -13,30 +13,30 @@ const RUNTIME = path.join(import.meta.dirname, 'runtime.ts');
 const MAX_ERROR_BYTES = 262_144;
 const EXIT_GRACE_MS = 100;
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly fn: LambdaFunction;
   readonly variables: Readonly<Record<string, string>>;
   readonly socketPath: string;
   /** A file descriptor for stdout and stderr. */
   readonly logFile: number;
-  /** Freezes the process between invocations; it then takes one at a time. */
+  /** Freezes the process between invocations, which then run one at a time. */
   readonly freezes: boolean;
   readonly processes: ProcessList;
 }
 
-/** One process of a function: an execution environment of Lambda. */
+/** A process of a function: one of Lambda's execution environments. */
 export interface ExecutionEnvironment {
   readonly pid: number;
-  /** Rejects when the process ends before it has loaded the bundle. */
+  /** Rejects if the process exits before it has loaded the bundle. */
   readonly ready: Promise<void>;
   readonly exited: Promise<void>;
-  /** False from the first sign that the process ends, which may come before its exit. */
+  /** False as soon as the process seems to be exiting, which can be before its exit event. */
   alive(): boolean;
   /**
-   * Starts an invocation; `over` is called once, when it is over in the function too, or the process has died.
-   * @throws InvocationFailed when the function fails or dies before its first byte
+   * Starts an invocation. `onEnd` is called once, when the function has finished too or the process has exited.
+   * @throws InvocationFailed if the function fails or its process exits before the first byte
    */
-  start(payload: Buffer, signal: AbortSignal | undefined, over: () => void): Promise<Invocation>;
+  start(payload: Buffer, signal: AbortSignal | undefined, onEnd: () => void): Promise<Invocation>;
   freeze(): void;
   kill(): void;
 }
@@ -67,21 +67,21 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       else settled();
     });
     child.once('error', reject);
-    void exited.then(() => reject(new InvocationFailed(fn.shortName, 'died', 'the process ended before the bundle was loaded')));
+    void exited.then(() => reject(new InvocationFailed(fn.shortName, 'died', 'the process exited before the bundle was loaded')));
   });
   ready.catch(() => undefined);
-  // A reset connection is the first sign of a process that ends: who hears of it should find the next process on its way.
-  const exitedSoon = (): Promise<boolean> => Promise.race([exited.then(() => true), delay(EXIT_GRACE_MS, false)]);
+  // A connection can reset before the exit event. Callers wait for that event, so that the pool has started the next process.
+  const waitForExit = (): Promise<boolean> => Promise.race([exited.then(() => true), delay(EXIT_GRACE_MS, false)]);
 
-  // While it is not known whether the process ends, it gets no other invocation.
-  let doubts = 0;
-  const inDoubt = async (exit: Promise<boolean>): Promise<void> => {
-    doubts += 1;
+  // While it is unclear whether the process is exiting, it gets no more invocations.
+  let exitChecks = 0;
+  const checkExit = async (exit: Promise<boolean>): Promise<void> => {
+    exitChecks += 1;
     await exit;
-    doubts -= 1;
+    exitChecks -= 1;
   };
 
-  const start = (payload: Buffer, signal: AbortSignal | undefined, over: () => void): Promise<Invocation> => {
+  const start = (payload: Buffer, signal: AbortSignal | undefined, onEnd: () => void): Promise<Invocation> => {
     if (options.freezes) child.kill('SIGCONT');
     const requestId = randomUUID();
     let timedOut = false;
@@ -90,19 +90,19 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       alive = false;
       child.kill('SIGKILL');
     }, fn.timeoutMs);
-    // Two things must end before a process may be frozen: the answer, and the handler.
+    // A process can be frozen only after both the response and the handler have ended.
     let pending = options.freezes ? 2 : 1;
-    const part = (): void => {
+    const endPart = (): void => {
       pending -= 1;
       if (pending === 0) end();
     };
     const end = (): void => {
       if (!inFlight.delete(end)) return;
       clearTimeout(timer);
-      over();
+      onEnd();
     };
     inFlight.add(end);
-    if (options.freezes) settled = part;
+    if (options.freezes) settled = endPart;
     const request = httpRequest({
       socketPath,
       agent,
@@ -112,8 +112,8 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
     });
     let isWhole = (): boolean => false;
     request.once('close', () => {
-      if (isWhole()) part();
-      else void inDoubt(exitedSoon()).then(part);
+      if (isWhole()) endPart();
+      else void checkExit(waitForExit()).then(endPart);
     });
     request.end(payload);
     return new Promise((resolve, reject) => {
@@ -124,12 +124,12 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       });
       request.on('error', (error: NodeJS.ErrnoException) => {
         const fail = (reason: InvocationFailure, detail: string): void => reject(new InvocationFailed(fn.shortName, reason, detail));
-        if (signal?.aborted) fail('aborted', 'the caller went away');
+        if (signal?.aborted) fail('aborted', 'the caller disconnected');
         else if (timedOut) fail('timed_out', `timed out after ${fn.timeoutMs} ms`);
-        else if (error.code === 'ECONNREFUSED') void exitedSoon().then(() => fail('not_reached', 'the process had ended'));
+        else if (error.code === 'ECONNREFUSED') void waitForExit().then(() => fail('not_reached', 'the process had exited'));
         else
-          void exitedSoon().then((died) =>
-            died ? fail('died', 'the process ended in the middle of an invocation') : fail('function_error', 'it closed its response'),
+          void waitForExit().then((died) =>
+            died ? fail('died', 'the process exited during the invocation') : fail('function_error', 'the function closed its response'),
           );
       });
     });
@@ -138,7 +138,7 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
     pid,
     ready,
     exited,
-    alive: () => alive && doubts === 0,
+    alive: () => alive && exitChecks === 0,
     start,
     freeze: () => void child.kill('SIGSTOP'),
     kill: () => void child.kill('SIGKILL'),
@@ -156,7 +156,7 @@ const startProcess = ({ fn, variables, socketPath, logFile, freezes, processes }
     memoryMiB: fn.memoryMiB,
     reportsSettled: freezes,
   };
-  // Detached: a Ctrl-C in the terminal is for the runner alone, which then ends everything in order.
+  // Detached, so that Ctrl-C reaches only the runner, which then stops everything in order.
   const child = fork(RUNTIME, [JSON.stringify(runtimeOptions)], {
     cwd: fn.folder,
     env: { ...variables },

@@ -14,13 +14,13 @@ const MAX_ATTEMPTS = 3;
 export interface FunctionPoolOptions {
   readonly fn: LambdaFunction;
   readonly variables: Readonly<Record<string, string>>;
-  /** A folder for sockets, its path short. */
+  /** Folder for sockets; its path must be short. */
   readonly socketFolder: string;
   readonly logFolder: string;
-  /** undefined: one process with concurrent invocations. n: at most n processes with one invocation each, frozen in between. */
+  /** undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between. */
   readonly environments: number | undefined;
   readonly processes: ProcessList;
-  /** Called when a process has started or ended. */
+  /** Called when a process has started or exited. */
   readonly onChange: () => void;
   readonly log: (line: string) => void;
 }
@@ -30,10 +30,10 @@ export interface FunctionPool {
   /** Resolves when the first process has loaded the bundle. */
   readonly ready: Promise<void>;
   /**
-   * Starts an invocation. It waits for a free process at most ten seconds, behind at most 1,000 others.
-   * @param payload the event, JSON
-   * @param signal aborting it ends the function's response stream
-   * @throws InvocationFailed when the function fails before its first byte
+   * Starts an invocation. It waits at most ten seconds for a free process; at most 1,000 invocations can wait.
+   * @param payload the event as JSON
+   * @param signal aborting it closes the function's response stream
+   * @throws InvocationFailed if the function fails before its first byte
    */
   start(payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
   pids(): number[];
@@ -47,11 +47,11 @@ interface Member {
 }
 
 interface Waiter {
-  take(member: Member): void;
+  assign(member: Member): void;
   fail(error: Error): void;
 }
 
-/** Starts the processes of a function. One that dies is started again, with a growing delay while it does not come up. */
+/** Starts the processes of a function. A process that exits is restarted, with a growing delay while it fails to start. */
 export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool => {
   const { fn, log } = options;
   const capacity = options.environments === undefined ? Number.POSITIVE_INFINITY : 1;
@@ -91,9 +91,8 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
     members.delete(member);
     if (closed) return;
     const delayMs = backoff.nextDelayMs();
-    log(
-      `function ${fn.shortName} (process ${member.environment.pid}) ended${member.ready ? '' : ' before it had loaded its bundle'}; it starts again in ${delayMs} ms`,
-    );
+    const when = member.ready ? '' : ' before it was ready';
+    log(`function ${fn.shortName} (process ${member.environment.pid}) exited${when}; restarting in ${delayMs} ms`);
     options.onChange();
     restart ??= setTimeout(() => {
       restart = undefined;
@@ -106,18 +105,18 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
   };
 
   const serve = (member: Member): void => {
-    while (waiters.length > 0 && member.inFlight < capacity) waiters.shift()?.take(member);
+    while (waiters.length > 0 && member.inFlight < capacity) waiters.shift()?.assign(member);
     if (options.environments !== undefined && member.inFlight === 0) member.environment.freeze();
   };
 
   const wait = (): Promise<Member> =>
     new Promise((resolve, reject) => {
       if (waiters.length >= MAX_WAITING) {
-        reject(new InvocationFailed(fn.shortName, 'throttled', 'Rate Exceeded: too many invocations wait'));
+        reject(new InvocationFailed(fn.shortName, 'throttled', 'Rate Exceeded: too many invocations are waiting'));
         return;
       }
       const waiter: Waiter = {
-        take(member) {
+        assign(member) {
           clearTimeout(timer);
           member.inFlight += 1;
           resolve(member);
@@ -145,7 +144,7 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
   };
 
   const start = async (payload: Buffer, signal?: AbortSignal, attempt = 1): Promise<Invocation> => {
-    if (closed) throw new InvocationFailed(fn.shortName, 'died', 'the local run is ending');
+    if (closed) throw new InvocationFailed(fn.shortName, 'died', 'the local run is stopping');
     const member = await acquire();
     try {
       return await member.environment.start(payload, signal, () => {
@@ -167,7 +166,7 @@ export const createFunctionPool = (options: FunctionPoolOptions): FunctionPool =
       if (closed) return;
       closed = true;
       clearTimeout(restart);
-      for (const waiter of waiters.splice(0)) waiter.fail(new InvocationFailed(fn.shortName, 'died', 'the local run is ending'));
+      for (const waiter of waiters.splice(0)) waiter.fail(new InvocationFailed(fn.shortName, 'died', 'the local run is stopping'));
       const ending = [...members].map(({ environment }) => environment);
       for (const environment of ending) environment.kill();
       await Promise.all(ending.map(({ exited: ended }) => ended));

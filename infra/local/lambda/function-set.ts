@@ -11,27 +11,27 @@ import type { Invocation } from './invocation.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
 
-export interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
+interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
   readonly functions: readonly LambdaFunction[];
   readonly endpoints: Endpoints;
-  /** The hosts of the run, if functions are to be told of them. */
+  /** URLs of the local hosts, for functions with HOST_SCOPE. */
   readonly hosts?: Hosts | undefined;
 }
 
 export class FunctionNotFound extends Error {
   constructor(name: string) {
-    super(`There is no function ${name}`);
+    super(`Function ${name} does not exist`);
     this.name = 'FunctionNotFound';
   }
 }
 
-/** All functions of the app. A function is named by its short name, its name or its ARN. */
+/** All functions of the app. A function is identified by its short name, its name or its ARN. */
 export interface FunctionSet {
   /** Resolves when each function has a process that has loaded its bundle. */
   readonly ready: Promise<void>;
   /** Starts an invocation; see FunctionPool.start. Rejects with FunctionNotFound for an unknown name. */
   start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
-  /** Invokes a function as `lambda:Invoke` does: its whole result, parsed. Rejects with InvocationFailed when it fails. */
+  /** Invokes a function as `lambda:Invoke` does and returns its parsed result. Rejects with InvocationFailed if it fails. */
   invoke(name: string, event: unknown): Promise<unknown>;
   /** Process ids by short name. */
   pids(): Record<string, number[]>;
@@ -40,7 +40,7 @@ export interface FunctionSet {
 
 /** Starts the processes of all functions. */
 export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
-  // The path of a socket may have about 100 characters, so it is not in the state folder.
+  // A socket path is limited to about 100 characters, so it cannot be in the state folder.
   const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
   const pools = options.functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
     fn,

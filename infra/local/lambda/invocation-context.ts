@@ -1,7 +1,7 @@
 import type { RuntimeOptions } from './runtime-options.ts';
 
-/** The part of Lambda's context object that is the same for every way of answering. */
-export interface InvocationContext {
+/** The part of Lambda's context object that buffered and streamed handlers have in common. */
+interface InvocationContext {
   readonly awsRequestId: string;
   readonly callbackWaitsForEmptyEventLoop: boolean;
   readonly functionName: string;
@@ -15,7 +15,7 @@ export interface InvocationContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** The context object of one invocation, its time running from now. */
+/** Creates the context object of an invocation, whose timeout starts now. */
 export const invocationContext = (options: RuntimeOptions, requestId: string): InvocationContext => {
   const deadline = performance.now() + options.timeoutMs;
   return {

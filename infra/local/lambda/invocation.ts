@@ -1,21 +1,21 @@
 import type { Readable } from 'node:stream';
 
-/** A function that has begun to answer. */
+/** An invocation whose response has started. */
 export interface Invocation {
   readonly requestId: string;
-  /** What the function writes, as it writes it; it must be read to the end. An error means that the function failed or died. */
+  /** The response as the function writes it; it must be read to the end. An error means that the function failed or its process exited. */
   readonly body: Readable;
 }
 
 export type InvocationFailure = 'function_error' | 'not_reached' | 'died' | 'timed_out' | 'throttled' | 'aborted';
 
-/** What a handler threw: the name and the message of its error. */
-export interface Thrown {
+/** Name and message of an error that a handler threw. */
+interface Thrown {
   readonly errorType: string;
   readonly errorMessage: string;
 }
 
-/** A function that did not answer. The message says why, in the words of the function where it failed by itself. */
+/** An invocation without a response. If the handler threw an error, the message contains it. */
 export class InvocationFailed extends Error {
   readonly reason: InvocationFailure;
   readonly thrown: Thrown | undefined;

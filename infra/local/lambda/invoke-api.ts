@@ -13,20 +13,20 @@ export interface InvokeApi {
   close(): Promise<void>;
 }
 
-interface Answer {
+interface InvokeResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
 }
 
 /**
- * Starts the API of Lambda by which functions invoke functions: `Invoke`, of the type RequestResponse
- * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). A caller that goes away does not stop the function.
+ * Starts Lambda's Invoke API, for the invocation type RequestResponse
+ * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller disconnects.
  */
 export const startInvokeApi = async (start: FunctionSet['start']): Promise<InvokeApi> => {
   const server = createServer((request, response) => {
-    answerTo(start, request).then(
-      (answer) => send(response, answer),
+    respondTo(start, request).then(
+      (result) => send(response, result),
       () => response.destroy(),
     );
   });
@@ -34,23 +34,24 @@ export const startInvokeApi = async (start: FunctionSet['start']): Promise<Invok
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 
-const answerTo = async (start: FunctionSet['start'], request: IncomingMessage): Promise<Answer> => {
+const respondTo = async (start: FunctionSet['start'], request: IncomingMessage): Promise<InvokeResponse> => {
   const event = await readBody(request, MAX_EVENT_BYTES);
   const [, name] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/.exec(request.url ?? '') ?? [];
-  if (name === undefined || request.method !== 'POST') return refusal(404, 'UnknownOperationException', 'The local run knows only Invoke.');
+  if (name === undefined || request.method !== 'POST')
+    return apiError(404, 'UnknownOperationException', 'The local run supports only Invoke.');
   if (!event) {
     request.resume();
     const message = `Request must be smaller than ${MAX_EVENT_BYTES} bytes for the InvokeFunction operation`;
-    return refusal(413, 'RequestTooLargeException', message);
+    return apiError(413, 'RequestTooLargeException', message);
   }
   const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';
   if (type !== 'RequestResponse')
-    return refusal(400, 'InvalidParameterValueException', `The local run invokes functions with RequestResponse only, not ${type}.`);
-  if (!isJson(event)) return refusal(400, 'InvalidRequestContentException', 'Could not parse request body into json.');
+    return apiError(400, 'InvalidParameterValueException', `The local run supports invocations with RequestResponse only, not ${type}.`);
+  if (!isJson(event)) return apiError(400, 'InvalidRequestContentException', 'Could not parse request body into json.');
   return invoke(start, decodeURIComponent(name), event.length > 0 ? event : Buffer.from('{}'));
 };
 
-const invoke = async (start: FunctionSet['start'], name: string, event: Buffer): Promise<Answer> => {
+const invoke = async (start: FunctionSet['start'], name: string, event: Buffer): Promise<InvokeResponse> => {
   try {
     const { requestId, body } = await start(name, event);
     try {
@@ -60,19 +61,19 @@ const invoke = async (start: FunctionSet['start'], name: string, event: Buffer):
     }
   } catch (error) {
     if (error instanceof FunctionNotFound)
-      return refusal(404, 'ResourceNotFoundException', `Function not found: ${name}`, { Type: 'User' });
+      return apiError(404, 'ResourceNotFoundException', `Function not found: ${name}`, { Type: 'User' });
     if (!(error instanceof InvocationFailed)) throw error;
     return failure(error);
   }
 };
 
-const failure = ({ reason, message, thrown }: InvocationFailed): Answer => {
+const failure = ({ reason, message, thrown }: InvocationFailed): InvokeResponse => {
   switch (reason) {
     case 'throttled':
-      return refusal(429, 'TooManyRequestsException', 'Rate Exceeded.', { Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded' });
+      return apiError(429, 'TooManyRequestsException', 'Rate Exceeded.', { Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded' });
     case 'not_reached':
     case 'aborted':
-      return refusal(500, 'ServiceException', message);
+      return apiError(500, 'ServiceException', message);
     case 'timed_out':
       return functionError('Sandbox.Timedout', message);
     case 'died':
@@ -82,13 +83,13 @@ const failure = ({ reason, message, thrown }: InvocationFailed): Answer => {
   }
 };
 
-const functionError = (errorType: string, errorMessage: string): Answer => ({
+const functionError = (errorType: string, errorMessage: string): InvokeResponse => ({
   status: 200,
   headers: { 'x-amz-function-error': 'Unhandled' },
   body: JSON.stringify({ errorType, errorMessage }),
 });
 
-const refusal = (status: number, type: string, message: string, facts: object = {}): Answer => ({
+const apiError = (status: number, type: string, message: string, facts: object = {}): InvokeResponse => ({
   status,
   headers: { 'x-amzn-errortype': type },
   body: JSON.stringify({ ...facts, message, Message: message }),
@@ -104,7 +105,7 @@ const isJson = (event: Buffer): boolean => {
   }
 };
 
-const send = (response: ServerResponse, { status, headers, body }: Answer): void => {
+const send = (response: ServerResponse, { status, headers, body }: InvokeResponse): void => {
   response.writeHead(status, { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST', ...headers });
   response.end(body);
 };

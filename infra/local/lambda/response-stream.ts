@@ -1,4 +1,4 @@
-// An import of node:http loads all of its lazy parts, undici too, into each function process; this does not.
+// Unlike an import of node:http, this does not load its lazy parts, such as undici, into each function process.
 const { ServerResponse } = process.getBuiltinModule('http');
 
 const PRELUDE_CONTENT_TYPE = 'application/vnd.awslambda.http-integration-response';
@@ -7,8 +7,8 @@ const DELIMITER = Buffer.alloc(8);
 type WriteCallback = (error: Error | null | undefined) => void;
 
 /**
- * The response stream of a streamed handler. It is the HTTP response itself, so a write of the function is one write on the socket,
- * and `write` returns false when the reader is behind.
+ * The response stream of a streamed handler. It is the HTTP response itself, so each write of the function is one write on the socket,
+ * and `write` returns false when the reader cannot keep up.
  */
 export class ResponseStream extends ServerResponse {
   #prelude: string | undefined;
@@ -17,7 +17,7 @@ export class ResponseStream extends ServerResponse {
     this.setHeader('content-type', contentType);
   }
 
-  /** Puts the metadata prelude before the first write. As on AWS, an `end` without a write does not send it. */
+  /** Sets the metadata prelude, which is sent before the first write. As on AWS, an `end` without a write does not send it. */
   setPrelude(prelude: unknown): void {
     this.setContentType(PRELUDE_CONTENT_TYPE);
     this.#prelude = JSON.stringify(prelude);

@@ -1,4 +1,4 @@
-/** What the pool tells a function process, as JSON in its one argument. */
+/** Options of a function process, passed as JSON in its only argument. */
 export interface RuntimeOptions {
   readonly socketPath: string;
   readonly folder: string;
@@ -8,11 +8,11 @@ export interface RuntimeOptions {
   readonly functionArn: string;
   readonly timeoutMs: number;
   readonly memoryMiB: number;
-  /** Whether the process must say when an invocation is over, so that it can be frozen. */
+  /** Whether the process reports the end of each invocation, so that it can be frozen. */
   readonly reportsSettled: boolean;
 }
 
-/** What a function process tells the pool. */
+/** A message from a function process to the pool. */
 export type RuntimeMessage = { readonly type: 'ready' } | { readonly type: 'settled' };
 
 export const REQUEST_ID_HEADER = 'x-request-id';

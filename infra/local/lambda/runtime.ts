@@ -6,18 +6,18 @@ import { ResponseStream } from './response-stream.ts';
 import { REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 
 /*
- * The program of a function process: it loads the bundle, then serves invocations on a socket. A request's body is the event; the answer is
- * what the handler returns (JSON) or streams. Status 500 is a handler that failed before its first byte, with Lambda's error object;
- * one that fails later has its connection destroyed.
+ * The program of a function process: it loads the bundle, then serves invocations on a socket. The request body is the event; the response
+ * is the handler's result (JSON) or its stream. If the handler fails before its first byte, the response is a 500 with Lambda's error
+ * object; if it fails later, the connection is destroyed.
  */
 const { createServer } = process.getBuiltinModule('http');
 
-/** Lambda's bound on what a handler may return, in bytes of its JSON. */
+/** Lambda's limit on the JSON result of a handler. */
 const MAX_RESULT_BYTES = 6_291_556;
 
 const options: RuntimeOptions = JSON.parse(process.argv[2] ?? '');
 
-const tell = (message: RuntimeMessage): void => {
+const notify = (message: RuntimeMessage): void => {
   process.send?.(message);
 };
 
@@ -61,22 +61,22 @@ const serve = async (): Promise<void> => {
     }
     if (!options.reportsSettled) return;
     await closed(response);
-    tell({ type: 'settled' });
+    notify({ type: 'settled' });
   };
 
   const server = createServer({ ServerResponse: ResponseStream }, (request, response) => {
     const body: Buffer[] = [];
     response.sendDate = false;
-    // A write after the caller has gone must fail in the function that writes, not end the process.
+    // A write after the caller has disconnected must fail in the function, not crash the process.
     response.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => body.push(chunk));
     request.once('end', () => void run(request, body, response));
   });
-  // Idle connections stay: a frozen process would find all its timers overdue when it is thawed.
+  // No timeouts: they would all be overdue when a frozen process resumes.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.headersTimeout = 0;
-  server.listen(options.socketPath, () => tell({ type: 'ready' }));
+  server.listen(options.socketPath, () => notify({ type: 'ready' }));
 };
 
 process.once('disconnect', () => process.exit(1));

@@ -1,10 +1,10 @@
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
 
-/** How long to wait before the next start of a process that died: nothing at first, then doubling up to five seconds. */
-export interface Backoff {
+/** Delays between retries: none at first, then doubling up to five seconds. */
+interface Backoff {
   nextDelayMs(): number;
-  /** Called once the process is up and of use. */
+  /** Must be called after a success. */
   reset(): void;
 }
 

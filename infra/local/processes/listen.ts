@@ -3,9 +3,9 @@ import type { Server } from 'node:http';
 
 /**
  * Listens on 127.0.0.1.
- * @param port 0 takes any free one
- * @returns the URL, without a slash at the end
- * @throws Error with code EADDRINUSE when the port is taken
+ * @param port 0 picks a free port
+ * @returns the URL without a trailing slash
+ * @throws Error with code EADDRINUSE if the port is in use
  */
 export const listen = async (server: Server, port: number): Promise<string> => {
   server.listen(port, '127.0.0.1');
@@ -15,7 +15,7 @@ export const listen = async (server: Server, port: number): Promise<string> => {
   return `http://127.0.0.1:${address.port}`;
 };
 
-/** Stops listening and ends all connections. */
+/** Stops listening and closes all connections. */
 export const closeServer = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     server.close(() => resolve());

@@ -2,11 +2,11 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Starts a process whose output goes to `<folder>/<name>.log`, after what is there.
- * @param start gets the file's descriptor, which is closed here once the process has its own
+ * Starts a process whose output is appended to `<folder>/<name>.log`.
+ * @param start receives the file descriptor, which is closed after it returns
  */
 export const withLogFile = <Started>(folder: string, name: string, start: (logFile: number) => Started): Started => {
-  // Somebody may have cleaned up under us.
+  // The folder may have been deleted during the run.
   mkdirSync(folder, { recursive: true });
   const logFile = openSync(path.join(folder, `${name}.log`), 'a');
   try {

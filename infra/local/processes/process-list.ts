@@ -2,15 +2,15 @@ import { fork } from 'node:child_process';
 import path from 'node:path';
 import type { WatchdogMessage } from './watchdog.ts';
 
-/** Knows every process that the local run started, so that none is left behind whatever happens to the runner. */
+/** Tracks every process of the local run, so that none outlives the runner. */
 export interface ProcessList {
   started(pid: number): void;
   ended(pid: number): void;
-  /** Ends the watchdog, and with it whatever still runs. */
+  /** Ends the watchdog, which first kills the processes that still run. */
   close(): void;
 }
 
-/** Starts the watchdog process that ends the listed processes when this one is gone. */
+/** Starts the watchdog process, which kills the listed processes when this process exits. */
 export const createProcessList = (): ProcessList => {
   const watchdog = fork(path.join(import.meta.dirname, 'watchdog.ts'), [], {
     detached: true,
@@ -20,12 +20,12 @@ export const createProcessList = (): ProcessList => {
   });
   watchdog.unref();
   watchdog.channel?.unref();
-  const tell = (message: WatchdogMessage): void => {
+  const send = (message: WatchdogMessage): void => {
     if (watchdog.connected) watchdog.send(message);
   };
   return {
-    started: (pid) => tell({ type: 'started', pid }),
-    ended: (pid) => tell({ type: 'ended', pid }),
+    started: (pid) => send({ type: 'started', pid }),
+    ended: (pid) => send({ type: 'ended', pid }),
     close() {
       if (watchdog.connected) watchdog.disconnect();
     },

@@ -2,22 +2,22 @@ import type { ChildProcess } from 'node:child_process';
 import { createBackoff } from './backoff.ts';
 import type { ProcessList } from './process-list.ts';
 
-export interface SupervisedOptions<Facts> {
+interface SupervisedOptions<Facts> {
   readonly name: string;
-  /** Starts the process; `previous` is what the one before it told. */
+  /** Starts the process. `previous` has the facts of the process before it. */
   start(previous: Facts | undefined): ChildProcess;
   /** Resolves when the process can be used. */
   whenReady(child: ChildProcess): Promise<Facts>;
-  /** Where its output is. */
+  /** Folder of its log. */
   readonly logFolder: string;
   readonly processes: ProcessList;
   readonly onChange: () => void;
   readonly log: (line: string) => void;
 }
 
-/** A process that is started again when it dies. */
+/** A process that is restarted when it exits. */
 export interface Supervised<Facts> {
-  /** Rejects when the first process ends before it can be used, or is not ready in ten seconds. */
+  /** Rejects if the first process exits before it is ready, or is not ready within ten seconds. */
   readonly ready: Promise<Facts>;
   pid(): number | undefined;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<
   let facts: Facts | undefined;
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
-  let ended: Promise<void> = Promise.resolve();
+  let exited: Promise<void> = Promise.resolve();
   let closed = false;
 
   const launch = async (): Promise<Facts> => {
@@ -39,7 +39,7 @@ export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<
     const { pid } = started;
     child = started;
     if (pid !== undefined) options.processes.started(pid);
-    ended = new Promise((resolve) => {
+    exited = new Promise((resolve) => {
       started.once('exit', () => {
         if (pid !== undefined) options.processes.ended(pid);
         child = undefined;
@@ -52,10 +52,10 @@ export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<
     try {
       facts = await Promise.race([
         options.whenReady(started),
-        ended.then(() => Promise.reject(new Error(`${options.name} ended before it was ready; see its log in ${options.logFolder}`))),
+        exited.then(() => Promise.reject(new Error(`${options.name} exited before it was ready. See its log in ${options.logFolder}`))),
         new Promise<never>((_resolve, reject) => {
           timer = setTimeout(
-            () => reject(new Error(`${options.name} was not ready in ${READY_TIMEOUT_MS} ms; see its log in ${options.logFolder}`)),
+            () => reject(new Error(`${options.name} was not ready within ${READY_TIMEOUT_MS} ms. See its log in ${options.logFolder}`)),
             READY_TIMEOUT_MS,
           );
         }),
@@ -70,17 +70,17 @@ export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<
     }
   };
 
-  const again = (): void => {
+  const restartLater = (): void => {
     if (closed) return;
     const delayMs = backoff.nextDelayMs();
-    options.log(`${options.name} ended; it starts again in ${delayMs} ms`);
+    options.log(`${options.name} exited; restarting in ${delayMs} ms`);
     options.onChange();
     restart = setTimeout(() => {
-      launch().then(watch, again);
+      launch().then(watch, restartLater);
     }, delayMs);
   };
   const watch = (): void => {
-    void ended.then(again);
+    void exited.then(restartLater);
   };
 
   const ready = launch();
@@ -92,7 +92,7 @@ export const supervise = <Facts>(options: SupervisedOptions<Facts>): Supervised<
       closed = true;
       clearTimeout(restart);
       child?.kill('SIGKILL');
-      await ended;
+      await exited;
     },
   };
 };

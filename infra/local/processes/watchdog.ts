@@ -1,6 +1,6 @@
 /*
- * The program that outlives a runner killed by SIGKILL: it then ends the processes that the runner started, also those that are
- * frozen or do not speak Node's IPC.
+ * Waits until the runner exits, even by SIGKILL, and then kills the runner's processes, including those that are frozen or have no
+ * IPC channel.
  */
 export type WatchdogMessage = { readonly type: 'started' | 'ended'; readonly pid: number };
 
@@ -16,7 +16,7 @@ process.once('disconnect', () => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
   }
   process.exit(0);

@@ -1,4 +1,4 @@
-/** An error answer of S3. */
+/** An error response of S3. */
 export interface S3Error {
   readonly status: number;
   readonly code: string;
@@ -17,11 +17,11 @@ export const entityTooLarge: S3Error = {
 export const notImplemented: S3Error = {
   status: 501,
   code: 'NotImplemented',
-  message: 'The local run knows GetObject, HeadObject and PutObject, with a body that is sent as it is.',
+  message: 'The local run supports only GetObject, HeadObject and PutObject with an unchunked body.',
 };
 
 const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The body of an error answer. */
+/** Builds the body of an error response. */
 export const toXml = ({ code, message }: S3Error, resource: string, requestId: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escapeXml(message)}</Message><Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId></Error>`;

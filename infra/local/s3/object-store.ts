@@ -17,7 +17,7 @@ export const createMemoryStore = (): ObjectStore => {
   };
 };
 
-/** Keeps objects as files of a folder. A file is named by the hash of its key: no key can lead out of the folder or be too long. */
+/** Stores objects as files. File names are hashes of the keys, so that no key escapes the folder or is too long. */
 export const createFileStore = (folder: string): ObjectStore => {
   const fileOf = (bucket: string, key: string): string =>
     path.join(folder, ...[bucket, key].map((name) => createHash('sha256').update(name).digest('hex')));
@@ -31,7 +31,7 @@ export const createFileStore = (folder: string): ObjectStore => {
         throw error;
       }
     },
-    // A reader sees the old object or the new one, whole.
+    // The rename is atomic, so readers never see a partial object.
     async put(bucket, key, content) {
       const file = fileOf(bucket, key);
       drafts += 1;

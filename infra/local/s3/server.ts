@@ -14,8 +14,8 @@ export interface S3Emulator {
 }
 
 /**
- * Starts an emulator of S3: GetObject, HeadObject and PutObject, with the bucket in the path, as SDKs have it for an IP address.
- * @param buckets the names of those that there are
+ * Starts an S3 emulator with GetObject, HeadObject and PutObject. The bucket is in the path, as SDKs send it for an IP address.
+ * @param buckets names of the existing buckets
  */
 export const startS3 = async (buckets: ReadonlySet<string>, store: ObjectStore): Promise<S3Emulator> => {
   const server = createServer((request, response) => {
@@ -31,28 +31,28 @@ const serve = async (
   response: ServerResponse,
 ): Promise<void> => {
   const body = await readBody(request, MAX_OBJECT_BYTES);
-  const refuse = (error: S3Error): void => sendError(request, response, error);
-  const place = parsePlace(request.url ?? '/');
-  if (!place) return refuse(invalidUri);
-  const { bucket, key } = place;
-  if (!buckets.has(bucket)) return refuse(noSuchBucket);
-  if (key === '') return refuse(notImplemented);
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return refuse(keyTooLong);
+  const reject = (error: S3Error): void => sendError(request, response, error);
+  const object = parseObjectPath(request.url ?? '/');
+  if (!object) return reject(invalidUri);
+  const { bucket, key } = object;
+  if (!buckets.has(bucket)) return reject(noSuchBucket);
+  if (key === '') return reject(notImplemented);
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return reject(keyTooLong);
   if (request.method === 'PUT') {
-    if (!body) return refuse(entityTooLarge);
-    if (isChunked(request)) return refuse(notImplemented);
+    if (!body) return reject(entityTooLarge);
+    if (isChunked(request)) return reject(notImplemented);
     await store.put(bucket, key, body);
     send(response, 200, { etag: etagOf(body) });
     return;
   }
-  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(notImplemented);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return reject(notImplemented);
   const content = await store.get(bucket, key);
-  if (!content) return refuse(noSuchKey);
+  if (!content) return reject(noSuchKey);
   const headers = { etag: etagOf(content), 'content-type': 'application/octet-stream', 'content-length': String(content.length) };
   send(response, 200, headers, request.method === 'GET' ? content : undefined);
 };
 
-const parsePlace = (url: string): { bucket: string; key: string } | undefined => {
+const parseObjectPath = (url: string): { bucket: string; key: string } | undefined => {
   const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(url) ?? [];
   try {
     return { bucket: decodeURIComponent(bucket), key: decodeURIComponent(key) };
@@ -61,7 +61,7 @@ const parsePlace = (url: string): { bucket: string; key: string } | undefined =>
   }
 };
 
-/** Whether the body is cut into signed chunks, as an SDK sends a stream. */
+/** Whether the body is split into signed chunks, as SDKs send streams. */
 const isChunked = ({ headers }: IncomingMessage): boolean =>
   String(headers['content-encoding']).includes('aws-chunked') || String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
 

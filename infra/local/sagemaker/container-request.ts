@@ -1,28 +1,28 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
-/** Where an endpoint's container is. */
+/** The container of an endpoint. */
 export interface ContainerTarget {
   /** Without a path. */
   readonly url: string;
-  /** `/invocations`, or `/v1/chat/completions` of a server that is not a SageMaker container. */
+  /** `/invocations`, or `/v1/chat/completions` for a server that is not a SageMaker container. */
   readonly path: string;
-  /** The inference component that it runs in; without one the endpoint is a plain one. */
+  /** Its inference component; undefined: the endpoint has none. */
   readonly component?: string;
-  /** What the control API says of the endpoint, and of its component: InService unless it is given, whatever an invocation gets. */
+  /** Status in the control API, by default InService. It does not affect invocations. */
   readonly status?: DeploymentStatus;
   readonly componentStatus?: DeploymentStatus;
-  /** By key; unless they are given, the tag that lets Sluice invoke it. */
+  /** Tags by key; the default is the tag that allows Sluice to invoke the endpoint. */
   readonly tags?: Readonly<Record<string, string>>;
   readonly componentTags?: Readonly<Record<string, string>>;
 }
 
-/** What both an endpoint and an inference component can be. */
-export type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
+/** The statuses that endpoints and inference components have in common. */
+type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
 
-export interface ContainerCall {
+interface ContainerCall {
   readonly request: ClientRequest;
-  /** Rejects when the container cannot be reached, or ends the connection before its answer. */
+  /** Rejects if the container cannot be reached or closes the connection before it responds. */
   readonly response: Promise<IncomingMessage>;
 }
 
@@ -30,7 +30,7 @@ const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent
 
 const CUSTOM_ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';
 
-/** Posts a payload to a container with those headers that SageMaker passes on. */
+/** Posts a payload to a container with the headers that SageMaker forwards. */
 export const callContainer = ({ url, path }: ContainerTarget, received: IncomingHttpHeaders, payload: Buffer): ContainerCall => {
   const target = new URL(url.replace(/\/$/, '') + path);
   const attributes = received[CUSTOM_ATTRIBUTES];

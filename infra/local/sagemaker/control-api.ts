@@ -8,11 +8,11 @@ type Endpoints = ReadonlyMap<string, ContainerTarget>;
 
 const VARIANT = 'AllTraffic';
 const DEFAULT_TAGS = { sluice: 'true' };
-/** SageMaker takes no smaller page, and gives this one unless another is asked for. */
+/** SageMaker's minimum and default page size. */
 const TAGS_PAGE = 50;
 const MAX_TAGS_PAGE = 100;
 
-/** An error answer of the control API: always a 400. */
+/** An error response of the control API, always with status 400. */
 class ControlApiError extends Error {
   readonly type: string;
 
@@ -26,7 +26,7 @@ const notFound = (what: string, name: string): ControlApiError =>
   new ControlApiError('ValidationException', `Could not find ${what} "${name}".`);
 const arnOf = (kind: 'endpoint' | 'inference-component', name: string): string =>
   `arn:aws:sagemaker:${REGION}:${ACCOUNT_ID}:${kind}/${name}`;
-/** JSON 1.1 has times in seconds; nothing here ever changes. */
+/** In seconds, as in JSON 1.1. They never change here. */
 const times = { CreationTime: 1_700_000_000, LastModifiedTime: 1_700_000_000 };
 
 const describeEndpoint = (endpoints: Endpoints, input: unknown): object => {
@@ -74,7 +74,7 @@ const tagsOf = (endpoints: Endpoints, arn: string): Readonly<Record<string, stri
 
 const ListTagsInput = z.object({
   ResourceArn: z.string(),
-  /** Where the page begins. */
+  /** Index of the first tag of the page. */
   NextToken: z.coerce.number<string>().int().min(0).default(0),
   MaxResults: z.int().min(TAGS_PAGE).max(MAX_TAGS_PAGE).default(TAGS_PAGE),
 });
@@ -101,7 +101,7 @@ const OPERATIONS: ReadonlyMap<string, (endpoints: Endpoints, input: unknown) => 
 export const serveControlApi = (endpoints: Endpoints, operation: string, body: Buffer, response: ServerResponse): void => {
   try {
     const perform = OPERATIONS.get(operation);
-    if (!perform) throw new ControlApiError('UnknownOperationException', `The local run has no ${operation}.`);
+    if (!perform) throw new ControlApiError('UnknownOperationException', `The local run does not support ${operation}.`);
     send(response, 200, perform(endpoints, parseJson(body)));
   } catch (error) {
     if (!(error instanceof ControlApiError)) throw error;

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { Settings, type SettingsHolder } from './settings.ts';
 
-/** Serves `/control`: PUT replaces the settings (absent ones get their defaults), DELETE resets them, GET shows them. */
+/** Serves `/control`: PUT replaces the settings (missing ones get their defaults), DELETE resets them, GET returns them. */
 export const serveControl = (settings: SettingsHolder, method: string, body: Buffer, response: ServerResponse): void => {
   if (method === 'PUT') {
     const parsed = Settings.safeParse(parseJson(body));
     if (!parsed.success) {
-      send(response, 400, { message: 'These are no settings', issues: parsed.error.issues });
+      send(response, 400, { message: 'Invalid settings', issues: parsed.error.issues });
       return;
     }
     settings.set(parsed.data);

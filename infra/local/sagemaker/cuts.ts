@@ -1,13 +1,14 @@
 import { seededRandom } from './seeded-random.ts';
-export type Cuts = 'whole' | 'random' | 'bytes';
 
-/** One chunk in this many is cut in two by `random`. */
+type Cuts = 'whole' | 'random' | 'bytes';
+
+/** `random` splits one chunk in this many. */
 const RANDOM_CUT_EVERY = 4;
 
 /**
- * How SageMaker cuts a container's answer into payload parts: it does not respect lines, events or characters.
- * @param cuts `whole`: as the container wrote them. `random`: about one chunk in four in two, at any byte. `bytes`: each byte by itself
- * @param seed the same seed makes the same cuts
+ * Creates a splitter of a container's response into payload parts. As on SageMaker, a part can end within a line, event or character.
+ * @param cuts `whole`: one part per chunk. `random`: about one chunk in four is split in two, at any byte. `bytes`: one part per byte
+ * @param seed the same seed gives the same cuts
  * @returns a function from a chunk to its parts, in order
  */
 export const createCutter = (cuts: Cuts, seed: number): ((chunk: Buffer) => Buffer[]) => {

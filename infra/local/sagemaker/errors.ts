@@ -1,7 +1,7 @@
 import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
 import type { Fault, HeadFaultKind } from './settings.ts';
 
-/** An error answer of the SageMaker runtime API. */
+/** An error response of the SageMaker runtime API. */
 export interface WireError {
   readonly status: number;
   /** The value of `x-amzn-errortype`. */
@@ -16,7 +16,7 @@ const plain = (status: number, type: string, message: string): WireError => ({ s
 export const endpointNotFound = (endpoint: string): WireError =>
   plain(400, 'ValidationError', `Endpoint ${endpoint} of account ${ACCOUNT_ID} not found.`);
 
-/** An endpoint with inference components takes only requests that name one of them; a plain one takes none that does. */
+/** An endpoint with inference components accepts only requests for one of them; other endpoints accept no component. */
 export const componentMismatch = (endpoint: string, expected: string | undefined, received: string | undefined): WireError => {
   if (expected === undefined) return plain(400, 'ValidationError', `Endpoint ${endpoint} does not host inference components.`);
   if (received !== undefined) return plain(400, 'ValidationError', `Inference Component ${received} not found.`);
@@ -31,8 +31,8 @@ export const payloadTooLarge = (maxBytes: number): WireError =>
   plain(413, 'ValidationError', `Request body is larger than the limit of ${maxBytes} bytes.`);
 
 /**
- * What SageMaker says when the container answers with an error.
- * @param status the container's
+ * SageMaker's response to an error of the container.
+ * @param status the container's status
  * @param message the container's body
  */
 export const modelError = (endpoint: string, status: number, message: string): WireError => {
@@ -53,7 +53,7 @@ export const modelError = (endpoint: string, status: number, message: string): W
   };
 };
 
-/** The error of a fault that comes before the head of the answer; `refuse` has none. */
+/** The error response of a fault before the head of the response; `refuse` has none. */
 export const faultError = (kind: Exclude<HeadFaultKind, 'refuse'>, fault: Fault, endpoint: string): WireError => {
   if (kind === 'model_error') return modelError(endpoint, fault.original_status, fault.original_message);
   const error = PLAIN_FAULTS[kind];

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that are the same for the same seed. Mulberry32 by Tommy Ettinger, in the public domain: small and good enough to choose bytes. */
+/** Returns a generator of numbers in [0, 1), the same for the same seed. Mulberry32 by Tommy Ettinger, in the public domain. */
 export const seededRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

@@ -17,7 +17,7 @@ const MAX_ERROR_BYTES = 1_048_576;
 const PLAIN_TIMEOUT_MS = 60_000;
 
 export interface SageMakerEmulator {
-  /** For AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME and AWS_ENDPOINT_URL_SAGEMAKER. `PUT`, `GET` and `DELETE /control` read and write its settings. */
+  /** For AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME and AWS_ENDPOINT_URL_SAGEMAKER. `PUT`, `GET` and `DELETE /control` manage its settings. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -32,8 +32,8 @@ interface Call {
 }
 
 /**
- * Starts an emulator of the SageMaker runtime API, InvokeEndpoint and InvokeEndpointWithResponseStream, and of what its control API says of endpoints.
- * @param endpoints name to container; read at each request, so an endpoint may be added later
+ * Starts an emulator of SageMaker's runtime API (InvokeEndpoint, InvokeEndpointWithResponseStream) and of its control API for endpoints.
+ * @param endpoints containers by endpoint name; read for each request, so endpoints can be added later
  */
 export const startSageMaker = async (endpoints: ReadonlyMap<string, ContainerTarget>): Promise<SageMakerEmulator> => {
   const settings = createSettings();
@@ -77,7 +77,7 @@ const serve = async (
 const invokeWithResponseStream = async (call: Call): Promise<void> => {
   const { endpoint, response, settings } = call;
   const claimed = settings.claim(endpoint, true);
-  if (claimed?.at === 'head') return showFault(call, claimed);
+  if (claimed?.at === 'head') return sendFault(call, claimed);
   const reply = await containerReply(call);
   if (!reply) return;
   response.writeHead(200, {
@@ -93,7 +93,7 @@ const invokeWithResponseStream = async (call: Call): Promise<void> => {
 const invoke = async (call: Call): Promise<void> => {
   const { endpoint, response, settings } = call;
   const claimed = settings.claim(endpoint, false);
-  if (claimed?.at === 'head') return showFault(call, claimed);
+  if (claimed?.at === 'head') return sendFault(call, claimed);
   const reply = await containerReply(call, PLAIN_TIMEOUT_MS);
   if (!reply) return;
   try {
@@ -105,12 +105,12 @@ const invoke = async (call: Call): Promise<void> => {
   }
 };
 
-const showFault = ({ endpoint, response }: Call, { kind, fault }: Extract<ClaimedFault, { at: 'head' }>): void => {
+const sendFault = ({ endpoint, response }: Call, { kind, fault }: Extract<ClaimedFault, { at: 'head' }>): void => {
   if (kind === 'refuse') response.destroy();
   else sendError(response, faultError(kind, fault, endpoint));
 };
 
-/** The container's answer, or undefined when it was an error and is answered. */
+/** Returns the container's response, or undefined after sending an error to the caller. */
 const containerReply = async (call: Call, timeoutMs?: number): Promise<IncomingMessage | undefined> => {
   const { endpoint, target, payload, request, response } = call;
   const { request: upstream, response: replied } = callContainer(target, request.headers, payload);

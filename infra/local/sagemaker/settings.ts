@@ -12,7 +12,7 @@ const BEFORE_THE_HEAD = [
   'refuse',
 ] as const;
 
-/** Every way in which an invocation can fail after its head. */
+/** The kinds of failure after the head of the response. */
 export const IN_THE_STREAM = [
   'model_stream_error',
   'internal_stream_failure',
@@ -27,44 +27,44 @@ export const IN_THE_STREAM = [
 export type HeadFaultKind = (typeof BEFORE_THE_HEAD)[number];
 export type StreamFaultKind = (typeof IN_THE_STREAM)[number];
 
-/** A failure that the emulator shows instead of the container's answer. */
+/** A failure that the emulator produces instead of the container's response. */
 export const Fault = z.strictObject({
   kind: z.enum([...BEFORE_THE_HEAD, ...IN_THE_STREAM]),
-  /** In the stream: how many payload parts come first; a shorter stream has the failure at its end. */
+  /** For faults in the stream: number of payload parts before the failure. A shorter stream fails at its end. */
   after_parts: z.int().min(0).max(1_000_000).default(1),
-  /** How many requests it meets; without it all, until it is changed. */
+  /** Number of requests that fail; by default all, until the settings change. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** The only endpoint that it meets. */
+  /** Limits the fault to one endpoint. */
   endpoint: z.string().optional(),
-  /** The HTTP status instead of the usual one of this kind. */
+  /** Overrides the usual HTTP status of this kind. */
   status: z.int().min(400).max(599).optional(),
-  /** Of model_stream_error. */
+  /** For model_stream_error. */
   error_code: z.enum(['ModelInvocationTimeExceeded', 'StreamBroken']).default('ModelInvocationTimeExceeded'),
-  /** Of model_error: the container's status and body. */
+  /** For model_error: the container's status and body. */
   original_status: z.int().min(400).max(599).default(500),
   original_message: z.string().max(65_536).default('Internal Server Error'),
 });
 export type Fault = z.infer<typeof Fault>;
 
-/** What the control route reads and writes. */
+/** The settings that the control route reads and writes. */
 export const Settings = z.strictObject({
   cuts: z.enum(['whole', 'random', 'bytes']).default('random'),
-  /** Of random cuts; each request begins with it. */
+  /** Seed of random cuts; each request starts with it. */
   seed: z.int().min(0).max(4_294_967_295).default(1),
   fault: Fault.nullable().default(null),
 });
 export type Settings = z.infer<typeof Settings>;
 
-/** A fault of a kind that comes before the head of the answer, or one in its stream. */
+/** A fault before the head of the response, or one in its stream. */
 export type ClaimedFault =
   | { readonly at: 'head'; readonly kind: HeadFaultKind; readonly fault: Fault }
   | { readonly at: 'stream'; readonly kind: StreamFaultKind; readonly fault: Fault };
 
-/** The settings in force, and the count of the fault. */
+/** The current settings and the remaining count of the fault. */
 export interface SettingsHolder {
   get(): Settings;
   set(settings: Settings): void;
-  /** Takes one of the fault's times for a request, if it meets the request. Faults of streams do not meet the plain call. */
+  /** Returns the fault if it applies to a request, and counts it. Faults in the stream do not apply to InvokeEndpoint. */
   claim(endpoint: string, streaming: boolean): ClaimedFault | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Fault, StreamFaultKind } from './settings.ts';
 
 const STREAM_TIMEOUT_MS = 480_000;
 
-export interface StreamFault {
+interface StreamFault {
   readonly kind: StreamFaultKind;
   readonly fault: Fault;
 }
@@ -19,9 +19,9 @@ const timeExceeded = (): Buffer =>
   });
 
 /**
- * Sends a container's answer as payload parts, each as it comes and no faster than the reader reads. A container that dies in the middle
- * becomes ModelStreamError StreamBroken. A caller that goes away ends the container's request.
- * @param fault shown after its number of parts, or at the end of a shorter stream
+ * Sends a container's response as payload parts, each as it arrives, no faster than the caller reads. If the container's stream breaks, the
+ * caller receives the ModelStreamError StreamBroken. If the caller disconnects, the request to the container is closed.
+ * @param fault produced after its number of parts, or at the end of a shorter stream
  */
 export const streamParts = (
   source: IncomingMessage,
@@ -42,32 +42,32 @@ export const streamParts = (
     stop();
     response.end(last);
   };
-  const strikes = (): boolean => !over && fault !== undefined && parts >= fault.fault.after_parts;
-  const strikeNow = (struck: StreamFault): void => {
+  const isFaultDue = (): boolean => !over && fault !== undefined && parts >= fault.fault.after_parts;
+  const failWith = (due: StreamFault): void => {
     stop();
-    strike(struck, response);
+    sendFault(due, response);
   };
 
   response.once('close', stop);
   response.on('drain', () => source.resume());
   source.on('data', (chunk: Buffer) => {
     for (const part of cut(chunk)) {
-      if (fault && strikes()) strikeNow(fault);
+      if (fault && isFaultDue()) failWith(fault);
       if (over) return;
       parts += 1;
       if (!response.write(payloadPart(part))) source.pause();
     }
-    if (fault && strikes()) strikeNow(fault);
+    if (fault && isFaultDue()) failWith(fault);
   });
   source.once('end', () => {
-    if (fault && !over) strikeNow(fault);
+    if (fault && !over) failWith(fault);
     else finish();
   });
   source.once('error', () => finish(brokenStream()));
-  if (fault && strikes()) strikeNow(fault);
+  if (fault && isFaultDue()) failWith(fault);
 };
 
-const strike = ({ kind, fault }: StreamFault, response: ServerResponse): void => {
+const sendFault = ({ kind, fault }: StreamFault, response: ServerResponse): void => {
   switch (kind) {
     case 'model_stream_error':
       response.end(
@@ -102,7 +102,7 @@ const strike = ({ kind, fault }: StreamFault, response: ServerResponse): void =>
       response.end();
       return;
     case 'socket_destroyed':
-      // What is written before must arrive: the callback of an empty write comes after it.
+      // Earlier parts must arrive first; the callback of an empty write runs after them.
       response.write('', () => response.destroy());
       return;
     case 'silence':

@@ -9,26 +9,26 @@ export interface EventSourceOptions {
   readonly source: EventSource;
   readonly reader: StreamReader;
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
-  /** Takes the message about a batch that was given up. */
+  /** Sends the message about a batch that exhausted its retries. */
   readonly sendFailure: (queueArn: string, message: object) => Promise<void>;
   readonly log: (line: string) => void;
 }
 
 /**
- * Does what Lambda does for an event source mapping: gathers records that pass the filters until the batch is full or its window has passed,
- * invokes the function, and after a failure tries again, in halves if the mapping says so, until retries or the records' age are used up. After
- * a restart the stream is read from its beginning; unlike on Lambda a record is therefore too old only once it has failed here.
- * @returns a function that ends it; a batch that is not done then comes again after a restart
+ * Runs an event source mapping as Lambda does: collects matching records until the batch is full or its window has passed, and invokes the
+ * function. A failed batch is retried, in halves if the mapping says so, until the retries or the maximum record age are exhausted.
+ * Unlike on Lambda, a record's age counts from its first failure, because a restart reads the stream from its beginning.
+ * @returns a function that stops it; an unfinished batch is delivered again after a restart
  */
 export const startEventSource = ({ source, reader, invoke, sendFailure, log }: EventSourceOptions): (() => void) => {
   const stopped = new AbortController();
   const { signal } = stopped;
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
-  const say = (what: string, error: unknown): void => {
+  const logError = (what: string, error: unknown): void => {
     if (!signal.aborted) log(`event source ${source.logicalId}: ${what}: ${error instanceof Error ? error.message : String(error)}`);
   };
 
-  const giveUp = async (records: readonly unknown[], attempts: number): Promise<void> => {
+  const reportFailure = async (records: readonly unknown[], attempts: number): Promise<void> => {
     if (source.failureQueueArn === undefined) return;
     await sendFailure(source.failureQueueArn, failureMessage(source, records, attempts));
   };
@@ -41,7 +41,7 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
         await invoke(source.functionName, { Records: records });
         return;
       } catch (error) {
-        say(`a batch of ${records.length} failed`, error);
+        logError(`a batch of ${records.length} failed`, error);
         failedAtMs ??= performance.now();
       }
       if (signal.aborted) return;
@@ -50,33 +50,33 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
         await deliver(records.slice(0, middle), attempt, failedAtMs);
         return deliver(records.slice(middle), attempt, failedAtMs);
       }
-      if (attempt >= source.maxRetries || performance.now() - failedAtMs >= source.maxAgeMs) return giveUp(records, attempt + 1);
+      if (attempt >= source.maxRetries || performance.now() - failedAtMs >= source.maxAgeMs) return reportFailure(records, attempt + 1);
       await wait(backoff.nextDelayMs());
     }
   };
 
   const run = async (): Promise<void> => {
     let batch: unknown[] = [];
-    let begunAtMs = 0;
+    let firstReadAtMs = 0;
     const backoff = createBackoff();
     while (!signal.aborted) {
       let read = 0;
       try {
         for await (const page of reader.poll()) {
           const records = page.map((record) => toLambdaRecord(record, source.sourceArn));
-          if (batch.length === 0) begunAtMs = performance.now();
+          if (batch.length === 0) firstReadAtMs = performance.now();
           batch.push(...records.filter((record) => source.filters.length === 0 || source.filters.some((passes) => passes(record))));
           read += page.length;
         }
         backoff.reset();
       } catch (error) {
-        say('the stream could not be read', error);
+        logError('the stream could not be read', error);
         await wait(backoff.nextDelayMs());
       }
-      while (batch.length >= source.batchSize || (batch.length > 0 && performance.now() - begunAtMs >= source.windowMs)) {
+      while (batch.length >= source.batchSize || (batch.length > 0 && performance.now() - firstReadAtMs >= source.windowMs)) {
         const next = batch.slice(0, source.batchSize);
         batch = batch.slice(source.batchSize);
-        await deliver(next, 0).catch((error: unknown) => say('a failure could not be told', error));
+        await deliver(next, 0).catch((error: unknown) => logError('a failed batch could not be reported', error));
         if (signal.aborted) return;
       }
       if (read === 0) await wait(POLL_MS);
@@ -87,7 +87,7 @@ export const startEventSource = ({ source, reader, invoke, sendFailure, log }: E
   return () => stopped.abort();
 };
 
-/** What Lambda tells a destination: which records, and not what is in them. */
+/** Lambda's message to a failure destination: which records failed, without their contents. */
 const failureMessage = (source: EventSource, records: readonly unknown[], attempts: number): object => {
   const changes = records.map((record) => (record as { dynamodb: { SequenceNumber: string } }).dynamodb);
   return {

@@ -7,28 +7,28 @@ import { createStreamReader } from './stream-reader.ts';
 
 const REQUEST_TIMEOUT_MS = 5_000;
 
-export interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
+interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
   readonly eventSources: readonly EventSource[];
-  /** The DynamoDB endpoint, which has the streams too. */
+  /** The DynamoDB endpoint, which also serves the streams. */
   readonly url: string;
-  /** Shortens the windows of the template. */
+  /** Caps the batching windows of the template. */
   readonly batchWindowMs?: number | undefined;
 }
 
-/** Starts all event sources; returns a function that ends them. */
+/** Starts all event sources; returns a function that stops them. */
 export const startEventSources = ({
   eventSources,
   url,
   batchWindowMs = Number.POSITIVE_INFINITY,
   ...common
 }: EventSourcesOptions): (() => void) => {
-  const place = {
+  const clientOptions = {
     endpoint: url,
     region: REGION,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     requestHandler: { requestTimeout: REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true },
   };
-  const [database, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
+  const [database, streams] = [new DynamoDBClient(clientOptions), new DynamoDBStreamsClient(clientOptions)];
   const stops = eventSources.map((source) =>
     startEventSource({
       ...common,

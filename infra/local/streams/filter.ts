@@ -1,18 +1,18 @@
-/** Whether a record passes. */
+/** Whether a record matches. */
 export type Filter = (record: unknown) => boolean;
 
 /**
- * A filter pattern of an event source mapping: an object matches when all of its properties do, a list when one of its rules does. The rules known
- * here are a text, which must be equal, and `{"prefix": …}`.
- * @param where names the mapping in errors
- * @throws Error naming a rule that is not known
+ * Compiles a filter pattern of an event source mapping. An object matches if all of its properties match, a list if one of its rules does.
+ * The supported rules are a string, which must be equal, and `{"prefix": …}`.
+ * @param where the mapping, for error messages
+ * @throws Error naming a rule that is not supported
  */
 export const compileFilter = (pattern: unknown, where: string): Filter => {
   if (Array.isArray(pattern)) {
     const rules = pattern.map((rule) => compileRule(rule, where));
     return (value) => rules.some((matches) => matches(value));
   }
-  if (typeof pattern !== 'object' || pattern === null) throw unknown(pattern, where);
+  if (typeof pattern !== 'object' || pattern === null) throw unsupported(pattern, where);
   const properties = Object.entries(pattern).map(([name, inner]) => ({ name, matches: compileFilter(inner, where) }));
   return (value) =>
     typeof value === 'object' &&
@@ -23,9 +23,9 @@ export const compileFilter = (pattern: unknown, where: string): Filter => {
 const compileRule = (rule: unknown, where: string): Filter => {
   if (typeof rule === 'string') return (value) => value === rule;
   const [[operator, operand] = [], ...others] = Object.entries(rule ?? {});
-  if (operator !== 'prefix' || typeof operand !== 'string' || others.length > 0) throw unknown(rule, where);
+  if (operator !== 'prefix' || typeof operand !== 'string' || others.length > 0) throw unsupported(rule, where);
   return (value) => typeof value === 'string' && value.startsWith(operand);
 };
 
-const unknown = (rule: unknown, where: string): Error =>
-  new Error(`The local run filters by text and by prefix only, not by ${JSON.stringify(rule)} (${where})`);
+const unsupported = (rule: unknown, where: string): Error =>
+  new Error(`The local run supports filters by text and by prefix only, not by ${JSON.stringify(rule)} (${where})`);

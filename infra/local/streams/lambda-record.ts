@@ -3,14 +3,14 @@ import { REGION } from '../assembly/resolve.ts';
 
 const SECOND_MS = 1_000;
 
-/** A record as Lambda hands it to a function: JSON, its time in seconds, bytes as base64. */
+/** Converts a record to the format of Lambda's events: JSON, time in seconds, bytes as base64. */
 export const toLambdaRecord = ({ dynamodb, ...record }: StreamRecord, sourceArn: string): unknown => {
   const { ApproximateCreationDateTime: createdAt, ...change } = dynamodb ?? {};
-  const told = {
+  const output = {
     ...record,
     awsRegion: REGION,
     dynamodb: { ...(createdAt && { ApproximateCreationDateTime: Math.floor(createdAt.getTime() / SECOND_MS) }), ...change },
     eventSourceARN: sourceArn,
   };
-  return JSON.parse(JSON.stringify(told, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value)));
+  return JSON.parse(JSON.stringify(output, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value)));
 };

@@ -8,13 +8,13 @@ import {
   TrimmedDataAccessException,
 } from '@aws-sdk/client-dynamodb-streams';
 
-/** Shards come and go in a stream of DynamoDB Local; dynoxide has one. */
-const SHARDS_EVERY_MS = 10_000;
+/** DynamoDB Local adds and closes shards; dynoxide has only one. */
+const SHARD_LIST_INTERVAL_MS = 10_000;
 const MAX_SHARD_PAGES = 100;
 
 interface Shard {
   readonly id: string;
-  /** Of the record that was read last. */
+  /** Of the last record read. */
   sequenceNumber?: string | undefined;
   iterator?: string | undefined;
   isClosed?: boolean;
@@ -22,7 +22,7 @@ interface Shard {
 
 /** Reads a table's stream from its beginning. */
 export interface StreamReader {
-  /** What has come since the last call: at most one page a shard, in order. After a failure the next call goes on behind the last page. */
+  /** Yields new records: at most one page per shard, in order. After a failure the next call continues after the last page. */
   poll(): AsyncIterable<readonly StreamRecord[]>;
 }
 
@@ -62,7 +62,7 @@ export const createStreamReader = (database: DynamoDBClient, streams: DynamoDBSt
 
   const readShard = async (shard: Shard): Promise<StreamRecord[]> => {
     const iterator = shard.iterator ?? (await iteratorOf(shard));
-    // If this fails, because the iterator has expired or the database was restarted, the next one goes on after the last record.
+    // If this call fails (expired iterator, database restart), the next one continues after the last record.
     shard.iterator = undefined;
     const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
     shard.iterator = NextShardIterator;
@@ -73,7 +73,7 @@ export const createStreamReader = (database: DynamoDBClient, streams: DynamoDBSt
 
   return {
     async *poll() {
-      if (performance.now() - listedAtMs > SHARDS_EVERY_MS) await listShards();
+      if (performance.now() - listedAtMs > SHARD_LIST_INTERVAL_MS) await listShards();
       for (const shard of shards.values()) if (!shard.isClosed) yield await readShard(shard);
     },
   };

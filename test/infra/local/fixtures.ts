@@ -21,16 +21,16 @@ export const fixtureFunction = (bundle: 'streaming' | 'buffered' | 'broken', ove
   ...overrides,
 });
 
-/** Waits until a condition holds, and fails if it does not within ten seconds. */
+/** Waits until a condition holds; throws after ten seconds. */
 export const eventually = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   for (let poll = 0; poll < MAX_POLLS; poll += 1) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
-  throw new Error(`It never came to this: ${what}`);
+  throw new Error(`Timed out waiting until ${what}`);
 };
 
-/** The state letter of a process in /proc (T is stopped), or undefined when it is gone. A zombie is gone. */
+/** The state letter of a process in /proc (T is stopped), or undefined if it has exited (zombies included). */
 export const processState = (pid: number): string | undefined => {
   try {
     const [, state] = /\) (\w) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
@@ -109,7 +109,7 @@ const method = (resourceId: unknown, httpMethod: string, functionId: string, str
   },
 });
 
-/** Two stacks: a table, and a host with a streamed route, a buffered one and gateway responses in one body. */
+/** Two stacks: one with a table and a bucket, one with a host that has a streamed route, a buffered route and a gateway response. */
 export const fixtureStacks: Readonly<Record<string, FixtureStack>> = {
   'test-data': {
     resources: {
@@ -177,7 +177,7 @@ export const fixtureStacks: Readonly<Record<string, FixtureStack>> = {
   },
 };
 
-/** The same with a second host, whose function and that of the first name the host that they serve. */
+/** The same stacks and a second host. One function of each host has HOST_SCOPE. */
 export const twoHosts = (): Readonly<Record<string, FixtureStack>> => {
   const { 'test-serverless': serverless } = fixtureStacks as { 'test-serverless': FixtureStack };
   const { Api, Stage, Proxy: Everything } = serverless.resources;

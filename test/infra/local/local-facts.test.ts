@@ -26,14 +26,14 @@ const facts: LocalFacts = {
   pids: { runner: 1, dynamodb: null, container: 2, cognito: 5, functions: { inference: [3, 4] } },
 };
 
-test('the facts of a run are read back as they were written, and no draft is left', async () => {
+test('returns the facts as they were written, and leaves no temporary file', async () => {
   await using folder = temporaryFolder();
   await writeFacts(folder.path, facts);
   expect(await readFacts(folder.path)).toEqual(facts);
   expect(await readdir(folder.path)).toEqual(['local.json']);
 });
 
-test('no facts, or facts of another version, are none', async () => {
+test('returns undefined for missing facts and for facts of another version', async () => {
   await using folder = temporaryFolder();
   expect(await readFacts(folder.path)).toBeUndefined();
   await writeFile(path.join(folder.path, 'local.json'), '{"base_url":"x"}');

@@ -66,7 +66,7 @@ describe('a local run', () => {
     expect(await reply.json()).toMatchObject({ event: { path: '/any/where', body: null, pathParameters: { proxy: 'any/where' } } });
   });
 
-  test('answers for a function that dies in the words of the gateway response, and goes on', async () => {
+  test('sends the gateway response for a function that crashes, and serves further requests', async () => {
     const reply = await post('die');
     expect(reply.status).toBe(503);
     expect(reply.headers.get('retry-after')).toBe('1');
@@ -74,14 +74,14 @@ describe('a local run', () => {
     expect((await post('echo')).status).toBe(201);
   });
 
-  test('breaks off the answer of a function that dies after its head', async () => {
+  test('breaks the response of a function that crashes after its head', async () => {
     const reply = await post('die_midway');
     expect(reply.status).toBe(201);
     await expect(reply.text()).rejects.toThrow();
     expect((await post('echo')).status).toBe(201);
   });
 
-  test('has the tables of the assembly, and tells functions where AWS is', async () => {
+  test("has the tables of the assembly, and passes the emulators' URLs to functions", async () => {
     expect(run.tables).toEqual({ Things: 'test-data-Things' });
     const client = new DynamoDBClient({
       endpoint: run.dynamodbEndpoint,
@@ -100,13 +100,13 @@ describe('a local run', () => {
     });
   });
 
-  test('invokes functions by name, and fails as they fail', async () => {
+  test('invokes functions by name, and rejects with their errors', async () => {
     expect(await run.invoke('buffered', { action: 'pid' })).toBe(run.pids().functions.buffered?.[0]);
     await expect(run.invoke('buffered', { action: 'fail' })).rejects.toThrow('RangeError: out of range');
-    await expect(run.invoke('nothing', {})).rejects.toThrow('There is no function nothing');
+    await expect(run.invoke('nothing', {})).rejects.toThrow('Function nothing does not exist');
   });
 
-  test('has the buckets of the assembly, and the API by which functions invoke functions', async () => {
+  test("has the buckets of the assembly and Lambda's Invoke API", async () => {
     expect(run.buckets).toEqual({ Files: 'test-data-files' });
     const place = { region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
     const s3 = new S3Client({ ...place, endpoint: run.s3Endpoint });
@@ -119,7 +119,7 @@ describe('a local run', () => {
     lambda.destroy();
   });
 
-  test('tells the functions of each host where the other one is here, and not where it would be on AWS', async () => {
+  test('passes the local URL of the other host to the functions of each host, not its URL on AWS', async () => {
     const withTwo = path.join(folder.path, 'two-hosts');
     await writeAssembly(withTwo, twoHosts());
     const both = await startLocal({ ...options, assemblyDir: withTwo, stateDir: path.join(folder.path, 'two-hosts-state') });
@@ -134,7 +134,7 @@ describe('a local run', () => {
     expect(await run.invoke('buffered', { action: 'environment' })).not.toHaveProperty('OTHER_HOST_URL');
   });
 
-  test('has a caller who comes while it is being started wait, and then serves it', async () => {
+  test('holds early requests until it has started, and then serves them', async () => {
     const probe = createServer();
     const port = Number(new URL(await listen(probe, 0)).port);
     await closeServer(probe);
@@ -146,12 +146,12 @@ describe('a local run', () => {
         return undefined;
       });
       return reply !== undefined;
-    }, 'the port is there');
+    }, 'the port accepts connections');
     expect(reply?.status).toBe(200);
     await (await starting).close();
   });
 
-  test('hands the changes of a table to the function that reads its stream, and what that cannot do to the queue', async () => {
+  test('passes the changes of a table to the function that reads its stream, and reports failed batches to the queue', async () => {
     const { 'test-serverless': serverless } = fixtureStacks as { 'test-serverless': FixtureStack };
     const mapping = {
       EventSourceArn: 'arn:aws:dynamodb:us-east-1:000000000000:table/test-data-Things/stream/local',
@@ -196,7 +196,7 @@ describe('a local run', () => {
         },
       });
       const failed = path.join(streamState, 'queues/test-serverless-Failed.jsonl');
-      await eventually(() => existsSync(failed) && readFileSync(failed, 'utf8').endsWith('\n'), 'the failure is told');
+      await eventually(() => existsSync(failed) && readFileSync(failed, 'utf8').endsWith('\n'), 'the failure is in the queue');
       expect(JSON.parse(readFileSync(failed, 'utf8'))).toMatchObject({ body: { DDBStreamBatchInfo: { batchSize: 1 } } });
     } finally {
       await reading.close();
@@ -210,7 +210,7 @@ describe('a runner', () => {
     ...(dynamodb === null ? [] : [dynamodb]),
   ];
 
-  test('ends what it started when it closes, and when its port is taken', async () => {
+  test('stops its processes when it closes, and fails if its port is in use', async () => {
     const other = await startLocal(options);
     const pids = pidsOf(other.pids());
     const port = Number(new URL(other.hosts.serverless).port);
@@ -219,7 +219,7 @@ describe('a runner', () => {
     expect(pids.map(processState)).toEqual(pids.map(() => undefined));
   });
 
-  test('that is killed leaves no process, also no frozen one', async () => {
+  test('leaves no processes when it is killed, not even frozen ones', async () => {
     const child = fork(
       path.join(import.meta.dirname, 'runner.ts'),
       [assemblyDir, path.join(folder.path, 'killed'), options.containerUrl ?? ''],
@@ -245,7 +245,7 @@ describe('npm start', () => {
     return { code, errors };
   };
 
-  test('says in one line which port is taken, and how to choose another', async () => {
+  test('says in one line which port is in use, and how to choose another', async () => {
     const port = new URL(run.hosts.serverless).port;
     const { code, errors } = await start(
       '--assembly',
@@ -258,7 +258,7 @@ describe('npm start', () => {
       '--container',
       options.containerUrl ?? '',
     );
-    expect(errors).toBe(`Port ${port} is taken. Choose another with --port, or --port 0 for any.\n`);
+    expect(errors).toBe(`Port ${port} is in use. Choose another one with --port, or use --port 0 for any free port.\n`);
     expect(code).toBe(1);
   });
 
@@ -266,7 +266,7 @@ describe('npm start', () => {
     ['--verbose', "Unknown option '--verbose'"],
     ['--port=many', '--port: '],
     ['--environments=0', '--environments: '],
-  ])('refuses %s', async (flag, words) => {
+  ])('rejects %s', async (flag, words) => {
     const { code, errors } = await start(flag);
     expect(errors).toContain(words);
     expect(code).toBe(1);

@@ -50,7 +50,7 @@ describe('a schedule', () => {
     stop();
   });
 
-  test('logs a failure and goes on', async () => {
+  test('logs a failure and continues', async () => {
     const lines: string[] = [];
     const stop = startSchedules(
       [{ ...schedule, input: { constant: true } }],

@@ -38,7 +38,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test('there is a deployment of the demo organization, and a key that opens the on-demand host for it', async () => {
+test('creates a deployment of the demo organization and a key for the on-demand host', async () => {
   const [name, ...others] = (await models.list('org_demo')).keys();
   expect([name, others]).toEqual([demo.ondemand_model, []]);
   const key = parseSecret(demo.ondemand_api_key);
@@ -48,7 +48,7 @@ test('there is a deployment of the demo organization, and a key that opens the o
   expect(parseSecret(demo.api_key)?.scope).toBe('serverless');
 });
 
-test('the deployment answers on the on-demand host', async () => {
+test('the deployment responds on the on-demand host', async () => {
   const response = await fetch(`${run.hosts.ondemand}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -61,7 +61,7 @@ test('the deployment answers on the on-demand host', async () => {
   expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ model: demo.ondemand_model })]);
 });
 
-test('a key of the other host is told where it belongs', async () => {
+test('a key of the other host is rejected with the URL of its host', async () => {
   const ask = (host: string | null, key: string): Promise<Response> =>
     fetch(`${host}/v1/chat/completions`, {
       method: 'POST',
@@ -75,10 +75,10 @@ test('a key of the other host is told where it belongs', async () => {
   expect([atServerless.status, await atServerless.text()]).toEqual([401, expect.stringContaining(ondemand as string)]);
 });
 
-test('the next start keeps keys, prices and what was changed of a deployment, and makes new keys in place of those that are gone', async () => {
+test('the next start keeps valid keys and changed prices, and replaces invalid keys', async () => {
   const deployment = await models.get('org_demo', demo.ondemand_model);
   const [price] = deployment?.prices ?? [];
-  if (!deployment || !price) throw new Error('There is no deployment.');
+  if (!deployment || !price) throw new Error('The deployment does not exist.');
   const raised = { ...price, version: 'price_demo_2', effective_at: 1 };
   await models.put('org_demo', { ...deployment, prices: [price, raised] });
   expect(await seedDemo(run, demo)).toEqual(demo);
@@ -88,7 +88,7 @@ test('the next start keeps keys, prices and what was changed of a deployment, an
   expect(parseSecret(gone.ondemand_api_key)?.scope).toBe('on_demand');
 });
 
-test('a foreign container serves the deployment under the name that it has there', async () => {
+test("a foreign container serves the deployment under the container's name for its model", async () => {
   await seedDemo(run, demo, 'foreign-model');
   expect(await models.get('org_demo', demo.ondemand_model)).toMatchObject({
     status: 'published',
@@ -97,7 +97,7 @@ test('a foreign container serves the deployment under the name that it has there
   });
 });
 
-test('the admin is kept, and made anew where the user pool has lost theirs', async () => {
+test('the admin is kept, or recreated if missing from the user pool', async () => {
   const canLogIn = async ({ admin_email, admin_password }: Demo): Promise<number> =>
     (
       await fetch(`${run.hosts.control}/v1/auth/login`, {

@@ -12,15 +12,15 @@ afterAll(async () => {
 });
 
 describe('a state folder', () => {
-  test('is made, and taken by one run at a time', async () => {
+  test('is created, and locked by one run at a time', async () => {
     const state = path.join(folder.path, 'a', 'b');
-    const giveBack = await takeStateFolder(state);
+    const release = await takeStateFolder(state);
     await expect(takeStateFolder(state)).rejects.toThrow(`Another run (process ${process.pid}) uses the state folder ${state}.`);
-    await giveBack();
+    await release();
     await (await takeStateFolder(state))();
   });
 
-  test('is free again when its run was killed', async () => {
+  test('is no longer locked after its run was killed', async () => {
     const state = path.join(folder.path, 'killed');
     await (await takeStateFolder(state))();
     const child = spawn(process.execPath, ['-e', '']);
@@ -31,7 +31,7 @@ describe('a state folder', () => {
     await (await takeStateFolder(state))();
   });
 
-  test('that is a file is told in one sentence', async () => {
+  test('that is a file causes an error that says what to do', async () => {
     const file = path.join(folder.path, 'file');
     await writeFile(file, '');
     await expect(takeStateFolder(file)).rejects.toThrow(

@@ -15,8 +15,8 @@ const withResource = (id: string, Type: string, Properties: object = {}): Record
   'test-more': { resources: { [id]: { Type, Properties } } },
 });
 
-describe('an assembly', () => {
-  test('gives the routes of its APIs with their functions, transfer mode and timeout', async () => {
+describe('interpreting an assembly', () => {
+  test('returns the routes of its APIs with their functions, transfer modes and timeouts', async () => {
     const { apis, functions } = await interpreted(fixtureStacks);
     expect(apis).toHaveLength(1);
     expect(apis[0]).toMatchObject({ stackName: 'test-serverless', stage: 'live', binaryMediaTypes: ['*/*'] });
@@ -32,7 +32,7 @@ describe('an assembly', () => {
     ]);
   });
 
-  test('gives functions with their code, and variables resolved across stacks', async () => {
+  test('returns functions with their code folder and with variables resolved across stacks', async () => {
     const { functions } = await interpreted(fixtureStacks);
     expect(functions[0]).toMatchObject({
       name: 'test-serverless-Streaming',
@@ -44,11 +44,11 @@ describe('an assembly', () => {
     });
   });
 
-  test('gives buckets', async () => {
+  test('returns buckets', async () => {
     expect((await interpreted(fixtureStacks)).buckets).toEqual([{ name: 'test-data-files', logicalId: 'Files' }]);
   });
 
-  test('gives tables and schedules', async () => {
+  test('returns tables and schedules', async () => {
     const { tables, schedules, functions } = await interpreted(fixtureStacks);
     expect(tables).toEqual([
       {
@@ -69,18 +69,18 @@ describe('an assembly', () => {
     expect(schedules).toEqual([expect.objectContaining({ periodMs: 300_000, functionArn: functions[1]?.arn, input: undefined })]);
   });
 
-  test('with something that cannot be served is an error with type, logical id and stack', async () => {
+  test('rejects an unsupported resource, naming its type, logical id and stack', async () => {
     await expect(interpreted(withResource('Jobs', 'AWS::Kinesis::Stream'))).rejects.toThrow(
       'AWS::Kinesis::Stream (Jobs in stack test-more)',
     );
   });
 
-  test('with a schedule other than a rate is an error with the expression', async () => {
+  test('rejects a schedule other than a rate, naming its expression', async () => {
     const rule = withResource('Nightly', 'AWS::Events::Rule', { ScheduleExpression: 'cron(0 2 * * ? *)' });
     await expect(interpreted(rule)).rejects.toThrow('cron(0 2 * * ? *) (Nightly in stack test-more)');
   });
 
-  test('with a method that is not an open Lambda proxy is an error with its name', async () => {
+  test('rejects a method that is not a Lambda proxy without authorization, naming it', async () => {
     const mock = {
       RestApiId: 'a',
       ResourceId: 'r',
@@ -122,7 +122,7 @@ describe('an assembly', () => {
       },
     });
 
-    test('gives its client, password policy and second factor', async () => {
+    test('returns its client, password policy and second factor', async () => {
       const { userPools } = await interpreted(withPool());
       expect(userPools).toEqual([
         {
@@ -148,7 +148,7 @@ describe('an assembly', () => {
       expect((await interpreted(withPool())).userPools).toEqual(userPools);
     });
 
-    test('tells functions its id, its client and its issuer as AWS does', async () => {
+    test("resolves its id, client and issuer in functions' variables as AWS does", async () => {
       const attribute = (name: string) => ({ 'Fn::GetAtt': ['People', name] });
       const variables = {
         POOL: { Ref: 'People' },
@@ -183,7 +183,7 @@ describe('an assembly', () => {
       [{ UsernameConfiguration: { CaseSensitive: true } }, { PeopleClient: client }],
       [{}, {}],
       [{}, { PeopleClient: client, Other: client }],
-    ])('that cannot be served is an error that names it: %j with %j', async (changes, more) => {
+    ])('rejects an unsupported pool, naming it: %j with %j', async (changes, more) => {
       await expect(interpreted(withPool(changes, more))).rejects.toThrow(/People in stack test-identity/);
     });
   });
@@ -219,7 +219,7 @@ describe('an assembly', () => {
       };
     };
 
-    test('gives all that its mapping says, and its queue', async () => {
+    test('returns all settings of its mapping, and its queue', async () => {
       const { eventSources, queues, functions } = await interpreted(withMapping());
       expect(queues).toEqual([{ name: 'test-serverless-Failed', arn: 'arn:aws:sqs:us-east-1:000000000000:test-serverless-Failed' }]);
       expect(eventSources).toEqual([
@@ -250,15 +250,18 @@ describe('an assembly', () => {
         { FilterCriteria: { Filters: [{ Pattern: '{"a":[{"exists":true}]}' }] } },
         'not by {"exists":true} (Reads in stack test-serverless)',
       ],
-      [{ FunctionName: 'nobody' }, 'Reads invokes nobody, which is no function'],
-      [{ EventSourceArn: 'arn:aws:dynamodb:us-east-1:1:table/other/stream/local' }, 'the stream of other, which is no table with a stream'],
-      [{ DestinationConfig: { OnFailure: { Destination: 'arn:nowhere' } } }, 'failures to arn:nowhere, which is no queue'],
-    ])('that cannot be served is an error that names it: %j', async (changes, words) => {
+      [{ FunctionName: 'nobody' }, 'Reads invokes nobody, which is not a function'],
+      [
+        { EventSourceArn: 'arn:aws:dynamodb:us-east-1:1:table/other/stream/local' },
+        'the stream of other, which is not a table with a stream',
+      ],
+      [{ DestinationConfig: { OnFailure: { Destination: 'arn:nowhere' } } }, 'failures to arn:nowhere, which is not a queue'],
+    ])('rejects an unsupported mapping, naming it: %j', async (changes, words) => {
       await expect(interpreted(withMapping(changes))).rejects.toThrow(words);
     });
   });
 
-  test('that is not there is an error with the folder', async () => {
+  test('rejects a missing assembly, naming its folder', async () => {
     await expect(readAssembly('/nowhere/cdk.out')).rejects.toThrow('/nowhere/cdk.out/manifest.json');
   });
 });

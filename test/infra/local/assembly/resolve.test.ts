@@ -52,7 +52,7 @@ describe('intrinsics', () => {
     expect(resolved(value)).toBe(expected);
   });
 
-  test("resolve a stack's id to the same one every time, another for each stack", () => {
+  test('resolve AWS::StackId to a stable id, different for each stack', () => {
     const id = { Ref: 'AWS::StackId' };
     expect(resolved(id)).toMatch(
       /^arn:aws:cloudformation:us-east-1:000000000000:stack\/app-serverless\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -61,13 +61,13 @@ describe('intrinsics', () => {
     expect(resolve(data, id)).not.toBe(resolved(id));
   });
 
-  test('are resolved at any depth, and the rest is left as it is', () => {
+  test('are resolved at any depth; other values stay unchanged', () => {
     expect(resolved({ a: [{ b: { Ref: 'Size' } }], n: 1, none: null })).toEqual({ a: [{ b: 'large' }], n: 1, none: null });
   });
 
-  test('that are not known are errors with the name of stack and intrinsic', () => {
-    expect(() => resolved({ 'Fn::Base64': 'x' })).toThrow('app-serverless: the local run does not know the intrinsic Fn::Base64');
-    expect(() => resolved({ Ref: 'Nothing' })).toThrow('app-serverless: a template refers to Nothing');
+  test('that are unsupported throw errors naming the stack and the intrinsic', () => {
+    expect(() => resolved({ 'Fn::Base64': 'x' })).toThrow('app-serverless: the local run does not support the intrinsic Fn::Base64');
+    expect(() => resolved({ Ref: 'Nothing' })).toThrow('app-serverless: the template refers to Nothing');
     expect(() => resolved({ 'Fn::GetAtt': ['Other', 'TopicName'] })).toThrow('attribute TopicName of AWS::SNS::Topic Other');
     expect(() => resolved({ 'Fn::ImportValue': 'gone' })).toThrow('imports gone, which no stack exports');
   });

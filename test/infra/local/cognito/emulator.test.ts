@@ -16,17 +16,17 @@ const openPool = ({ url }: TestCognito): UserPool =>
     clientId: pool.client.id,
   });
 
-/** A new user with a password of their own: the refresh token of the first sign-in. */
+/** Creates a user who has changed the temporary password; returns the refresh token of the first sign-in. */
 const join = async (users: UserPool, email: string): Promise<string> => {
   await users.createUser({ email, temporaryPassword: TEMPORARY });
   const asked = await users.signIn({ email, password: TEMPORARY, caller });
-  if (!asked || !('session' in asked)) throw new Error('A new user is not asked for a password');
+  if (!asked || !('session' in asked)) throw new Error('The first sign-in returned no challenge');
   const result = await users.answerChallenge({ email, session: asked.session, challenge: 'new_password', answer: PASSWORD, caller });
-  if (!result || !('tokens' in result)) throw new Error('A new password gives no tokens');
+  if (!result || !('tokens' in result)) throw new Error('Setting the new password returned no tokens');
   return result.tokens.refreshToken;
 };
 
-describe('an emulator of Cognito', () => {
+describe('the Cognito emulator', () => {
   let cognito: TestCognito;
   beforeAll(async () => {
     cognito = await startTestCognito();
@@ -39,7 +39,7 @@ describe('an emulator of Cognito', () => {
     return [reply.status, await reply.json()];
   };
 
-  test('has the keys of its tokens where AWS has them, and nothing beside', async () => {
+  test('serves the token keys at the same path as AWS, and no other path', async () => {
     const reply = await fetch(`${cognito.url}/${pool.id}/.well-known/jwks.json`);
     expect(await reply.json()).toEqual({ keys: [expect.objectContaining({ kty: 'RSA', alg: 'RS256', kid: expect.any(String) })] });
     expect((await fetch(`${cognito.url}/health`)).status).toBe(404);
@@ -53,11 +53,11 @@ describe('an emulator of Cognito', () => {
     ['AdminGetUser', { UserPoolId: pool.id, Username: 'nobody@example.com' }, 'UserNotFoundException'],
     ['AdminGetUser', '{', 'SerializationException'],
     ['AdminGetUser', 'x'.repeat(200_000), 'InvalidParameterException'],
-  ])('refuses %s of %j in the words of Cognito', async (action, body, type) => {
+  ])("rejects %s of %j with Cognito's error", async (action, body, type) => {
     expect(await call(action, body)).toEqual([400, { __type: type, message: expect.any(String) }]);
   });
 
-  test('tells of a token what an SDK expects', async () => {
+  test('returns the fields that an SDK expects with tokens', async () => {
     const users = openPool(cognito);
     await join(users, 'ada@example.com');
     const AuthParameters = { USERNAME: 'ada@example.com', PASSWORD };
@@ -81,7 +81,7 @@ describe('an emulator of Cognito', () => {
     expect([await call('AdminInitiateAuth', wrong), await call('AdminInitiateAuth', strange)]).toEqual([refused, refused]);
   });
 
-  test('loses nobody of many who are made at the same time', async () => {
+  test('stores all users who are created at the same time', async () => {
     const users = openPool(cognito);
     const emails = Array.from({ length: 20 }, (_, n) => `one-of-many-${n}@example.com`);
     const refreshTokens = await Promise.all(emails.map((email) => join(users, email)));
@@ -90,7 +90,7 @@ describe('an emulator of Cognito', () => {
 });
 
 describe('the users of a state folder', () => {
-  test('are there again in the next run, with their refresh tokens', async () => {
+  test('are kept for the next run, with their refresh tokens', async () => {
     await using folder = temporaryFolder();
     const options = { ephemeral: false, stateFolder: folder.path };
     const first = await startTestCognito(options);
@@ -103,18 +103,18 @@ describe('the users of a state folder', () => {
     await second.close();
   });
 
-  test('survive a death of cognito-local, which is started again', async () => {
+  test('survive a crash of cognito-local, which is restarted', async () => {
     const cognito = await startTestCognito();
     const users = openPool(cognito);
     const refreshToken = await join(users, 'ada@example.com');
     const pid = cognito.pid() as number;
     process.kill(pid, 'SIGKILL');
-    await eventually(() => cognito.pid() !== pid && cognito.pid() !== undefined, 'it has a new process');
-    await eventually(() => users.refresh({ refreshToken, caller }).then(Boolean, () => false), 'it knows the refresh token');
+    await eventually(() => cognito.pid() !== pid && cognito.pid() !== undefined, 'cognito-local has a new process');
+    await eventually(() => users.refresh({ refreshToken, caller }).then(Boolean, () => false), 'cognito-local accepts the refresh token');
     await cognito.close();
   });
 
-  test('that cannot be read are an error that names the file', async () => {
+  test('cause an error naming the file if it cannot be read', async () => {
     await using folder = temporaryFolder();
     const data = path.join(folder.path, 'cognito', '.cognito', 'db');
     await mkdir(data, { recursive: true });
@@ -123,7 +123,7 @@ describe('the users of a state folder', () => {
     expect(await readFile(path.join(data, `${pool.id}.json`), 'utf8')).toBe('{"Users": {');
   });
 
-  test('of an ephemeral run leave nothing behind', async () => {
+  test('are deleted at the end of an ephemeral run', async () => {
     await using folder = temporaryFolder();
     const cognito = await startTestCognito({ stateFolder: folder.path });
     const pid = cognito.pid() as number;

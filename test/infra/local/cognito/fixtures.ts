@@ -24,11 +24,11 @@ export const pool: UserPool = {
 export interface TestCognito extends Cognito {
   /** Moves the clock of the front, not that of the tokens. */
   passMs(ms: number): void;
-  /** The newest code or temporary password that was sent to an address, if any. */
+  /** The latest code or temporary password sent to an address, if any. */
   lastMailTo(address: string): Promise<string | undefined>;
 }
 
-/** The emulator with one pool, in a folder of its own or a given one. */
+/** Starts the emulator with one pool, in a temporary folder or a given one. */
 export const startTestCognito = async (options: Partial<CognitoOptions> = {}): Promise<TestCognito> => {
   const folder = temporaryFolder();
   const processes = createProcessList();

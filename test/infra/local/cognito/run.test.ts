@@ -28,7 +28,7 @@ const startRun = async (folder: string, stacks: typeof fixtureStacks, containerU
   });
 };
 
-test('a local run of an app with a user pool has it, tells its functions where it is, and ends it', async () => {
+test('an app with a user pool gets a Cognito emulator, whose URL its functions have, until the run stops', async () => {
   await using folder = temporaryFolder();
   const container = createServer();
   const run = await startRun(folder.path, { ...fixtureStacks, 'test-identity': identity }, await listen(container, 0));
@@ -45,7 +45,7 @@ test('a local run of an app with a user pool has it, tells its functions where i
   await closeServer(container);
 });
 
-test('a local run of an app without one starts nothing of it', async () => {
+test('an app without a user pool gets no Cognito emulator', async () => {
   await using folder = temporaryFolder();
   const container = createServer();
   const run = await startRun(folder.path, fixtureStacks, await listen(container, 0));

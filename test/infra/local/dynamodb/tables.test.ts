@@ -29,8 +29,8 @@ const clientOf = (url: string) =>
   new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
 const item = { id: { S: 'one' }, owner: { S: 'me' } };
 
-test('where there is no database for the machine, the ways out are named', async () => {
-  // In a process of its own, which takes itself for another machine.
+test('the error for a machine without a database says what to do', async () => {
+  // In another process, whose architecture is set to an unsupported one.
   const program = `Object.defineProperty(process, 'arch', { value: 'riscv64' });
     const { startDatabase } = await import(${JSON.stringify(path.join(import.meta.dirname, '../../../../infra/local/dynamodb/dynoxide.ts'))});
     await startDatabase({}).catch((error) => console.log(error.message));`;
@@ -40,7 +40,7 @@ test('where there is no database for the machine, the ways out are named', async
 });
 
 describe('the database', () => {
-  test('has the tables of the template, and keeps their items over a restart', async () => {
+  test('has the tables of the template, and keeps their items across a restart', async () => {
     await using folder = temporaryFolder();
     const tables = await fixtureTables();
     const first = await start(folder.path);
@@ -75,18 +75,18 @@ describe('the database', () => {
     await second.close();
   });
 
-  test('with a table of other keys is an error with its name and the way out', async () => {
+  test('causes an error naming a table with different keys and what to do', async () => {
     await using folder = temporaryFolder();
     const database = await start(folder.path, true);
     const [table] = await fixtureTables();
     if (!table) throw new Error('There is no fixture table');
     await createTables(database.url, [table]);
     const changed = { ...table, properties: { ...table.properties, indexes: [], attributes: [{ name: 'id', type: 'S' as const }] } };
-    await expect(createTables(database.url, [changed])).rejects.toThrow(/test-data-Things has other keys.*--state/);
+    await expect(createTables(database.url, [changed])).rejects.toThrow(/test-data-Things differ.*--state/);
     await database.close();
   });
 
-  test('gives a table of an earlier version its stream', async () => {
+  test('adds a missing stream to an existing table', async () => {
     await using folder = temporaryFolder();
     const database = await start(folder.path, true);
     const [table] = (await fixtureTables()) as [Table];
@@ -97,7 +97,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  test('that dies is started again where it was', async () => {
+  test('is restarted with its data after a crash', async () => {
     await using folder = temporaryFolder();
     const database = await start(folder.path);
     await createTables(database.url, await fixtureTables());
@@ -112,7 +112,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  test('is the one that DYNAMODB_ENDPOINT names', async () => {
+  test('is the server at DYNAMODB_ENDPOINT if that is set', async () => {
     process.env.DYNAMODB_ENDPOINT = 'http://127.0.0.1:8000/';
     const database = await start('/nowhere');
     process.env.DYNAMODB_ENDPOINT = '';

@@ -28,18 +28,18 @@ describe('a gateway response', () => {
     });
   });
 
-  test('falls back on the default of its class', () => {
+  test('falls back to the default of its status class', () => {
     expect(renderGatewayResponse(templates, 'INTEGRATION_FAILURE', ids)).toMatchObject({ statusCode: 503, body: 'later' });
   });
 
-  test("is API Gateway's own without a template", () => {
+  test("is API Gateway's own response without a template", () => {
     expect(renderGatewayResponse(templates, 'MISSING_AUTHENTICATION_TOKEN', ids)).toMatchObject({
       statusCode: 403,
       body: '{"message":"Missing Authentication Token"}',
     });
   });
 
-  test('with an expression that is not known is an error', () => {
+  test('with an unsupported expression throws an error', () => {
     const leaky = new Map([['DEFAULT_5XX', { statusCode: 500, parameters: {}, templates: { 'text/plain': '$context.error.message' } }]]);
     expect(() => renderGatewayResponse(leaky, 'INTEGRATION_TIMEOUT', ids)).toThrow('error.message');
   });

@@ -21,7 +21,7 @@ const routes = [
   route('GET', '/v1/models/{id}'),
 ];
 
-describe('a request goes to the route', () => {
+describe('matching a route', () => {
   test.each([
     ['GET', '/', 'ANY /', null],
     ['POST', '/v1/models', 'POST /v1/models', null],
@@ -39,11 +39,11 @@ describe('a request goes to the route', () => {
     expect(match?.pathParameters).toEqual(pathParameters);
   });
 
-  test('of its resource, and to none when that has no such method', () => {
+  test('matches nothing if the best resource lacks the method', () => {
     expect(matchRoute(routes, 'POST', '/v1/things')).toBeUndefined();
   });
 
-  test('never to a greedy one without a segment for it', () => {
+  test('does not match a greedy parameter without a segment', () => {
     expect(matchRoute([route('ANY', '/{proxy+}')], 'GET', '/')).toBeUndefined();
   });
 });

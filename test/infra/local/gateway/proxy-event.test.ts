@@ -34,7 +34,7 @@ const eventOf = (changes: Partial<ReceivedRequest> = {}, apiChanges: Partial<Res
   proxyEvent({ ...api, ...apiChanges }, { route, pathParameters: { proxy: 'a%20b' } }, { ...received, ...changes }, ids);
 
 describe('the event of a proxy integration', () => {
-  test('has path and resource without the stage, and the stage in its context', () => {
+  test('has the path and resource without the stage, and the stage in its context', () => {
     expect(eventOf()).toMatchObject({
       resource: '/v1/{proxy+}',
       path: '/v1/a%20b',
@@ -59,7 +59,7 @@ describe('the event of a proxy integration', () => {
     });
   });
 
-  test('has headers in the letter case of the caller: the last value in one map, all in the other', () => {
+  test("has headers in the caller's letter case: the last value in one map, all values in the other", () => {
     const event = eventOf();
     expect(event.headers).toMatchObject({
       Host: 'localhost:4000',
@@ -72,7 +72,7 @@ describe('the event of a proxy integration', () => {
     expect(event.headers['X-Amzn-Trace-Id']).toMatch(/^Root=1-[0-9a-f]{8}-[0-9a-f]{24}$/);
   });
 
-  test('appends the caller to X-Forwarded-For', () => {
+  test("appends the caller's address to X-Forwarded-For", () => {
     expect(eventOf({ rawHeaders: ['X-Forwarded-For', '203.0.113.9'] }).headers['X-Forwarded-For']).toBe('203.0.113.9, 127.0.0.1');
   });
 
@@ -84,7 +84,7 @@ describe('the event of a proxy integration', () => {
     expect(eventOf({ target: '/v1/x' })).toMatchObject({ queryStringParameters: null, multiValueQueryStringParameters: null });
   });
 
-  test('has a body in base64 when its type is a binary media type, else as text, and null for none', () => {
+  test('has the body as base64 for a binary media type, otherwise as text, and null without a body', () => {
     expect(eventOf()).toMatchObject({ body: '/wA=', isBase64Encoded: true });
     expect(eventOf({ body: Buffer.from('é') }, { binaryMediaTypes: ['image/png'] })).toMatchObject({ body: 'é', isBase64Encoded: false });
     expect(eventOf({ body: Buffer.alloc(0) })).toMatchObject({ body: null, isBase64Encoded: false });

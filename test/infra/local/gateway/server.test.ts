@@ -68,8 +68,8 @@ const open = async (url: string): Promise<{ reply: IncomingMessage; leave: () =>
 
 afterEach(() => gateway.close());
 
-describe('a buffered answer', () => {
-  test('has the status, headers and bytes of the function, and the ids of the gateway', async () => {
+describe('a buffered response', () => {
+  test("has the function's status, headers and bytes, and the gateway's ids", async () => {
     const url = await start(
       buffered({
         statusCode: 202,
@@ -89,7 +89,7 @@ describe('a buffered answer', () => {
     expect(lines[0]).toMatch(/^GET \/buffered 202 \d+ ms$/);
   });
 
-  test('to HEAD has the headers only', async () => {
+  test('to HEAD has headers only', async () => {
     const url = await start(buffered({ statusCode: 200, body: 'words' }));
     const reply = await fetch(`${url}/buffered`, { method: 'HEAD' });
     expect(reply.headers.get('content-length')).toBe('5');
@@ -97,7 +97,7 @@ describe('a buffered answer', () => {
   });
 
   test.each([[{ status: 200 }], [{ statusCode: 200, body: { a: 1 } }], ['text'], [null]])(
-    'that is malformed (%j) is an integration failure',
+    'that is malformed (%j) causes an integration failure',
     async (result) => {
       const reply = await fetch(`${await start(buffered(result))}/buffered`);
       expect(reply.status).toBe(503);
@@ -105,7 +105,7 @@ describe('a buffered answer', () => {
     },
   );
 
-  test('that comes after the timeout of the integration is a timeout, and is read to its end', async () => {
+  test('after the integration timeout is read to its end, and the caller gets a timeout', async () => {
     const body = new PassThrough();
     const reply = await fetch(`${await start(answering(body))}/slow`);
     expect(await reply.json()).toMatchObject({ code: 'late' });
@@ -113,15 +113,15 @@ describe('a buffered answer', () => {
     await once(body, 'end');
   });
 
-  test('of a function that fails is an integration failure', async () => {
+  test('of a failed function is an integration failure', async () => {
     const url = await start(() => Promise.reject(new Error('it broke')));
     expect(await (await fetch(`${url}/buffered`)).json()).toMatchObject({ code: 'failed' });
     expect(lines.join('\n')).toContain('it broke');
   });
 });
 
-describe('a streamed answer', () => {
-  test('begins with the head of the prelude, in whatever pieces that comes', async () => {
+describe('a streamed response', () => {
+  test('starts with the head from the prelude, however the prelude is split', async () => {
     const body = new PassThrough();
     const url = await start(answering(body));
     const pending = fetch(`${url}/stream`);
@@ -138,7 +138,7 @@ describe('a streamed answer', () => {
     expect(await reply.text()).toBe('one');
   });
 
-  test('is passed on chunk by chunk, the head before the first one', async () => {
+  test('is forwarded chunk by chunk, after its head', async () => {
     const body = new PassThrough();
     const url = await start(answering(body));
     body.write(Buffer.concat([Buffer.from(HEAD), NUL]));
@@ -156,9 +156,9 @@ describe('a streamed answer', () => {
     ['without a prelude', 'plain text'],
     ['whose prelude is not JSON', `nothing${NUL}text`],
     ['whose prelude has no status', `{}${NUL}text`],
-    ['whose prelude does not end', 'x'.repeat(20_000)],
+    ['whose prelude is too long', 'x'.repeat(20_000)],
     ['that is empty', ''],
-  ])('%s is an integration failure', async (_name, bytes) => {
+  ])('%s causes an integration failure', async (_name, bytes) => {
     const body = new PassThrough();
     body.end(bytes);
     const reply = await fetch(`${await start(answering(body))}/stream`);
@@ -166,7 +166,7 @@ describe('a streamed answer', () => {
     expect(await reply.json()).toMatchObject({ code: 'failed' });
   });
 
-  test('that breaks off after its prelude ends the connection of the caller', async () => {
+  test("that fails after its prelude closes the caller's connection", async () => {
     const body = new PassThrough();
     const url = await start(answering(body));
     body.write(`${HEAD}${NUL}some`);
@@ -174,15 +174,15 @@ describe('a streamed answer', () => {
     expect(String((await once(reply, 'data'))[0])).toBe('some');
     body.destroy(new Error('died'));
     await expect(once(reply, 'end')).rejects.toThrow('aborted');
-    expect(lines[0]).toMatch(/ 201 \d+ ms \(cut\)$/);
+    expect(lines[0]).toMatch(/ 201 \d+ ms \(incomplete\)$/);
   });
 
-  test('that does not begin before the timeout of the integration is a timeout', async () => {
+  test('that does not start before the integration timeout is a timeout', async () => {
     const reply = await fetch(`${await start(answering(new PassThrough()))}/slow-stream`);
     expect(await reply.json()).toMatchObject({ code: 'late' });
   });
 
-  test('goes no faster than the caller reads', async () => {
+  test('is no faster than the caller reads', async () => {
     const body = new PassThrough({ highWaterMark: 1 });
     const url = await start(answering(body));
     body.write(`${HEAD}${NUL}`);
@@ -196,7 +196,7 @@ describe('a streamed answer', () => {
     leave();
   });
 
-  test('is read to its end though the caller has gone', async () => {
+  test('is read to its end after the caller disconnects', async () => {
     const body = new PassThrough();
     let signal: AbortSignal | undefined;
     const url = await start(async (_arn, _payload, given) => {
@@ -206,14 +206,14 @@ describe('a streamed answer', () => {
     body.write(`${HEAD}${NUL}`);
     const { leave } = await open(`${url}/stream`);
     leave();
-    await eventually(() => lines.length > 0, 'the gateway sees that the caller has gone');
+    await eventually(() => lines.length > 0, 'the gateway notices the disconnected caller');
     for (let sent = 0; sent < 100; sent += 1) if (!body.write(Buffer.alloc(65_536))) await once(body, 'drain');
     body.end();
     await once(body, 'end');
     expect(signal?.aborted).toBe(false);
   });
 
-  test('is ended with the caller when the gateway is told so', async () => {
+  test('is aborted when the caller disconnects, with stopOnDisconnect', async () => {
     const body = new PassThrough();
     let signal: AbortSignal | undefined;
     const url = await start(async (_arn, _payload, given) => {
@@ -228,20 +228,20 @@ describe('a streamed answer', () => {
 });
 
 describe('a request', () => {
-  test('without a route is answered by the gateway', async () => {
+  test('without a route gets a gateway response', async () => {
     const reply = await fetch(`${await start(buffered({}))}/nowhere`);
     expect(reply.status).toBe(403);
     expect(reply.headers.get('x-amzn-errortype')).toBe('MISSING_AUTHENTICATION_TOKEN');
   });
 
-  test('is too large by the size of its event, which is the body in base64 and the rest', async () => {
+  test('is too large if its event is, including the body as base64', async () => {
     const url = await start(buffered({ statusCode: 200 }));
     const post = async (bytes: number) => (await fetch(`${url}/buffered`, { method: 'POST', body: Buffer.alloc(bytes) })).status;
     expect(await post(4_700_000)).toBe(200);
     expect(await post(4_720_000)).toBe(413);
   });
 
-  test('is refused by its content length before it is read', async () => {
+  test('is rejected by its content length before its body is read', async () => {
     const url = new URL(await start(buffered({ statusCode: 200 })));
     const socket = connect(Number(url.port), url.hostname);
     socket.write('POST /buffered HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n');
@@ -249,14 +249,14 @@ describe('a request', () => {
     socket.destroy();
   });
 
-  test('far over the bound still gets its answer', async () => {
+  test('far over the limit still gets its response', async () => {
     const url = await start(buffered({ statusCode: 200 }));
     const reply = await fetch(`${url}/buffered`, { method: 'POST', body: Buffer.alloc(30_000_000) });
     expect(reply.status).toBe(413);
     expect(await reply.json()).toMatchObject({ code: 'large' });
   });
 
-  test('without a content length is refused as soon as it is over the bound', async () => {
+  test('without a content length is rejected as soon as it exceeds the limit', async () => {
     const url = await start(buffered({ statusCode: 200 }));
     const call = request(`${url}/buffered`, { method: 'POST' });
     call.on('error', () => undefined);
@@ -267,13 +267,13 @@ describe('a request', () => {
   });
 });
 
-test('a taken port is an error with its code', async () => {
+test('a port in use causes an error with code EADDRINUSE', async () => {
   const url = new URL(await start(buffered({})));
   const again = startGateway({ api, port: Number(url.port), startFunction: buffered({}), stopOnDisconnect: false, log: () => undefined });
   await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-/** Whether a stream drains, or stays full while a thousand turns of the event loop pass. */
+/** Whether a stream drains within a thousand turns of the event loop. */
 const drains = async (stream: PassThrough): Promise<boolean> => {
   let drained = false;
   stream.once('drain', () => {

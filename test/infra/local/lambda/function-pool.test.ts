@@ -49,7 +49,7 @@ describe('a streamed handler', () => {
     expect(remainingMs).toBeLessThanOrEqual(10_000);
   });
 
-  test('that fails before its first byte is a failed invocation with its words', async () => {
+  test('that fails before its first byte rejects the invocation with its error', async () => {
     start();
     await expect(begin({ action: 'fail' })).rejects.toMatchObject({
       reason: 'function_error',
@@ -57,13 +57,13 @@ describe('a streamed handler', () => {
     });
   });
 
-  test('that fails after it breaks the stream off, and goes on serving', async () => {
+  test('that fails after its first byte breaks its stream, and serves further invocations', async () => {
     start();
     await expect(run({ action: 'fail_midway' })).rejects.toThrow('aborted');
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 2 });
   });
 
-  test('that closes its response without a byte fails alone', async () => {
+  test('that closes its response without a byte does not affect other invocations', async () => {
     start();
     const held = await begin({ action: 'pressure' });
     await expect(begin({ action: 'destroy' })).rejects.toMatchObject({ reason: 'function_error' });
@@ -71,7 +71,7 @@ describe('a streamed handler', () => {
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 3 });
   });
 
-  test('is held back by a reader that does not read', async () => {
+  test('gets backpressure from a slow reader', async () => {
     start();
     const { body } = await begin({ action: 'pressure' });
     let chunks = 0;
@@ -79,7 +79,7 @@ describe('a streamed handler', () => {
       const state = await result({ action: 'state' });
       chunks = Number(Reflect.get(Object(state), 'chunksBeforePressure'));
       return chunks > 0;
-    }, 'a write says that the reader is behind');
+    }, 'a write returns false');
     expect(chunks).toBeLessThan(500);
     expect((await collect(body, MAX_BYTES)).length).toBeGreaterThan(65_536_000);
   });
@@ -90,24 +90,24 @@ describe('a streamed handler', () => {
     const { body } = await begin({ action: 'hold' }, abort.signal);
     body.on('error', () => undefined);
     abort.abort();
-    await eventually(async () => Object(await result({ action: 'state' })).closedEarly === 1, 'the function sees the end of its stream');
+    await eventually(async () => Object(await result({ action: 'state' })).closedEarly === 1, 'the stream of the function has closed');
   });
 });
 
-describe('a handler that returns', () => {
-  test('gives its result as JSON, null for nothing', async () => {
+describe('a buffered handler', () => {
+  test('returns its result as JSON, or null without one', async () => {
     start(fixtureFunction('buffered'));
     expect(await result({ action: 'reply', n: 1 })).toMatchObject({ statusCode: 200 });
     expect(await result({ action: 'nothing' })).toBeNull();
   });
 
-  test('fails when it throws, and when the result is over 6 MB', async () => {
+  test('fails if it throws, or if its result is over 6 MB', async () => {
     start(fixtureFunction('buffered'));
     await expect(begin({ action: 'fail' })).rejects.toThrow('RangeError: out of range');
     await expect(begin({ action: 'too_long' })).rejects.toThrow('exceeded maximum allowed payload size');
   });
 
-  test('has the environment that it was given, and nothing of ours', async () => {
+  test("has the given environment variables only, none of the developer's", async () => {
     process.env.DEVELOPERS_SECRET = 'x';
     start(fixtureFunction('buffered'));
     const variables = await result({ action: 'environment' });
@@ -117,14 +117,14 @@ describe('a handler that returns', () => {
 });
 
 describe('a process', () => {
-  test('takes concurrent invocations', async () => {
+  test('serves concurrent invocations', async () => {
     start(fixtureFunction('buffered'));
     const pids = await Promise.all(Array.from({ length: 50 }, () => result({ action: 'overlap', ms: 20 })));
     expect(new Set(pids).size).toBe(1);
     expect(await result({ action: 'count' })).toBeGreaterThan(1);
   });
 
-  test('that dies fails what is in flight, and is started again for what comes', async () => {
+  test('that crashes fails its pending invocations, and is restarted for later ones', async () => {
     start();
     await pool.ready;
     const [pid] = pool.pids();
@@ -136,12 +136,12 @@ describe('a process', () => {
     expect(pool.pids()[0]).not.toBe(pid);
   });
 
-  test('that dies in the middle of a stream breaks it off', async () => {
+  test('that crashes during a stream breaks the stream', async () => {
     start();
     await expect(run({ action: 'die_midway' })).rejects.toThrow('aborted');
   });
 
-  test('is ended when an invocation takes longer than the timeout of the function', async () => {
+  test('is killed if an invocation takes longer than the timeout of the function', async () => {
     start(fixtureFunction('streaming', { timeoutMs: 500 }));
     await pool.ready;
     const [pid = 0] = pool.pids();
@@ -153,7 +153,7 @@ describe('a process', () => {
     expect(await result({ action: 'state' })).toMatchObject({ invocations: 1 });
   });
 
-  test('whose bundle cannot be loaded fails its invocations and is not started without end', async () => {
+  test('whose bundle cannot be loaded fails its invocations, and is restarted with a delay', async () => {
     let started = 0;
     start(fixtureFunction('broken'), {
       onChange: () => {
@@ -167,7 +167,7 @@ describe('a process', () => {
 });
 
 describe('with environments', () => {
-  test('each process has one invocation at a time, and there are no more processes than said', async () => {
+  test('each process serves one invocation at a time, and the number of processes is limited', async () => {
     start(fixtureFunction('buffered'), { environments: 3 });
     const pids = await Promise.all(Array.from({ length: 12 }, () => result({ action: 'overlap', ms: 30 })));
     expect(new Set(pids).size).toBeLessThanOrEqual(3);
@@ -175,7 +175,7 @@ describe('with environments', () => {
     expect(await result({ action: 'count' })).toBe(1);
   });
 
-  test('a process is frozen between invocations: what is not awaited stops until the next one', async () => {
+  test('a process is frozen between invocations: work that is not awaited stops until the next one', async () => {
     start(fixtureFunction('streaming'), { environments: 1 });
     await pool.ready;
     const [pid = 0] = pool.pids();
@@ -186,7 +186,7 @@ describe('with environments', () => {
     await eventually(() => processState(pid) === 'T', 'the process is frozen again');
   });
 
-  test('a frozen process is ended with the pool', async () => {
+  test('a frozen process is killed when the pool closes', async () => {
     start(fixtureFunction('streaming'), { environments: 1 });
     await pool.ready;
     const [pid = 0] = pool.pids();
@@ -195,7 +195,7 @@ describe('with environments', () => {
     expect(processState(pid)).toBeUndefined();
   });
 
-  test('a process that dies is replaced', async () => {
+  test('a process that crashes is replaced', async () => {
     start(fixtureFunction('buffered'), { environments: 2 });
     await expect(begin({ action: 'die' })).rejects.toMatchObject({ reason: 'died' });
     expect(await result({ action: 'pid' })).toEqual(expect.any(Number));

@@ -46,7 +46,7 @@ const result = async (...parameters: Parameters<typeof invoke>): Promise<unknown
   JSON.parse((await invoke(...parameters)).Payload?.transformToString() ?? '');
 
 describe('Invoke', () => {
-  test.each([fn.name, fn.arn, fn.shortName])('runs the function %s and gives its result', async (name) => {
+  test.each([fn.name, fn.arn, fn.shortName])('runs the function %s and returns its result', async (name) => {
     expect(await result({ action: 'environment' }, name)).toMatchObject({
       GREETING: 'hello',
       AWS_ENDPOINT_URL_S3: 'http://o',
@@ -55,28 +55,28 @@ describe('Invoke', () => {
     expect((await invoke({ action: 'pid' }, name)).StatusCode).toBe(200);
   });
 
-  test('gives null for a function that returns nothing, and an empty event for no payload', async () => {
+  test('returns null for a function without a result, and passes an empty event without a payload', async () => {
     expect(await result({ action: 'nothing' })).toBeNull();
     expect(await result(undefined)).toMatchObject({ body: expect.stringContaining('"event":{}') });
   });
 
-  test('tells a failure of the function as an answer', async () => {
+  test('returns the error of a function in a 200 response', async () => {
     const failed = await invoke({ action: 'fail' });
     expect([failed.StatusCode, failed.FunctionError]).toEqual([200, 'Unhandled']);
     expect(JSON.parse(failed.Payload?.transformToString() ?? '')).toEqual({ errorType: 'RangeError', errorMessage: 'out of range' });
   });
 
   test.each([
-    ['a function that dies', { action: 'die' }, 'Runtime.ExitError'],
-    ['one that takes too long', { action: 'overlap', ms: 60_000 }, 'Sandbox.Timedout'],
-    ['one whose result is too long', { action: 'too_long' }, 'Error'],
-  ])('tells %s as an answer too', async (_name, event, errorType) => {
+    ['a function that crashes', { action: 'die' }, 'Runtime.ExitError'],
+    ['a function that times out', { action: 'overlap', ms: 60_000 }, 'Sandbox.Timedout'],
+    ['a function whose result is too long', { action: 'too_long' }, 'Error'],
+  ])('returns the error of %s in a 200 response', async (_name, event, errorType) => {
     const failed = await invoke(event);
     expect(failed.FunctionError).toBe('Unhandled');
     expect(JSON.parse(failed.Payload?.transformToString() ?? '')).toMatchObject({ errorType });
   });
 
-  test('refuses as Lambda refuses', async () => {
+  test('rejects invalid requests as Lambda does', async () => {
     await expect(invoke({}, 'nowhere')).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
       message: 'Function not found: nowhere',
@@ -88,7 +88,7 @@ describe('Invoke', () => {
   });
 });
 
-test('invocations that find no free process are throttled', async () => {
+test('invocations without a free process are throttled', async () => {
   const throttled = await startInvokeApi(async () => {
     throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
   });

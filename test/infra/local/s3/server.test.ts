@@ -13,7 +13,7 @@ const emulators: S3Emulator[] = [];
 const start = async (store: ObjectStore): Promise<S3Client> => {
   const emulator = await startS3(new Set([Bucket]), store);
   emulators.push(emulator);
-  // As a function has it: nothing but the endpoint, which is an IP address.
+  // As in a function: only the endpoint is configured, and it is an IP address.
   return new S3Client({
     endpoint: emulator.url,
     region: 'us-east-1',
@@ -32,8 +32,8 @@ afterAll(async () => {
 describe.each([
   ['in memory', () => createMemoryStore()],
   ['in files', () => createFileStore(path.join(folder.path, 'objects'))],
-])('an emulator that keeps objects %s', (_name, createStore) => {
-  test('gives back what was put, under any key, and the newest of two', async () => {
+])('an emulator that stores objects %s', (_name, createStore) => {
+  test('returns stored objects, with any key, and the latest version', async () => {
     const client = await start(createStore());
     const keys = ['a', 'sha256/1/tokenizer.json', 'é & <x>?#%', '../../escaped', '..', '/', 'a//b', 'k'.repeat(1_024)];
     for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: `content of ${Key}` }));
@@ -44,14 +44,14 @@ describe.each([
     expect([ContentLength, ETag]).toEqual([2, expect.stringMatching(/^"[0-9a-f]{32}"$/)]);
   });
 
-  test('tells the size of an object without it', async () => {
+  test('returns the size of an object without its content', async () => {
     const client = await start(createStore());
     await client.send(new PutObjectCommand({ Bucket, Key: 'sized', Body: '12345' }));
     expect((await client.send(new HeadObjectCommand({ Bucket, Key: 'sized' }))).ContentLength).toBe(5);
     await expect(client.send(new HeadObjectCommand({ Bucket, Key: 'gone' }))).rejects.toMatchObject({ name: 'NotFound' });
   });
 
-  test('fails as S3 fails', async () => {
+  test('returns the same errors as S3', async () => {
     const client = await start(createStore());
     await expect(read(client, 'gone')).rejects.toMatchObject({ name: 'NoSuchKey', $metadata: { httpStatusCode: 404 } });
     await expect(client.send(new GetObjectCommand({ Bucket: 'other', Key: 'a' }))).rejects.toMatchObject({ name: 'NoSuchBucket' });
@@ -60,14 +60,14 @@ describe.each([
   });
 });
 
-test('a body that is cut into signed chunks, as a stream is, is refused and not stored as it comes', async () => {
+test('a body in signed chunks, as SDKs send streams, is rejected and not stored', async () => {
   await start(createMemoryStore());
   const url = `${emulators.at(-1)?.url}/${Bucket}/chunked`;
   expect((await fetch(url, { method: 'PUT', headers: { 'content-encoding': 'aws-chunked' }, body: '1\r\na\r\n0\r\n' })).status).toBe(501);
   expect((await fetch(url)).status).toBe(404);
 });
 
-test('objects in files survive a restart, and none is outside the folder', async () => {
+test('objects in files survive a restart, and no file is outside the folder', async () => {
   await using home = temporaryFolder();
   const objects = path.join(home.path, 'objects');
   await (await start(createFileStore(objects))).send(new PutObjectCommand({ Bucket, Key: '../../out', Body: 'in' }));

@@ -38,8 +38,8 @@ const describeComponent = (InferenceComponentName: string) =>
   client.send(new DescribeInferenceComponentCommand({ InferenceComponentName }));
 const tagsOf = async (ResourceArn: string | undefined, NextToken?: string) => client.send(new ListTagsCommand({ ResourceArn, NextToken }));
 
-describe('what the control API says', () => {
-  test('of an endpoint is its name, its ARN, that it serves, and since when', async () => {
+describe('the control API', () => {
+  test('describes an endpoint with its name, ARN, status and times', async () => {
     const described = await describeEndpoint('tiny');
     expect(described).toMatchObject({
       EndpointName: 'tiny',
@@ -51,7 +51,7 @@ describe('what the control API says', () => {
     expect(described.LastModifiedTime).toBeInstanceOf(Date);
   });
 
-  test('of an inference component is also which endpoint it is on, and that it has a copy', async () => {
+  test('describes an inference component with its endpoint and number of copies', async () => {
     expect(await describeComponent('part-1')).toMatchObject({
       InferenceComponentName: 'part-1',
       InferenceComponentArn: 'arn:aws:sagemaker:us-east-1:000000000000:inference-component/part-1',
@@ -61,7 +61,7 @@ describe('what the control API says', () => {
     });
   });
 
-  test('is the status that the run gave them', async () => {
+  test('returns the configured statuses', async () => {
     endpoints.set('composed', { ...container, component: 'part-1', status: 'Updating', componentStatus: 'Creating' });
     expect(await describeEndpoint('composed')).toMatchObject({ EndpointStatus: 'Updating' });
     expect(await describeComponent('part-1')).toMatchObject({
@@ -70,7 +70,7 @@ describe('what the control API says', () => {
     });
   });
 
-  test('of what is not there is an error that names it', async () => {
+  test('returns an error naming an unknown endpoint, component or resource', async () => {
     await expect(describeEndpoint('none')).rejects.toMatchObject({
       name: 'ValidationException',
       message: 'Could not find endpoint "arn:aws:sagemaker:us-east-1:000000000000:endpoint/none".',
@@ -79,26 +79,26 @@ describe('what the control API says', () => {
     await expect(tagsOf('arn:aws:sagemaker:us-east-1:000000000000:endpoint/none')).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
-  test('of anything else is that it does not know the operation', async () => {
+  test('rejects other operations', async () => {
     await expect(client.send(new ListEndpointsCommand())).rejects.toMatchObject({ name: 'UnknownOperationException' });
   });
 });
 
 describe('tags', () => {
-  test('let Sluice invoke what has none of its own', async () => {
+  test('allow Sluice to invoke endpoints by default', async () => {
     for (const { EndpointArn } of [await describeEndpoint('tiny'), await describeEndpoint('composed')])
       expect((await tagsOf(EndpointArn)).Tags).toEqual([{ Key: 'sluice', Value: 'true' }]);
     expect((await tagsOf((await describeComponent('part-1')).InferenceComponentArn)).Tags).toEqual([{ Key: 'sluice', Value: 'true' }]);
   });
 
-  test('are those that the run gave the endpoint and its component, each its own', async () => {
+  test('are those configured for the endpoint and, separately, for its component', async () => {
     endpoints.set('composed', { ...container, component: 'part-1', tags: {}, componentTags: { team: 'a' } });
     expect((await tagsOf((await describeEndpoint('composed')).EndpointArn)).Tags).toEqual([]);
     const { InferenceComponentArn } = await describeComponent('part-1');
     expect((await tagsOf(InferenceComponentArn)).Tags).toEqual([{ Key: 'team', Value: 'a' }]);
   });
 
-  test('come in pages', async () => {
+  test('are returned in pages', async () => {
     endpoints.set('tiny', { ...container, tags: Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`key-${i}`, 'v'])) });
     const { EndpointArn } = await describeEndpoint('tiny');
     const first = await tagsOf(EndpointArn);

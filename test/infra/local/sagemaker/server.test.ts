@@ -66,7 +66,7 @@ const partsOf = async (EndpointName = 'tiny', received: string[] = []): Promise<
 };
 const all = Buffer.from(EVENTS.join('')).toString('latin1');
 
-test('an endpoint with inference components takes only requests for one that it has, and a plain one none', async () => {
+test('an endpoint with inference components accepts only requests for one of them, other endpoints only requests without one', async () => {
   const call = (EndpointName: string, InferenceComponentName?: string) =>
     client.send(new InvokeEndpointWithResponseStreamCommand({ EndpointName, InferenceComponentName, Body: Buffer.from('{}') }));
   expect((await call('composed', 'part-1')).$metadata.httpStatusCode).toBe(200);
@@ -76,21 +76,21 @@ test('an endpoint with inference components takes only requests for one that it 
 });
 
 describe('a streamed invocation', () => {
-  test('gives the bytes of the container as payload parts', async () => {
+  test('returns the bytes of the container as payload parts', async () => {
     await control({ cuts: 'whole' });
     const reply = await invoke();
     expect(reply).toMatchObject({ ContentType: 'text/event-stream', InvokedProductionVariant: 'AllTraffic' });
     expect(await partsOf()).toEqual(EVENTS.map((event) => Buffer.from(event).toString('latin1')));
   });
 
-  test.each(['random', 'bytes'])('can have its parts cut (%s), with the same bytes', async (cuts) => {
+  test.each(['random', 'bytes'])('can have its parts split (%s), with the same bytes', async (cuts) => {
     await control({ cuts });
     const parts = await partsOf();
     expect(parts.join('')).toBe(all);
     if (cuts === 'bytes') expect(parts).toHaveLength(all.length);
   });
 
-  test('gives the container the payload, its type and the custom attributes', async () => {
+  test('sends the payload, its type and the custom attributes to the container', async () => {
     let received: object = {};
     answer = (request, response) => {
       received = {
@@ -111,7 +111,7 @@ describe('a streamed invocation', () => {
     expect(received).toEqual({ url: '/invocations', type: 'application/json', attributes: 'id=1' });
   });
 
-  test('ends the request to the container when its caller goes away', async () => {
+  test('closes the request to the container when its caller disconnects', async () => {
     let left = false;
     answer = (_request, response) => {
       response.writeHead(200).write('data: one\n\n');
@@ -129,14 +129,14 @@ describe('a streamed invocation', () => {
   });
 });
 
-describe('a plain invocation', () => {
-  test('gives the whole body', async () => {
+describe('a buffered invocation', () => {
+  test('returns the whole body', async () => {
     const reply = await client.send(new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.from('{}') }));
     expect(Buffer.from(reply.Body ?? []).toString()).toBe(EVENTS.join(''));
     expect(reply.ContentType).toBe('text/event-stream');
   });
 
-  test('does not meet the faults of streams, nor count them', async () => {
+  test('is not affected by faults in the stream, and does not count them', async () => {
     await fault('silence', { times: 1 });
     await client.send(new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.from('{}') }));
     expect(await (await fetch(`${emulator.url}/control`)).json()).toMatchObject({ fault: { kind: 'silence', times: 1 } });
@@ -147,7 +147,7 @@ describe('an error of the container', () => {
   test.each([
     [400, 'client'],
     [500, 'server'],
-  ])('%d is a ModelError with its body', async (status, side) => {
+  ])('%d becomes a ModelError with its body', async (status, side) => {
     answer = (_request, response) => response.writeHead(status).end('{"error":"no"}');
     await expect(invoke()).rejects.toMatchObject({
       name: 'ModelError',
@@ -162,11 +162,11 @@ describe('an error of the container', () => {
     });
   });
 
-  test('a dead container is a ModelError 500', async () => {
+  test('an unreachable container is a ModelError 500', async () => {
     await expect(invoke('dead')).rejects.toMatchObject({ name: 'ModelError', OriginalStatusCode: 500 });
   });
 
-  test('a container that dies in the middle of its stream breaks it', async () => {
+  test('a container that closes its connection during a stream breaks the stream', async () => {
     answer = (_request, response) => {
       response.writeHead(200).write('data: one\n\n', () => response.destroy());
     };
@@ -175,7 +175,7 @@ describe('an error of the container', () => {
     expect(received.join('')).toBe('data: one\n\n');
   });
 
-  test('an endpoint that is not there is a ValidationError', async () => {
+  test('an unknown endpoint is a ValidationError', async () => {
     await expect(invoke('nowhere')).rejects.toMatchObject({
       name: 'ValidationError',
       message: 'Endpoint nowhere of account 000000000000 not found.',
@@ -184,7 +184,7 @@ describe('an error of the container', () => {
   });
 });
 
-describe('a fault before the answer', () => {
+describe('a fault before the response', () => {
   test.each([
     ['throttling', 'ThrottlingException', 429],
     ['service_unavailable', 'ServiceUnavailable', 503],
@@ -199,7 +199,7 @@ describe('a fault before the answer', () => {
     await expect(invoke()).rejects.toMatchObject({ name, $metadata: { httpStatusCode } });
   });
 
-  test('can have another status, and words of the container', async () => {
+  test('can have another status and another body of the container', async () => {
     await fault('model_not_ready', { status: 530 });
     await expect(invoke()).rejects.toMatchObject({ name: 'ModelNotReadyException', $metadata: { httpStatusCode: 530 } });
     await fault('model_error', { original_status: 422, original_message: 'bad field' });
@@ -208,13 +208,13 @@ describe('a fault before the answer', () => {
     await expect(invoke()).rejects.toThrow('Inference Component has no capacity to process this request');
   });
 
-  test('refuse ends the connection without an answer', async () => {
+  test('refuse closes the connection without a response', async () => {
     await fault('refuse');
     await expect(invoke()).rejects.toThrow('socket hang up');
   });
 });
 
-describe('a fault in the stream comes after its number of parts:', () => {
+describe('a fault in the stream happens after its number of parts:', () => {
   test.each([
     ['model_stream_error', { name: 'ModelStreamError', ErrorCode: 'ModelInvocationTimeExceeded' }],
     ['internal_stream_failure', { name: 'InternalStreamFailure' }],
@@ -232,12 +232,12 @@ describe('a fault in the stream comes after its number of parts:', () => {
     }
   });
 
-  test('end_without_done ends the stream as if it were whole', async () => {
+  test('end_without_done ends the stream without an error', async () => {
     await fault('end_without_done', { after_parts: 2 });
     expect(await partsOf()).toHaveLength(2);
   });
 
-  test('a shorter stream has it at its end', async () => {
+  test('a shorter stream fails at its end', async () => {
     await fault('model_stream_error', { after_parts: 99, error_code: 'StreamBroken' });
     const received: string[] = [];
     await expect(partsOf('tiny', received)).rejects.toMatchObject({ ErrorCode: 'StreamBroken' });
@@ -246,14 +246,14 @@ describe('a fault in the stream comes after its number of parts:', () => {
 });
 
 describe('the control route', () => {
-  test('counts the times of a fault exactly, also of concurrent requests', async () => {
+  test('limits a fault to an exact number of requests, even if they are concurrent', async () => {
     await fault('throttling', { times: 3 });
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => partsOf()));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(3);
     expect(await (await fetch(`${emulator.url}/control`)).json()).toMatchObject({ fault: null });
   });
 
-  test('can keep a fault to one endpoint, and take it back', async () => {
+  test('can limit a fault to one endpoint, and remove it', async () => {
     await fault('throttling', { endpoint: 'other' });
     expect((await partsOf('tiny')).join('')).toBe(all);
     await expect(invoke('other')).rejects.toMatchObject({ name: 'ThrottlingException' });
@@ -266,7 +266,7 @@ describe('the control route', () => {
   });
 });
 
-test('a payload over 25 MB is refused', async () => {
+test('a payload over 25 MB is rejected', async () => {
   const command = new InvokeEndpointCommand({ EndpointName: 'tiny', Body: Buffer.alloc(26_214_401) });
   await expect(client.send(command)).rejects.toMatchObject({ name: 'ValidationError', $metadata: { httpStatusCode: 413 } });
 });

@@ -22,7 +22,7 @@ let stop = (): void => undefined;
 const batches: Sequence[][] = [];
 const failures: unknown[] = [];
 const lines: string[] = [];
-/** Pages that the stream has, in turn. */
+/** The pages of the stream, one per poll. */
 const pages: string[][] = [];
 const reader: StreamReader = {
   async *poll() {
@@ -76,7 +76,7 @@ describe('an event source', () => {
     expect(batches.at(-1)).toEqual(['7']);
   });
 
-  test('hands over records as Lambda does, those alone that pass a filter', async () => {
+  test('passes only records that match a filter', async () => {
     const filters = ['2', '3'].map(
       (wanted) => (record: unknown) => (record as { dynamodb: { SequenceNumber: string } }).dynamodb.SequenceNumber === wanted,
     );
@@ -86,7 +86,7 @@ describe('an event source', () => {
     expect(batches.flat()).toEqual(['2', '3']);
   });
 
-  test('tries a batch again as often as the mapping says, and then tells its queue which records it gave up', async () => {
+  test('retries a failed batch as often as the mapping says, and then reports its records to the queue', async () => {
     start({ windowMs: 0 }, ['2']);
     pages.push(['1', '2']);
     pages.push(['3']);
@@ -102,7 +102,7 @@ describe('an event source', () => {
     expect(lines[0]).toBe('event source Reads: a batch of 2 failed: it broke');
   });
 
-  test('that bisects gives up the one record that cannot be done, and does all others', async () => {
+  test('that bisects gives up only the record that fails, and processes all others', async () => {
     start({ windowMs: 0, bisects: true }, ['3']);
     pages.push(['1', '2', '3', '4']);
     await pass(60_000);
@@ -112,7 +112,7 @@ describe('an event source', () => {
     ]);
   });
 
-  test('gives a batch up when it has failed for longer than records may be old', async () => {
+  test('gives up a batch that has failed for longer than the maximum record age', async () => {
     start({ windowMs: 0, maxRetries: Number.POSITIVE_INFINITY, maxAgeMs: 10_000 }, ['1']);
     pages.push(['1']);
     await pass(9_000);
@@ -121,7 +121,7 @@ describe('an event source', () => {
     expect(failures).toHaveLength(1);
   });
 
-  test('says that its stream could not be read, and goes on', async () => {
+  test('logs that its stream could not be read, and continues', async () => {
     jest.spyOn(reader, 'poll').mockImplementationOnce(() => {
       throw new Error('gone');
     });
@@ -132,7 +132,7 @@ describe('an event source', () => {
     expect(batches).toEqual([['1']]);
   });
 
-  test('that is stopped does nothing more', async () => {
+  test('does nothing after it is stopped', async () => {
     start();
     pages.push(['1']);
     await pass(1_000);

@@ -13,7 +13,7 @@ describe('a filter', () => {
     [record('INSERT', '16:40#key_1'), false],
     [{ eventName: 'INSERT' }, false],
     [{ eventName: 'INSERT', dynamodb: { Keys: { event: { N: '1' } } } }, false],
-  ])('lets through what matches all of its properties: %j %p', (value, expected) => {
+  ])('matches records that match all of its properties: %j %p', (value, expected) => {
     expect(passes(value)).toBe(expected);
   });
 
@@ -23,7 +23,7 @@ describe('a filter', () => {
     [{ eventName: [1] }, 'not by 1'],
     [{ eventName: [null] }, 'not by null'],
     [{ eventName: 'INSERT' }, 'not by "INSERT"'],
-  ])('with a rule that is not known is an error that names it: %j', (unknown, words) => {
+  ])('with an unsupported rule throws an error naming it: %j', (unknown, words) => {
     expect(() => compileFilter(unknown, 'Reads')).toThrow(words);
   });
 });

@@ -27,7 +27,7 @@ const start = async (stateFolder: string): Promise<Database> => {
   return database;
 };
 
-/** A reader of the fixture's table, and what puts things into it. */
+/** A stream reader of the fixture's table, and a function that writes items. */
 const open = (url: string) => {
   const place = { endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
   const [database, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
@@ -41,8 +41,8 @@ const open = (url: string) => {
 const read = async (reader: StreamReader): Promise<(string | undefined)[]> =>
   (await Array.fromAsync(reader.poll())).flat().map(({ dynamodb }) => dynamodb?.Keys?.id?.S);
 
-describe('a reader of a stream', () => {
-  test('reads from the beginning, each record once, also over a death of the database', async () => {
+describe('a stream reader', () => {
+  test('reads each record once, from the beginning, even if the database crashes', async () => {
     await using folder = temporaryFolder();
     const database = await start(folder.path);
     const { put, reader } = open(database.url);
@@ -54,14 +54,14 @@ describe('a reader of a stream', () => {
     process.kill(pid, 'SIGKILL');
     const seen: unknown[] = [];
     const readMore = async () => seen.push(...(await read(reader).catch(() => [])));
-    await eventually(async () => (await readMore()) > 0, 'the third is read');
+    await eventually(async () => (await readMore()) > 0, 'the third record is read');
     await put('four');
-    await eventually(async () => (await readMore()) > 1, 'the fourth is read');
+    await eventually(async () => (await readMore()) > 1, 'the fourth record is read');
     expect(seen).toEqual(['three', 'four']);
     await database.close();
   });
 
-  test('of a new run reads all of it again', async () => {
+  test('reads the whole stream again in a new run', async () => {
     await using folder = temporaryFolder();
     const first = await start(folder.path);
     const { put, reader } = open(first.url);
