@@ -4,6 +4,7 @@ import middy from '@middy/core';
 import { createDatabase } from '../../shared/database/client.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { identify } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createReference } from '../../shared/http/reference.ts';
@@ -15,6 +16,7 @@ import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
+import { health } from './health.ts';
 import { createUserPool, createUserPoolClient } from './identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
 import { createLimiterDesk } from './limiters/limiter-desk.ts';
@@ -23,7 +25,6 @@ import { createEndpointFacts, createSageMakerClients } from './model-registry/en
 import { createCreditStore } from './organizations/credit-store.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
-import { serviceRoutes } from './service.ts';
 import { createAttemptStore } from './sessions/attempt-store.ts';
 import { createUserStore } from './users/user-store.ts';
 
@@ -63,9 +64,9 @@ const dependencies: ControlDependencies = {
 };
 
 const routes: Routes = serviceRoutes({
+  health: health(() => dependencies.organizations.list({ limit: 1 })),
   reference: createReference(path.join(import.meta.dirname, 'reference')),
-  probe: () => dependencies.organizations.list({ limit: 1 }),
-  deployed: { version: process.env.SLUICE_VERSION ?? 'unknown', commit: process.env.SLUICE_COMMIT ?? 'unknown' },
+  apiVersion: API_VERSIONS.control,
 });
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };

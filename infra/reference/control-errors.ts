@@ -5,11 +5,11 @@ import { Credentials } from '../../functions/control/sessions/session.ts';
 import { emailTaken } from '../../functions/control/users/user-store.ts';
 import { IdempotencyKeyReused } from '../../functions/inference/idempotency/errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
+import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InternalError, PreconditionFailed, ResourceNotFound, ServiceUnavailable } from '../../shared/http/errors.ts';
 import { expectedVersions } from '../../shared/http/precondition.ts';
 import { validate } from '../../shared/http/validate.ts';
-import type { ControlHeaderName } from './control-headers.ts';
 import { type ErrorReply, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
 
 const email = 'ada@example.com';
@@ -101,4 +101,4 @@ export const controlErrorReplies = {
     headers: ['retry-after'],
     examples: examplesOf({ service_unavailable: new ServiceUnavailable() }),
   },
-} as const satisfies Record<number, ErrorReply<ControlHeaderName>>;
+} as const satisfies Partial<Record<ErrorStatus, ErrorReply>>;

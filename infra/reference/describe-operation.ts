@@ -1,11 +1,20 @@
+import * as z from 'zod';
+import type { Body, Operation, ReplyBody } from '../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADER } from '../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../shared/http/user-id.ts';
-import { type JsonSchema, toInlineSchema } from './json-schema.ts';
-import type { Operation } from './operation.ts';
-import { contentOf, failureRefs, NOT_MODIFIED, successOf } from './replies.ts';
+import { type JsonSchema, refTo, toParameterSchema } from './json-schema.ts';
 
-/** The header of an idempotency key, with what it does. */
-export const idempotencyParameter = (description: string): JsonSchema => ({
+/** What a host adds to the facts of its operations. */
+export interface HostFacts {
+  /** What its idempotency keys do. */
+  idempotency: string;
+  /** The failures that every operation like this one has on this host. */
+  impliedErrors: (operation: Operation) => readonly number[];
+  /** Who may call an operation, as the last paragraph of its description. */
+  accessSentence?: (operation: Operation) => string | undefined;
+}
+
+const idempotencyKey = (description: string): JsonSchema => ({
   in: 'header',
   name: IDEMPOTENCY_HEADER,
   description,
@@ -13,9 +22,14 @@ export const idempotencyParameter = (description: string): JsonSchema => ({
   example: '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11',
 });
 
-const REPLAYED = idempotencyParameter(
-  'The same request with the same key within 24 hours is answered with the first result and charged once: up to 255 visible ASCII characters of your choice, new for each new request. While the first is under way the answer is a 409, with another body a 422. Only what completed is kept; a request that was refused or failed frees its key.',
-);
+const IF_MATCH: JsonSchema = {
+  in: 'header',
+  name: 'If-Match',
+  description:
+    'The ETag of the resource as you read it, or several: it is changed only if it is still so, and else this is a 412. Without it, whatever it has become is changed.',
+  schema: { type: 'string', pattern: '^\\s*(\\*|"\\d{1,15}"(\\s*,\\s*"\\d{1,15}")*)\\s*$' },
+  example: '"3"',
+};
 
 const USER_ID: JsonSchema = {
   in: 'header',
@@ -27,27 +41,96 @@ const USER_ID: JsonSchema = {
   example: '9d3b7c52-4e1a-4f06-8b1e-2a6c5d9f7e30',
 };
 
-/** An operation as the document has it. */
-export const describeOperation = (operation: Operation): JsonSchema => {
-  const { operationId, tag, summary, description, isPublic, request, success, errors } = operation;
+/** `{id}` or `{model+}`. */
+const PARAMETER = /\{(\w+)\+?\}/g;
+
+/** The path as OpenAPI writes it, which has no parameters of several segments: `{model+}` becomes `{model}`. */
+export const documentPath = (path: string): string => path.replace(PARAMETER, '{$1}');
+
+const pathParametersOf = ({ path, operationId, parameters = {} }: Operation): JsonSchema[] =>
+  [...path.matchAll(PARAMETER)].map(([, name = '']) => {
+    const facts = parameters[name];
+    if (!facts) throw new Error(`${operationId} does not describe the parameter '${name}' of its path.`);
+    return { in: 'path', name, required: true, schema: { type: 'string' }, ...facts };
+  });
+
+const queryParametersOf = ({ query }: Operation): JsonSchema[] =>
+  Object.entries(query?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = toParameterSchema(field);
+    return { in: 'query', name, ...(description !== undefined && { description }), required: field._zod.optin === undefined, schema };
+  });
+
+/** The headers of a reply, each as a component of the document; every reply has `x-request-id`. */
+export const headerRefs = (names: readonly string[]): JsonSchema =>
+  Object.fromEntries(['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const contentOf = ({ name, examples }: Pick<Body, 'name' | 'examples'>): JsonSchema => ({
+  'application/json': { schema: refTo(name), ...(examples && { examples }) },
+});
+
+/** Whether the reply is a resource with a version, which is also its ETag. */
+const hasVersion = ({ json }: ReplyBody): boolean =>
+  json?.schema instanceof z.ZodObject && json.schema.shape.version instanceof z.ZodNumber;
+
+const replyOf = (reply: ReplyBody): JsonSchema => {
+  const { description, json, events, html, headers = [] } = reply;
+  const etag = hasVersion(reply) && { etag: { $ref: '#/components/headers/version-etag' } };
+  const content = {
+    ...(json && contentOf(json)),
+    ...(events && {
+      'text/event-stream': {
+        schema: { anyOf: [refTo(events.name), refTo('Error')], description: 'The data of one event.' },
+        examples: { stream: { summary: 'A whole stream', value: events.stream } },
+      },
+    }),
+    ...(html && { 'text/html': { schema: { type: 'string' } } }),
+  };
+  return {
+    description: events ? `${description} ${events.description}` : description,
+    headers: { ...headerRefs(headers), ...etag },
+    ...(Object.keys(content).length > 0 && { content }),
+  };
+};
+
+const NOT_MODIFIED: JsonSchema = {
+  description: 'What the caller has, as `If-None-Match` names it, is still right.',
+  headers: headerRefs(['etag']),
+};
+
+/** The failures in the order of their statuses. */
+const failureRefs = (statuses: Iterable<number>): JsonSchema =>
+  Object.fromEntries([...new Set(statuses)].sort((a, b) => a - b).map((status) => [status, { $ref: `#/components/responses/${status}` }]));
+
+const bodyOf = ({ summary, body }: Operation): JsonSchema | undefined => {
+  if (!body) return undefined;
+  const { name, examples = { example: { summary, value: body.example } } } = body;
+  return { required: true, content: contentOf({ name, examples }) };
+};
+
+/** An operation as the document has it. @throws Error where it doesn't describe a parameter of its path */
+export const describeOperation = (operation: Operation, host: HostFacts): JsonSchema => {
+  const { operationId, tag, summary, description, access, reply, errors } = operation;
   const parameters = [
-    ...(operation.pathParameters ?? []).map((parameter) => ({ in: 'path', required: true, schema: { type: 'string' }, ...parameter })),
+    ...pathParametersOf(operation),
     ...(operation.takesUserId ? [USER_ID] : []),
-    ...(operation.isIdempotent ? [REPLAYED] : []),
-    ...(operation.queryParameters ?? []).map(({ schema, ...parameter }) => ({ in: 'query', schema: toInlineSchema(schema), ...parameter })),
+    ...queryParametersOf(operation),
+    ...(operation.isVersioned ? [IF_MATCH] : []),
+    ...(operation.isIdempotent ? [idempotencyKey(host.idempotency)] : []),
   ];
+  const paragraphs = [description, host.accessSentence?.(operation)].filter((text) => text !== undefined);
+  const requestBody = bodyOf(operation);
   return {
     operationId,
     tags: [tag],
     summary,
-    ...(description && { description }),
-    ...(isPublic && { security: [] }),
+    ...(paragraphs.length > 0 && { description: paragraphs.join('\n\n') }),
+    ...(access === 'public' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(request && { requestBody: { required: true, content: { 'application/json': contentOf(request) } } }),
+    ...(requestBody && { requestBody }),
     responses: {
-      [success.status ?? 200]: successOf(success),
-      ...(success.headers?.includes('etag') && { 304: NOT_MODIFIED }),
-      ...failureRefs([...errors, ...(isPublic ? [] : [401]), 500]),
+      [reply.status]: replyOf(reply),
+      ...(reply.headers?.includes('etag') && { 304: NOT_MODIFIED }),
+      ...failureRefs([...errors, 500, ...host.impliedErrors(operation)]),
     },
   };
 };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ApiError, toWire } from '../../shared/http/errors.ts';
+import type { ReplyHeader } from '../../shared/http/reply-headers.ts';
 
 /** The body of interface 2.6, for every status but 401. */
 export const ErrorBody = z.object({
@@ -17,11 +18,11 @@ export const UnauthorizedBody = z.object({ error: z.string(), code: z.string().n
 
 export const EXAMPLE_REQUEST_ID = 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB';
 
-/** What is told of the replies of one status to requests that fail; its headers are by their names. */
-export interface ErrorReply<Header extends string> {
+/** The replies of one status to requests that fail. */
+export interface ErrorReply {
   description: string;
   schema: 'Error' | 'Unauthorized';
-  headers: readonly Header[];
+  headers: readonly ReplyHeader[];
   examples: Record<string, { value: unknown }>;
 }
 

@@ -1,10 +1,4 @@
-/** What a property of a request means. */
-export interface FieldDoc {
-  description: string;
-  deprecated?: true;
-  /** In place of what zod cannot say. */
-  [keyword: string]: unknown;
-}
+import type { FieldDoc } from '../../shared/hosts/operation.ts';
 
 /** A property that a runtime may not have. */
 const ifSupported = 'Without effect on a model whose runtime does not have it, and then named in `x-sluice-ignored`.';

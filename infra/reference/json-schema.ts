@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type FieldDoc, fieldDocs } from './field-docs.ts';
+import type { FieldDoc } from '../../shared/hosts/operation.ts';
+import { fieldDocs } from './field-docs.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
@@ -51,13 +52,20 @@ const tidy = (value: unknown): unknown => {
   );
 };
 
+/** The same words with every zod schema in them converted. */
+const withSchemas = (words: unknown): unknown => {
+  if (words instanceof z.ZodType) return toInlineSchema(words);
+  if (Array.isArray(words)) return words.map(withSchemas);
+  return isObject(words) ? Object.fromEntries(Object.entries(words).map(([keyword, value]) => [keyword, withSchemas(value)])) : words;
+};
+
 /** What its properties mean, by name, and what zod cannot say of them. */
 const explain = (schema: JsonSchema, own: Readonly<Record<string, FieldDoc>>): JsonSchema => ({
   ...schema,
   properties: Object.fromEntries(
     Object.entries(schema.properties as Record<string, JsonSchema>).map(([name, property]) => [
       name,
-      { ...property, ...(own[name] ?? fieldDocs[name]) },
+      { ...property, ...(withSchemas(own[name] ?? fieldDocs[name]) as FieldDoc | undefined) },
     ]),
   ),
 });
@@ -68,7 +76,7 @@ export type Direction = 'input' | 'output';
 /** A schema of the document's components; `fields` are given for a request's body, whose properties are explained by name. */
 export interface Component {
   schema: z.ZodType;
-  fields?: Readonly<Record<string, FieldDoc>>;
+  fields?: Readonly<Record<string, FieldDoc>> | undefined;
   /** `input` where it is not said. */
   io?: Direction;
 }

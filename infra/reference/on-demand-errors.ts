@@ -2,22 +2,21 @@ import { expiredKey, missingKey, wrongHost, wrongKey } from '../../shared/admiss
 import { invalidUserId } from '../../shared/http/user-id.ts';
 import { DeploymentNotFound, DeploymentNotReady } from '../../shared/models/errors.ts';
 import { type ErrorReply, examplesOf } from './error-reply.ts';
-import { type ErrorStatus, errorReplies } from './errors.ts';
-import type { HeaderName } from './headers.ts';
+import { inferenceErrorReplies } from './inference-errors.ts';
 
-const { model_not_found: _, ...notFound } = errorReplies[404].examples;
+const { model_not_found: _, ...notFound } = inferenceErrorReplies[404].examples;
 
 /** The replies of the on-demand host to requests that fail, by status: those of the serverless host, in which a model is a deployment. */
-export const onDemandErrorReplies: Readonly<Record<ErrorStatus, ErrorReply<HeaderName>>> = {
-  ...errorReplies,
+export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorReplies, ErrorReply>> = {
+  ...inferenceErrorReplies,
   400: {
-    ...errorReplies[400],
+    ...inferenceErrorReplies[400],
     description:
       'The request is not as documented, or asks for what the model cannot do; or the header `X-User-Id` is missing or malformed. `param` names the property, or the header.',
-    examples: { ...errorReplies[400].examples, ...examplesOf({ user_id: invalidUserId() }) },
+    examples: { ...inferenceErrorReplies[400].examples, ...examplesOf({ user_id: invalidUserId() }) },
   },
   401: {
-    ...errorReplies[401],
+    ...inferenceErrorReplies[401],
     examples: examplesOf({
       missing: missingKey(),
       wrong: wrongKey(),
@@ -26,7 +25,7 @@ export const onDemandErrorReplies: Readonly<Record<ErrorStatus, ErrorReply<Heade
     }),
   },
   404: {
-    ...errorReplies[404],
+    ...inferenceErrorReplies[404],
     description: 'What the request names does not exist, or is of another organization.',
     examples: {
       ...examplesOf({
@@ -37,8 +36,8 @@ export const onDemandErrorReplies: Readonly<Record<ErrorStatus, ErrorReply<Heade
     },
   },
   503: {
-    ...errorReplies[503],
+    ...inferenceErrorReplies[503],
     description: 'The deployment or the service cannot take the request now. A reply in one piece that fails costs nothing.',
-    examples: { ...examplesOf({ deployment_not_ready: new DeploymentNotReady('qwen3-8b') }), ...errorReplies[503].examples },
+    examples: { ...examplesOf({ deployment_not_ready: new DeploymentNotReady('qwen3-8b') }), ...inferenceErrorReplies[503].examples },
   },
 };

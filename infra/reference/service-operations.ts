@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { Operation } from './operation.ts';
+import type { Body, Operation } from '../../shared/hosts/operation.ts';
+import { servicePaths } from '../../shared/hosts/service-routes.ts';
 
 const Version = z.object({
   version: z.string().meta({ description: 'The release that is deployed.' }),
@@ -7,16 +8,25 @@ const Version = z.object({
   api_version: z.string().meta({ description: 'The version of this interface.' }),
 });
 
-/** What every host answers about itself. */
-export const serviceOperations: Operation[] = [
+const service = { method: 'GET', tag: 'Service', access: 'public' } as const;
+
+/** The routes by which a host describes itself. @param health what its health route replies */
+export const serviceOperations = (health: Body): Operation<'Service'>[] => [
   {
-    method: 'get',
-    path: '/version',
+    ...service,
+    path: servicePaths.health,
+    operationId: 'retrieveHealth',
+    summary: 'Whether the host can serve',
+    reply: { status: 200, description: 'What every request needs answers.', json: health },
+    errors: [503],
+  },
+  {
+    ...service,
+    path: servicePaths.version,
     operationId: 'retrieveVersion',
-    tag: 'Service',
     summary: 'What is deployed',
-    isPublic: true,
-    success: {
+    reply: {
+      status: 200,
       description: 'The versions of the deployment and of this interface.',
       json: {
         name: 'Version',
@@ -27,13 +37,12 @@ export const serviceOperations: Operation[] = [
     errors: [],
   },
   {
-    method: 'get',
-    path: '/openapi.json',
+    ...service,
+    path: servicePaths.document,
     operationId: 'retrieveOpenApiDocument',
-    tag: 'Service',
     summary: 'This document',
-    isPublic: true,
-    success: {
+    reply: {
+      status: 200,
       description: 'The interface of this host as OpenAPI 3.1.',
       json: { name: 'OpenApiDocument', schema: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }) },
       headers: ['etag', 'cache-control'],
@@ -41,13 +50,11 @@ export const serviceOperations: Operation[] = [
     errors: [],
   },
   {
-    method: 'get',
-    path: '/docs',
+    ...service,
+    path: servicePaths.reference,
     operationId: 'retrieveReference',
-    tag: 'Service',
     summary: 'The API reference as a page',
-    isPublic: true,
-    success: { description: 'A page that shows this document.', html: true, headers: ['etag'] },
+    reply: { status: 200, description: 'A page that shows this document.', html: true, headers: ['etag'] },
     errors: [],
   },
 ];

@@ -1,5 +1,5 @@
 import type { Scope } from './host.ts';
-import type { Method } from './operation.ts';
+import type { Method, Operation } from './operation.ts';
 
 interface InferenceHostRoute {
   method: Method;
@@ -43,3 +43,14 @@ export const routesOfHost = (scope: Scope): (InferenceHostRoute & { id: keyof In
   Object.entries(inferenceHostRoutes).flatMap(([id, route]: [string, InferenceHostRoute]) =>
     route.scopes.includes(scope) ? [{ ...route, id: id as keyof InferenceHostRoutes }] : [],
   );
+
+export type InferenceTag = 'Inference' | 'Tokens' | 'Responses' | 'Models' | 'Key';
+
+/** A route with what the reference says about it. */
+export const operationOf = (
+  operationId: keyof InferenceHostRoutes,
+  facts: Omit<Operation<InferenceTag>, 'operationId' | 'method' | 'path'>,
+): Operation<InferenceTag> => {
+  const { method, path } = inferenceHostRoutes[operationId];
+  return { operationId, method, path, ...facts };
+};

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Label } from '../../functions/inference/chat/message.ts';
 import { firstFault } from '../http/first-fault.ts';
+import { Label } from '../http/label.ts';
 
 const MAX_PARTS = 4_096;
 const MAX_ITEMS = 4_096;

@@ -49,3 +49,9 @@ export interface OpenItem {
   add: (text: string, logprobs?: readonly unknown[]) => ItemEvent[];
   finish: (status: ItemStatus) => ItemEvent[];
 }
+
+/** A response on the wire (interface 2.5, and every key of OpenAI's). */
+export interface ResponseObject extends Record<string, unknown> {
+  id: string;
+  output: readonly OutputItem[];
+}

@@ -1,11 +1,11 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ResponseObject } from '../../functions/inference/responses/response.ts';
 import { type Database, isConditionFailed } from '../database/client.ts';
 import { MAX_VALUES, measureJson } from '../http/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
 import type { Item } from './item.ts';
+import type { ResponseObject } from './output-item.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** How long a response can be read and continued. */

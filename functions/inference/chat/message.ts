@@ -1,13 +1,11 @@
 import * as z from 'zod';
 import { anyObject } from '../../../shared/http/any-object.ts';
 import { firstFault } from '../../../shared/http/first-fault.ts';
+import { Label } from '../../../shared/http/label.ts';
 
 const MAX_MESSAGES = 4_096;
 const MAX_PARTS = 4_096;
 const MAX_CALLS = 128;
-
-/** A name or an id; what clients make is far shorter. */
-export const Label = z.string().max(256);
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
 /** An assistant's refusal, as clients replay it. */

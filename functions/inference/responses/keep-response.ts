@@ -1,11 +1,12 @@
 import { logError, logInfo } from '../../../shared/logging/log.ts';
+import type { ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { ResponseStore } from '../../../shared/responses/response-store.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { keptItem } from './kept-item.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
-import { type ResponseObject, toResponse } from './response.ts';
+import { toResponse } from './response.ts';
 
 /** What a reply is kept with. */
 export interface Keeping {

@@ -1,11 +1,11 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
-import type { ItemEvent } from '../../../shared/responses/output-item.ts';
+import type { ItemEvent, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { createEnding, isStored, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
-import { type ResponseObject, toResponse } from './response.ts';
+import { toResponse } from './response.ts';
 
 /**
  * A runtime's chunks as the events of OpenAI's responses, each with its name and its number: the response as it begins, every item from its

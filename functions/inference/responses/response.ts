@@ -1,4 +1,4 @@
-import type { OutputItem } from '../../../shared/responses/output-item.ts';
+import type { OutputItem, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import type { ResponsesRequest } from './request.ts';
@@ -15,12 +15,6 @@ export interface ResponseState {
   completedAt?: number;
   incompleteReason?: string;
   error?: { code: string; message: string };
-}
-
-/** A response on the wire (interface 2.5, and every key of OpenAI's). */
-export interface ResponseObject extends Record<string, unknown> {
-  id: string;
-  output: readonly OutputItem[];
 }
 
 const countOf = (details: Record<string, unknown> | null | undefined, name: string): number => {

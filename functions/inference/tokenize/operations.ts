@@ -1,8 +1,8 @@
-import { DetokenizeReply, DetokenizeRequest, TokenizeReply, TokenizeRequest } from '../../functions/inference/tokenize/schema.ts';
-import { MAX_ANSWER_TOKENS } from '../../shared/tokens/answers.ts';
-import type { FieldDoc } from './field-docs.ts';
-import { INFERENCE_HEADERS } from './headers.ts';
-import type { Operation } from './operation.ts';
+import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { FieldDoc } from '../../../shared/hosts/operation.ts';
+import { INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
+import { MAX_ANSWER_TOKENS } from '../../../shared/tokens/answers.ts';
+import { DetokenizeReply, DetokenizeRequest, TokenizeReply, TokenizeRequest } from './schema.ts';
 
 const model = 'qwen3-8b';
 const prompt = 'This is a test';
@@ -18,16 +18,13 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   tools: { description: 'The functions that the model may call. They are part of what `messages` become; without effect on a `prompt`.' },
 };
 
-/** POST /tokenize and POST /detokenize, as vLLM has them. */
-export const tokenizeOperations: Operation[] = [
-  {
-    method: 'post',
-    path: '/tokenize',
-    operationId: 'tokenize',
+export const tokenizeOperations = [
+  operationOf('tokenize', {
+    access: 'api_key',
     tag: 'Tokens',
     summary: 'Turn a text or messages into tokens',
     description: `The token ids that a model is given, at most ${MAX_ANSWER_TOKENS}. Null is the same as leaving a property out. A 400 on a text of more tokens, and on one that would take too long: with more than 1,024 combining marks in a row, or more than 400,000 bytes in words of more than 16,384 bytes. ${IS_FREE}`,
-    request: {
+    body: {
       name: 'TokenizeRequest',
       schema: TokenizeRequest,
       examples: {
@@ -39,7 +36,8 @@ export const tokenizeOperations: Operation[] = [
       },
       fields,
     },
-    success: {
+    reply: {
+      status: 200,
       description: 'The tokens.',
       json: {
         name: 'TokenizeReply',
@@ -54,20 +52,19 @@ export const tokenizeOperations: Operation[] = [
       headers: INFERENCE_HEADERS,
     },
     errors: [400, 403, 404, 413, 429, 503],
-  },
-  {
-    method: 'post',
-    path: '/detokenize',
-    operationId: 'detokenize',
+  }),
+  operationOf('detokenize', {
+    access: 'api_key',
     tag: 'Tokens',
     summary: 'Turn tokens into text',
     description: `The text of token ids, at most as many as a reply of \`/tokenize\` has. ${IS_FREE}`,
-    request: {
+    body: {
       name: 'DetokenizeRequest',
       schema: DetokenizeRequest,
       examples: { tokens: { summary: 'Four tokens', value: { model, tokens } } },
     },
-    success: {
+    reply: {
+      status: 200,
       description: 'The text.',
       json: {
         name: 'DetokenizeReply',
@@ -77,5 +74,5 @@ export const tokenizeOperations: Operation[] = [
       headers: INFERENCE_HEADERS,
     },
     errors: [400, 403, 404, 413, 429, 503],
-  },
+  }),
 ];

@@ -1,14 +1,12 @@
-import { DeletedResponse, InputItemList, ResponseReply, ResponseStreamEvent } from '../../functions/inference/responses/reply-schema.ts';
-import { createResponseStream } from '../../functions/inference/responses/reply-stream.ts';
-import { createResponse } from '../../functions/inference/responses/reply-whole.ts';
-import { responsesRequest } from '../../functions/inference/responses/request.ts';
-import { MAX_RESPONSE_LOGPROBS } from '../../functions/inference/responses/support.ts';
-import { FunctionTool } from '../../functions/inference/responses/tool.ts';
-import { InputItemsQuery, listInputItems } from '../../shared/responses/input-items.ts';
-import type { FieldDoc } from './field-docs.ts';
-import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
-import { toInlineSchema } from './json-schema.ts';
-import type { Operation, PathParameter } from './operation.ts';
+import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { FieldDoc } from '../../../shared/hosts/operation.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
+import { ResponseReply, ResponseStreamEvent } from '../../../shared/responses/reply-schema.ts';
+import { createResponseStream } from './reply-stream.ts';
+import { createResponse } from './reply-whole.ts';
+import { responsesRequest } from './request.ts';
+import { MAX_RESPONSE_LOGPROBS } from './support.ts';
+import { FunctionTool } from './tool.ts';
 
 const model = 'qwen3-8b';
 const id = 'resp_8fK2mQx0ZpLw4RtYvB';
@@ -58,7 +56,6 @@ const exampleReply = () => {
   return {
     response: reply.whole(usage),
     stream: events.take(chunks) + events.usage(usage) + events.end(),
-    items: listInputItems({ response: { id, output: [] }, input: request.input, before: [], depth: 1 }, InputItemsQuery.parse({})),
   };
 };
 const example = exampleReply();
@@ -82,7 +79,7 @@ const fields: Readonly<Record<string, FieldDoc>> = {
       'The functions that the model may call. Tools of other types are left out, and named in `x-sluice-ignored` as `tools.<type>`.',
     items: {
       anyOf: [
-        toInlineSchema(FunctionTool),
+        FunctionTool,
         { type: 'object', properties: { type: { type: 'string', maxLength: 64, not: { const: 'function' } } }, required: ['type'] },
       ],
     },
@@ -112,24 +109,19 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   prompt: { description: 'Not supported: a 400 where it is set. Send `instructions` and `input`.', ...NOT_SUPPORTED },
 };
 
-const whole = { name: 'Response', schema: ResponseReply, examples: { whole: { summary: 'A response', value: example.response } } };
-const pathParameters: readonly PathParameter[] = [{ name: 'id', description: 'The id of a response of your organization.', example: id }];
-const { limit, order, after } = InputItemsQuery.shape;
-
-/** POST /v1/responses, and what is done with a response that is kept. */
-export const responseOperations = ({ structuredOutputs }: { structuredOutputs: boolean }): Operation[] => [
-  {
-    method: 'post',
-    path: '/v1/responses',
-    operationId: 'createResponse',
+/** @param structuredOutputs whether `text.format` may be a `json_schema` */
+export const responseOperation = (structuredOutputs: boolean) =>
+  operationOf('createResponse', {
+    access: 'api_key',
     tag: 'Responses',
     summary: 'Create a response',
     description:
       'Answers a conversation of items, in one piece or as a stream, and keeps the answer unless `store` is false. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out. A 404 is told apart by its code: `model_not_found`, `previous_response_not_found`, `item_not_found`.',
-    request: { name: 'ResponsesRequest', schema: responsesRequest(structuredOutputs), examples: requestExamples, fields },
-    success: {
+    body: { name: 'ResponsesRequest', schema: responsesRequest(structuredOutputs), examples: requestExamples, fields },
+    reply: {
+      status: 200,
       description: 'The answer.',
-      json: whole,
+      json: { name: 'Response', schema: ResponseReply, examples: { whole: { summary: 'A response', value: example.response } } },
       events: {
         name: 'ResponseStreamEvent',
         schema: ResponseStreamEvent,
@@ -141,56 +133,4 @@ export const responseOperations = ({ structuredOutputs }: { structuredOutputs: b
     },
     isIdempotent: true,
     errors: [400, 403, 404, 409, 413, 422, 429, 503],
-  },
-  {
-    method: 'get',
-    path: '/v1/responses/{id}',
-    operationId: 'retrieveResponse',
-    tag: 'Responses',
-    summary: 'Retrieve a response',
-    description: 'As it was when it was made. It is not streamed again: `stream=true` is a 400.',
-    pathParameters,
-    success: { description: 'The response.', json: whole, headers: LIMIT_HEADERS },
-    errors: [400, 404, 503],
-  },
-  {
-    method: 'delete',
-    path: '/v1/responses/{id}',
-    operationId: 'deleteResponse',
-    tag: 'Responses',
-    summary: 'Delete a response',
-    description:
-      'It can be neither read nor continued any more. A response that has continued it keeps what was said. One that is still being made is a 404, and will not be kept.',
-    pathParameters,
-    success: {
-      description: 'The response is gone.',
-      json: {
-        name: 'DeletedResponse',
-        schema: DeletedResponse,
-        examples: { deleted: { summary: 'It is gone', value: { id, object: 'response', deleted: true } } },
-      },
-      headers: LIMIT_HEADERS,
-    },
-    errors: [404, 503],
-  },
-  {
-    method: 'get',
-    path: '/v1/responses/{id}/input_items',
-    operationId: 'listInputItems',
-    tag: 'Responses',
-    summary: 'List the input items of a response',
-    description: 'The items of its own `input`, without the conversation that it continues.',
-    pathParameters,
-    queryParameters: [
-      { name: 'limit', description: 'The most items of one page.', schema: limit },
-      { name: 'order', description: '`asc`: in the order of the input; `desc`: the last first.', schema: order },
-      { name: 'after', description: 'The id of the item that the page begins after: `last_id` of the page before.', schema: after },
-    ],
-    success: {
-      description: 'A page of items.',
-      json: { name: 'InputItemList', schema: InputItemList, examples: { list: { summary: 'One message', value: example.items } } },
-      headers: LIMIT_HEADERS,
-    },
-    errors: [400, 404, 503],
-  },
-];
+  });

@@ -1,10 +1,10 @@
-import { type CompletionForm, createCompletion, createCompletionStream } from '../../functions/inference/completions/reply.ts';
-import { Completion, CompletionChunk } from '../../functions/inference/completions/reply-schema.ts';
-import { CompletionRequest } from '../../functions/inference/completions/request.ts';
-import type { ReplyFacts } from '../../functions/inference/pipeline/inference-route.ts';
-import type { FieldDoc } from './field-docs.ts';
-import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from './headers.ts';
-import type { Operation } from './operation.ts';
+import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { FieldDoc } from '../../../shared/hosts/operation.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
+import type { ReplyFacts } from '../pipeline/inference-route.ts';
+import { type CompletionForm, createCompletion, createCompletionStream } from './reply.ts';
+import { Completion, CompletionChunk } from './reply-schema.ts';
+import { CompletionRequest } from './request.ts';
 
 const model = 'qwen3-8b';
 const prompt = 'A sluice is';
@@ -75,40 +75,36 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   return_token_ids: { description: 'Adds `token_ids` and `prompt_token_ids` to each choice.', default: false },
 };
 
-/** POST /v1/completions. */
-export const completionOperations: Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/completions',
-    operationId: 'createCompletion',
-    tag: 'Inference',
-    summary: 'Create a completion',
-    description:
-      'Goes on from a text as it is, without a chat template, in one piece or as a stream. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out. A prompt that leaves no room in the context window is a 400.',
-    request: { name: 'CompletionRequest', schema: CompletionRequest, examples: requestExamples, fields },
-    success: {
-      description: 'The text that follows.',
-      json: {
-        name: 'Completion',
-        schema: Completion,
-        examples: {
-          whole: { summary: 'In one piece', value: example.whole },
-          scored: {
-            summary: 'Log probabilities of a text',
-            value: { ...example.whole, choices: [scored], usage: scoredUsage },
-          },
+export const completionOperation = operationOf('createCompletion', {
+  tag: 'Inference',
+  summary: 'Create a completion',
+  description:
+    'Goes on from a text as it is, without a chat template, in one piece or as a stream. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out. A prompt that leaves no room in the context window is a 400.',
+  access: 'api_key',
+  body: { name: 'CompletionRequest', schema: CompletionRequest, examples: requestExamples, fields },
+  reply: {
+    status: 200,
+    description: 'The text that follows.',
+    json: {
+      name: 'Completion',
+      schema: Completion,
+      examples: {
+        whole: { summary: 'In one piece', value: example.whole },
+        scored: {
+          summary: 'Log probabilities of a text',
+          value: { ...example.whole, choices: [scored], usage: scoredUsage },
         },
       },
-      events: {
-        name: 'CompletionChunk',
-        schema: CompletionChunk,
-        description:
-          'With `stream: true`: server-sent events, each with one of these objects in its `data`; the choices come as they are generated, interleaved. The last is `data: [DONE]`. A failure after the first event is an event with an error object, and then the end without `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
-        stream: example.stream,
-      },
-      headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
     },
-    isIdempotent: true,
-    errors: [400, 403, 404, 409, 413, 422, 429, 503],
+    events: {
+      name: 'CompletionChunk',
+      schema: CompletionChunk,
+      description:
+        'With `stream: true`: server-sent events, each with one of these objects in its `data`; the choices come as they are generated, interleaved. The last is `data: [DONE]`. A failure after the first event is an event with an error object, and then the end without `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
+      stream: example.stream,
+    },
+    headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
   },
-];
+  isIdempotent: true,
+  errors: [400, 403, 404, 409, 413, 422, 429, 503],
+});

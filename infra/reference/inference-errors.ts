@@ -5,12 +5,13 @@ import { ItemNotFound, PreviousResponseNotFound, ResponseNotFound } from '../../
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
 import { type Refused, refusedBy } from '../../shared/admission/limit-errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
+import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import { type ApiError, InternalError, ServiceUnavailable } from '../../shared/http/errors.ts';
+import { INFERENCE_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { ModelNotFound, ModelNotPriced } from '../../shared/models/errors.ts';
 import { UpstreamFailed } from '../../shared/upstream/errors.ts';
 import { type ErrorReply, EXAMPLE_REQUEST_ID, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';
-import { type HeaderName, INFERENCE_HEADERS, LIMIT_HEADERS } from './headers.ts';
 
 const ask = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Hello' }] };
 const chatRefusal = (body: unknown): ApiError => refusalOf(() => validate(chatCompletionRequest(false), body));
@@ -18,8 +19,8 @@ const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
   refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
 
-/** The replies of a request that fails, by status. */
-export const errorReplies = {
+/** The replies of the serverless host to requests that fail, by status. */
+export const inferenceErrorReplies = {
   400: {
     description: 'The request is not as documented, or asks for what the model cannot do. `param` names the property.',
     schema: 'Error',
@@ -110,6 +111,4 @@ export const errorReplies = {
       not_priced: new ModelNotPriced(ask.model),
     }),
   },
-} as const satisfies Record<number, ErrorReply<HeaderName>>;
-
-export type ErrorStatus = keyof typeof errorReplies;
+} as const satisfies Partial<Record<ErrorStatus, ErrorReply>>;

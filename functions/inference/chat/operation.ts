@@ -1,9 +1,10 @@
-import { Message, ToolCall } from '../../functions/inference/chat/message.ts';
-import { ChatCompletion, ChatCompletionChunk, PerfMetrics, UsageInfo } from '../../functions/inference/chat/reply-schema.ts';
-import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
-import { FunctionDefinition } from '../../functions/inference/chat/tool.ts';
-import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from './headers.ts';
-import type { Body, Operation } from './operation.ts';
+import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { Body } from '../../../shared/hosts/operation.ts';
+import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
+import { Message, ToolCall } from './message.ts';
+import { ChatCompletion, ChatCompletionChunk, PerfMetrics, UsageInfo } from './reply-schema.ts';
+import { chatCompletionRequest } from './request.ts';
+import { FunctionDefinition } from './tool.ts';
 
 const model = 'qwen3-8b';
 const question = { role: 'user', content: 'What is a sluice?' };
@@ -90,18 +91,17 @@ export const chatParts: readonly Body[] = [
   { name: 'PerfMetrics', schema: PerfMetrics },
 ];
 
-/** POST /v1/chat/completions. */
-export const chatOperations = ({ structuredOutputs }: { structuredOutputs: boolean }): Operation[] => [
-  {
-    method: 'post',
-    path: '/v1/chat/completions',
-    operationId: 'createChatCompletion',
+/** @param structuredOutputs whether `response_format` may be a `json_schema` */
+export const chatOperation = (structuredOutputs: boolean) =>
+  operationOf('createChatCompletion', {
     tag: 'Inference',
     summary: 'Create a chat completion',
     description:
       'Answers a conversation, in one piece or as a stream. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out.',
-    request: { name: 'ChatCompletionRequest', schema: chatCompletionRequest(structuredOutputs), examples: requestExamples },
-    success: {
+    access: 'api_key',
+    body: { name: 'ChatCompletionRequest', schema: chatCompletionRequest(structuredOutputs), examples: requestExamples },
+    reply: {
+      status: 200,
       description: 'The answer.',
       json: { name: 'ChatCompletion', schema: ChatCompletion, examples: { whole: { summary: 'In one piece', value: whole } } },
       events: {
@@ -122,5 +122,4 @@ export const chatOperations = ({ structuredOutputs }: { structuredOutputs: boole
     },
     isIdempotent: true,
     errors: [400, 403, 404, 409, 413, 422, 429, 503],
-  },
-];
+  });

@@ -1,8 +1,10 @@
+import type { ReplyHeader } from '../../shared/http/reply-headers.ts';
+
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
 const number = (description: string, example: number) => ({ description, schema: { type: 'integer' }, example });
 
-/** The headers of replies, by their names on the wire. */
-export const headers = {
+/** The headers of replies by their names; `version-etag` is the ETag of a resource, which differs from that of a file. */
+export const replyHeaders = {
   'x-request-id': text(
     'The id of the request, as it stands in the logs. Quote it when you report a problem.',
     'req_VbdBUPc8fK2mQx0ZpLw4RtYvB',
@@ -28,29 +30,9 @@ export const headers = {
     '"3kq0bqvQh5sXoV9a7VJmW1zqT0c"',
   ),
   'cache-control': text('How long the reply may be kept.', 'public, max-age=30'),
-} as const;
-
-export type HeaderName = keyof typeof headers;
-
-/** Those of every reply to a request whose key has been read. */
-export const LIMIT_HEADERS = [
-  'x-ratelimit-limit-requests',
-  'x-ratelimit-remaining-requests',
-  'x-ratelimit-reset-requests',
-  'x-ratelimit-limit-tokens',
-  'x-ratelimit-remaining-tokens',
-  'x-ratelimit-reset-tokens',
-] as const satisfies readonly HeaderName[];
-
-/** Those that announce that a model goes. */
-export const DEPRECATION_HEADERS = ['deprecation', 'sunset', 'x-sluice-successor'] as const satisfies readonly HeaderName[];
-
-/** Those of a reply that was asked of a model. */
-export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', ...DEPRECATION_HEADERS] as const satisfies readonly HeaderName[];
-
-/** Those of a reply that may have an idempotency key. */
-export const IDEMPOTENCY_HEADERS = [
-  'x-sluice-idempotency',
-  'idempotent-replayed',
-  'x-sluice-original-request-id',
-] as const satisfies readonly HeaderName[];
+  'www-authenticate': text('How a token is sent.', 'Bearer'),
+  'version-etag': text(
+    'The version of the resource. Sent back in `If-Match`, it lets a change happen only if nobody else made one meanwhile.',
+    '"3"',
+  ),
+} as const satisfies Record<ReplyHeader | 'version-etag', unknown>;

@@ -1,0 +1,134 @@
+import { KeyFacts } from '../../shared/admission/key-facts.ts';
+import type { Scope } from '../../shared/hosts/host.ts';
+import { operationOf } from '../../shared/hosts/inference-routes.ts';
+import { DEPRECATION_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';
+import { InputItemsQuery, listInputItems } from '../../shared/responses/input-items.ts';
+import { DeletedResponse, InputItemList, ResponseReply } from '../../shared/responses/reply-schema.ts';
+import { ModelEntry, ModelList } from './model-entry.ts';
+
+const entry = {
+  id: 'qwen3-8b',
+  object: 'model',
+  created: 1_795_219_200,
+  owned_by: 'sluice',
+  context_length: 32_768,
+  max_output_tokens: 8_192,
+  pricing: { prompt: '0.00000005', cached_prompt: '0.000000005', completion: '0.0000002' },
+  capabilities: { tools: true, json_object: true, logprobs: true, thinking_budget: false },
+  deprecation: null,
+};
+
+const keyOf = (scope: Scope) => ({
+  id: 'key_4RtYvB8fK2mQx0ZpLw',
+  object: 'api_key',
+  scope,
+  models: null,
+  expires_at: null,
+  last_used_at: 1_795_219_200,
+  requests_per_minute: { limit: 600, remaining: 598, reset_ms: 74_210 },
+  tokens_per_minute: { limit: 200_000, remaining: 198_900, reset_ms: 74_210 },
+  concurrency: { limit: 32, in_flight: 1 },
+  budgets: { day: { limit: '5', remaining: '4.9979' }, month: null, total: null },
+});
+
+const responseId = 'resp_8fK2mQx0ZpLw4RtYvB';
+const ofResponse = {
+  tag: 'Responses',
+  access: 'api_key',
+  parameters: { id: { description: 'The id of a response of your organization.', example: responseId } },
+} as const;
+const items = listInputItems(
+  { response: { id: responseId, output: [] }, input: [{ role: 'user', content: 'What is a sluice?' }], before: [], depth: 1 },
+  InputItemsQuery.parse({}),
+);
+
+/** The stored responses of an organization. */
+export const responseOperations = [
+  operationOf('retrieveResponse', {
+    ...ofResponse,
+    summary: 'Retrieve a response',
+    description: 'As it was when it was made. It is not streamed again: `stream=true` is a 400.',
+    reply: { status: 200, description: 'The response.', json: { name: 'Response', schema: ResponseReply }, headers: LIMIT_HEADERS },
+    errors: [400, 404, 503],
+  }),
+  operationOf('deleteResponse', {
+    ...ofResponse,
+    summary: 'Delete a response',
+    description:
+      'It can be neither read nor continued any more. A response that has continued it keeps what was said. One that is still being made is a 404, and will not be kept.',
+    reply: {
+      status: 200,
+      description: 'The response is gone.',
+      json: {
+        name: 'DeletedResponse',
+        schema: DeletedResponse,
+        examples: { deleted: { summary: 'It is gone', value: { id: responseId, object: 'response', deleted: true } } },
+      },
+      headers: LIMIT_HEADERS,
+    },
+    errors: [404, 503],
+  }),
+  operationOf('listInputItems', {
+    ...ofResponse,
+    summary: 'List the input items of a response',
+    description: 'The items of its own `input`, without the conversation that it continues.',
+    query: InputItemsQuery,
+    reply: {
+      status: 200,
+      description: 'A page of items.',
+      json: { name: 'InputItemList', schema: InputItemList, examples: { list: { summary: 'One message', value: items } } },
+      headers: LIMIT_HEADERS,
+    },
+    errors: [400, 404, 503],
+  }),
+];
+
+/** The models that can be called. */
+export const modelOperations = [
+  operationOf('listModels', {
+    tag: 'Models',
+    summary: 'List models',
+    description: 'The models that can be called, by name, with their sizes and prices.',
+    access: 'public',
+    reply: {
+      status: 200,
+      description: 'Every published model.',
+      json: {
+        name: 'ModelList',
+        schema: ModelList,
+        examples: { list: { summary: 'One model', value: { object: 'list', data: [entry] } } },
+      },
+      headers: ['etag', 'cache-control'],
+    },
+    errors: [503],
+  }),
+  operationOf('retrieveModel', {
+    tag: 'Models',
+    summary: 'Retrieve a model',
+    access: 'public',
+    parameters: { model: { description: 'Its name. Slashes in it may be sent as they are or percent-encoded.', example: entry.id } },
+    reply: {
+      status: 200,
+      description: 'The model.',
+      json: { name: 'Model', schema: ModelEntry, examples: { model: { summary: 'A model', value: entry } } },
+      headers: ['etag', 'cache-control', ...DEPRECATION_HEADERS],
+    },
+    errors: [404, 503],
+  }),
+];
+
+/** The key that calls this host. */
+export const keyOperation = (scope: Scope) =>
+  operationOf('retrieveKey', {
+    tag: 'Key',
+    summary: 'Retrieve your own API key',
+    description: 'What the key may do, what is left of its limits, and what it has under way. Asking counts against no limit.',
+    access: 'api_key',
+    reply: {
+      status: 200,
+      description: 'The key that was sent.',
+      json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: keyOf(scope) } } },
+      headers: LIMIT_HEADERS,
+    },
+    errors: [503],
+  });
