@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Role } from '../../functions/control/users/user.ts';
+import type { Role } from '../../functions/control/access/actor.ts';
 
 /** The parts of the control plane, in the order of its reference. */
 export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Audit log';

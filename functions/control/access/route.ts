@@ -7,21 +7,27 @@ import { readJsonBody } from '../../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import type { ControlDependencies } from '../dependencies.ts';
-import { authenticate, ipAddressOf } from '../sessions/authenticate.ts';
-import type { Caller } from '../sessions/log-in.ts';
-import type { StoredUser } from '../users/user-store.ts';
 import { type Actor, requireRole } from './actor.ts';
+import { type Caller, callerOf } from './origin.ts';
 
 type BodyOf<Facts extends RouteFacts> = Facts['body'] extends { schema: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
 type QueryOf<Facts extends RouteFacts> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
-type SignedInOf<Facts extends RouteFacts> = Facts['role'] extends 'public'
-  ? object
-  : { actor: Actor; user: StoredUser; accessToken: string };
 
-/** What a route's rule is given: all of it checked. */
-export type Call<Facts extends RouteFacts> = SignedInOf<Facts> & {
-  deps: ControlDependencies;
+/** What is known of a request with an access token that opens. */
+export interface SignedIn {
+  actor: Actor;
+}
+
+/** What every route needs to decide whether a request is allowed. */
+export interface RouteDependencies<User extends SignedIn = SignedIn> {
+  /** The user who sent a request. @throws 401 */
+  authenticate: (event: ApiEvent) => Promise<User>;
+  organizations: { get: (id: string) => Promise<{ status: 'active' | 'suspended' }> };
+}
+
+/** What a route's rule is given, all of it checked. `User`: what `authenticate` tells of the user, where the route is not public. */
+export type Call<Deps, User extends SignedIn, Facts extends RouteFacts> = (Facts['role'] extends 'public' ? object : User) & {
+  deps: Deps;
   body: BodyOf<Facts>;
   query: QueryOf<Facts>;
   parameters: Record<string, string>;
@@ -31,26 +37,15 @@ export type Call<Facts extends RouteFacts> = SignedInOf<Facts> & {
   event: ApiEvent;
 };
 
-export interface Route extends RouteFacts {
-  handle: (deps: ControlDependencies, event: ApiEvent) => Promise<Reply>;
+/** A route, with what its rule works with. */
+export interface Route<Deps = never, User extends SignedIn = never> extends RouteFacts {
+  handle: (deps: Deps & RouteDependencies<User>, event: ApiEvent) => Promise<Reply>;
 }
 
-const callerOf = (event: ApiEvent): Caller => {
-  const { requestContext } = event;
-  return {
-    ipAddress: ipAddressOf(event),
-    serverName: requestContext.domainName ?? 'control',
-    serverPath: event.path,
-    userAgent: requestContext.identity?.userAgent ?? '',
-    requestId: event.requestId,
-    receivedAtMs: event.receivedAtMs,
-  };
-};
-
-/** Who may: 401, then 403 for the role, then for the state of their organization. */
-const authorize = async (deps: ControlDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
+/** Checks that the request is allowed: a 401 comes first, then a 403 for the role, then one for the state of the user's organization. */
+const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
   if (facts.role === 'public') return {};
-  const signedIn = await authenticate(deps, event);
+  const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
   requireRole(actor, facts.role);
   if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null) {
@@ -73,7 +68,7 @@ const replyOf = ({ reply }: RouteFacts, requestId: string, body: unknown): Reply
 
 const NO_QUERY = z.strictObject({});
 
-/** What no id and no name can be is not looked for. @throws 404 */
+/** Rejects what cannot be an id or a name, without a read. @throws 404 */
 const checkParameters = ({ pathParameters }: ApiEvent): void => {
   for (const text of Object.values(pathParameters ?? {}))
     if (text !== undefined && !PARAMETER.test(text)) throw new ResourceNotFound('resource', text);
@@ -81,26 +76,28 @@ const checkParameters = ({ pathParameters }: ApiEvent): void => {
 const PARAMETER = /^[!-~]{1,256}$/;
 
 /**
- * One route: authenticates, authorizes, parses, runs its rule, serializes what that returns. A resource's `version` is told as its ETag.
- * Errors are those of shared/http/errors.ts, in the order 401, 403, 400, then what the rule says.
+ * Makes the `route()` of a folder whose rules work with `Deps`. A route authenticates, authorizes, parses, runs its rule and serializes what the
+ * rule returns; a resource's `version` becomes its ETag. Errors are those of shared/http/errors.ts, in the order 401, 403, 400, then the rule's own.
  */
-export const route = <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Facts>) => Promise<unknown>): Route => ({
-  ...facts,
-  handle: async (deps, event) => {
-    const signedIn = await authorize(deps, facts, event);
-    checkParameters(event);
-    const query = validate(facts.query ?? NO_QUERY, event.queryStringParameters ?? {});
-    const body = facts.body && validate(facts.body.schema, readJsonBody(event));
-    const call = {
-      ...signedIn,
-      deps,
-      body,
-      query: facts.query && query,
-      parameters: event.pathParameters ?? {},
-      expected: facts.isVersioned && expectedVersions(event),
-      caller: callerOf(event),
-      event,
-    };
-    return replyOf(facts, event.requestId, await run(call as unknown as Call<Facts>));
-  },
-});
+export const createRoute =
+  <Deps, User extends SignedIn = SignedIn>() =>
+  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, User, Facts>) => Promise<unknown>): Route<Deps, User> => ({
+    ...facts,
+    handle: async (deps, event) => {
+      const signedIn = await authorize(deps, facts, event);
+      checkParameters(event);
+      const query = validate(facts.query ?? NO_QUERY, event.queryStringParameters ?? {});
+      const body = facts.body && validate(facts.body.schema, readJsonBody(event));
+      const call = {
+        ...signedIn,
+        deps,
+        body,
+        query: facts.query && query,
+        parameters: event.pathParameters ?? {},
+        expected: facts.isVersioned && expectedVersions(event),
+        caller: callerOf(event),
+        event,
+      };
+      return replyOf(facts, event.requestId, await run(call as unknown as Call<Deps, User, Facts>));
+    },
+  });

@@ -1,13 +1,18 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { route } from '../access/route.ts';
+import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
+import { createRoute } from '../access/route.ts';
 import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, NewApiKey, Rotation } from './api-key.ts';
 import { listApiKeys, toWire, visibleKey } from './api-key-rights.ts';
 import { ApiKeyUsage, apiKeyUsage, UsageQuery } from './api-key-usage.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from './change-api-key.ts';
-import { createApiKey } from './create-api-key.ts';
+import { type ApiKeyDependencies, createApiKey } from './create-api-key.ts';
+
+const route = createRoute<ApiKeyDependencies & { rollups: RollupStore }>();
 
 const tag = 'API keys';
+const apiKeys = '/v1/api-keys';
+const oneApiKey = '/v1/api-keys/{id}';
 const parameters = { id: { description: 'The id of an API key.', example: 'key_VbdBUPc4RtYvB8fK2m' } } as const;
 const key = { name: 'ApiKey', schema: ApiKey };
 const secret = { name: 'ApiKeyWithSecret', schema: ApiKeyWithSecret };
@@ -25,7 +30,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/api-keys',
+      path: apiKeys,
       operationId: 'createApiKey',
       tag,
       summary: 'Create an API key',
@@ -44,7 +49,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/api-keys',
+      path: apiKeys,
       operationId: 'listApiKeys',
       tag,
       summary: 'List API keys',
@@ -59,7 +64,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/api-keys/{id}',
+      path: oneApiKey,
       operationId: 'retrieveApiKey',
       tag,
       summary: 'Retrieve an API key',
@@ -73,7 +78,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/api-keys/{id}',
+      path: oneApiKey,
       operationId: 'updateApiKey',
       tag,
       summary: 'Change an API key',
@@ -107,7 +112,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'DELETE',
-      path: '/v1/api-keys/{id}',
+      path: oneApiKey,
       operationId: 'revokeApiKey',
       tag,
       summary: 'Revoke an API key',

@@ -1,15 +1,18 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { route } from '../access/route.ts';
+import { createRoute } from '../access/route.ts';
 import { deleteModel, updateModel } from './change-model.ts';
 import { listModels, retrieveModel } from './find-model.ts';
 import { ModelResource, RegisteredModel } from './model-resource.ts';
-import { checkAgain, registerModel } from './register-model.ts';
+import { checkAgain, type ModelDependencies, registerModel } from './register-model.ts';
 import { ModelRegistration, ModelToCheck, ModelUpdate } from './registration.ts';
 import { RegistrationReport } from './registration-report.ts';
 
+const route = createRoute<ModelDependencies>();
+
 const tag = 'Models';
-const path = '/v1/models/{model+}';
+const models = '/v1/models';
+const oneModel = '/v1/models/{model+}';
 const parameters = {
   model: { description: 'The name of a model. Slashes in it may be sent as they are or percent-encoded.', example: 'qwen3-8b' },
 } as const;
@@ -33,7 +36,7 @@ export const modelRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/models',
+      path: models,
       operationId: 'registerModel',
       tag,
       summary: 'Register a model',
@@ -64,7 +67,7 @@ export const modelRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/models',
+      path: models,
       operationId: 'listModels',
       tag,
       summary: 'List models',
@@ -79,7 +82,7 @@ export const modelRoutes = [
   route(
     {
       method: 'GET',
-      path,
+      path: oneModel,
       operationId: 'retrieveModel',
       tag,
       summary: 'Retrieve a model',
@@ -94,7 +97,7 @@ export const modelRoutes = [
   route(
     {
       method: 'PATCH',
-      path,
+      path: oneModel,
       operationId: 'updateModel',
       tag,
       summary: 'Change, publish, unpublish or deprecate a model',
@@ -118,7 +121,7 @@ export const modelRoutes = [
   route(
     {
       method: 'DELETE',
-      path,
+      path: oneModel,
       operationId: 'deleteModel',
       tag,
       summary: 'Delete a model',

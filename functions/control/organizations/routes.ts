@@ -3,18 +3,23 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import type { Actor } from '../access/actor.ts';
-import { route } from '../access/route.ts';
-import { balanceOf } from './balance.ts';
+import { createRoute } from '../access/route.ts';
+import { type BalanceDependencies, balanceOf } from './balance.ts';
 import { createOrganization, NewOrganization } from './create-organization.ts';
-import { balanceToWire, CreditBalance, CreditGrant, listGrants, makeGrant, NewCreditGrant } from './credit.ts';
+import { balanceToWire, CreditBalance, CreditGrant, type GrantDependencies, listGrants, makeGrant, NewCreditGrant } from './credit.ts';
 import { LimitFields, Organization } from './organization-account.ts';
 import { limitOrganization, OrganizationUpdate, Reason, setSuspended, updateOrganization } from './update-organization.ts';
 
+const route = createRoute<GrantDependencies & BalanceDependencies>();
+
 const tag = 'Organizations';
+const organizations = '/v1/organizations';
+const oneOrganization = '/v1/organizations/{id}';
+const creditGrants = '/v1/organizations/{id}/credit-grants';
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
 
-/** The organization of the path, if it is the actor's or the actor is an admin: another one is not there. @throws 404 */
+/** The organization of the path, if it is the actor's own or the actor is an admin. @throws 404 for any other */
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
   if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
   return id;
@@ -24,7 +29,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/organizations',
+      path: organizations,
       operationId: 'createOrganization',
       tag,
       summary: 'Create an organization',
@@ -38,7 +43,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations',
+      path: organizations,
       operationId: 'listOrganizations',
       tag,
       summary: 'List organizations',
@@ -56,7 +61,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations/{id}',
+      path: oneOrganization,
       operationId: 'retrieveOrganization',
       tag,
       summary: 'Retrieve an organization',
@@ -70,7 +75,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/organizations/{id}',
+      path: oneOrganization,
       operationId: 'updateOrganization',
       tag,
       summary: 'Rename an organization',
@@ -142,7 +147,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/organizations/{id}/credit-grants',
+      path: creditGrants,
       operationId: 'grantCredit',
       tag,
       summary: 'Grant prepaid credit',
@@ -160,7 +165,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations/{id}/credit-grants',
+      path: creditGrants,
       operationId: 'listCreditGrants',
       tag,
       summary: 'List grants of credit',

@@ -1,9 +1,12 @@
-import { route } from '../access/route.ts';
-import { addPrice, listPrices } from './add-price.ts';
+import { createRoute } from '../access/route.ts';
+import { addPrice, listPrices, type PriceDependencies } from './add-price.ts';
 import { NewPrice, PricedModel, PriceList, PriceResource } from './price-resource.ts';
 import { PriceSheet, priceSheet } from './price-sheet.ts';
 
+const route = createRoute<PriceDependencies>();
+
 const tag = 'Prices';
+const prices = '/v1/prices';
 
 export const priceRoutes = [
   route(
@@ -22,7 +25,7 @@ export const priceRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/prices',
+      path: prices,
       operationId: 'createPrice',
       tag,
       summary: 'Add a price version to a model',
@@ -46,7 +49,7 @@ export const priceRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/prices',
+      path: prices,
       operationId: 'listPrices',
       tag,
       summary: 'List the price versions of a model',

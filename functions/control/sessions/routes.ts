@@ -1,9 +1,11 @@
-import { route } from '../access/route.ts';
+import { createRoute } from '../access/route.ts';
+import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
 import { OwnName, User } from '../users/user.ts';
 import { toWire } from '../users/user-store.ts';
+import type { SignedInUser } from './authenticate.ts';
 import { changePassword, endSession, finishReset, refreshSession, startReset } from './keep-session.ts';
-import { answerChallenge, logIn } from './log-in.ts';
+import { answerChallenge, logIn, type SessionDependencies } from './log-in.ts';
 import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
 import {
   ChallengeAnswer,
@@ -19,7 +21,10 @@ import {
   TotpSecret,
 } from './session.ts';
 
+const route = createRoute<SessionDependencies & UserDependencies, SignedInUser>();
+
 const tag = 'Sessions';
+const me = '/v1/me';
 const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
 const token = 'eyJraWQiOiJ…';
@@ -193,7 +198,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/me',
+      path: me,
       operationId: 'retrieveMe',
       tag,
       summary: 'Who you are',
@@ -206,7 +211,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/me',
+      path: me,
       operationId: 'updateMe',
       tag,
       summary: 'Change your name',

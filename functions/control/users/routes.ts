@@ -1,15 +1,18 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { organizationFor } from '../access/actor.ts';
-import { route } from '../access/route.ts';
-import { resetTotp } from '../sessions/second-factor.ts';
-import { inviteUser, NewUser } from './invite-user.ts';
-import { resendInvitation } from './resend-invitation.ts';
+import { createRoute } from '../access/route.ts';
+import { resetTotp, type SessionEndDependencies } from './end-sessions.ts';
+import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
 import { deleteUser, UserUpdate, updateUser, visibleUser } from './update-user.ts';
 import { User } from './user.ts';
 import { toWire } from './user-store.ts';
 
+const route = createRoute<InvitationDependencies & SessionEndDependencies>();
+
 const tag = 'Users';
+const users = '/v1/users';
+const oneUser = '/v1/users/{id}';
 const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
 const user = { name: 'User', schema: User };
 
@@ -22,14 +25,14 @@ const UsersQuery = z.strictObject({
     .meta({ description: 'Whose users; `platform`: the admins. An owner’s own, where it is absent.' }),
 });
 
-/** The word for those who are of no organization. */
+/** The value of `organization` for the admins, who have no organization. */
 const PLATFORM = 'platform';
 
 export const userRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/users',
+      path: users,
       operationId: 'inviteUser',
       tag,
       summary: 'Invite a user',
@@ -45,7 +48,7 @@ export const userRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/users',
+      path: users,
       operationId: 'listUsers',
       tag,
       summary: 'List users',
@@ -62,7 +65,7 @@ export const userRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/users/{id}',
+      path: oneUser,
       operationId: 'retrieveUser',
       tag,
       summary: 'Retrieve a user',
@@ -76,7 +79,7 @@ export const userRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/users/{id}',
+      path: oneUser,
       operationId: 'updateUser',
       tag,
       summary: 'Change a user’s name, role or status',
@@ -122,7 +125,7 @@ export const userRoutes = [
   route(
     {
       method: 'DELETE',
-      path: '/v1/users/{id}',
+      path: oneUser,
       operationId: 'deleteUser',
       tag,
       summary: 'Delete a user',
