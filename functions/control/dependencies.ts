@@ -1,19 +1,20 @@
 import type { Database } from '../../shared/database/client.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
+import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { AuditStore } from './audit/audit-store.ts';
+import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
-import type { TokenVerifier } from './identity/verify-token.ts';
 import type { LimiterDesk } from './limiters/limiter-desk.ts';
-import type { CheckModel } from './model-registry/check-model.ts';
+import type { CheckModel } from './model-registry/check-targets.ts';
 import type { CreditStore } from './organizations/credit-store.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
-import type { AttemptStore } from './sessions/attempt-store.ts';
+import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
 
 /** What the routes of the control plane work with. */
-export interface ControlDependencies {
+export interface ControlDependencies extends RouteDependencies<SignedInUser> {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;
@@ -21,14 +22,12 @@ export interface ControlDependencies {
   apiKeys: ApiKeyStore;
   limiters: LimiterDesk;
   models: ModelStore;
-  /** Whether a model's targets could serve it. */
   checkModel: CheckModel;
   credit: CreditStore;
   rollups: RollupStore;
   attempts: AttemptStore;
   userPool: UserPool;
-  tokens: TokenVerifier;
-  /** Of the tokens that users come with. */
+  /** The issuer of the users' access tokens. */
   issuer: string;
   now: () => number;
   wait: (ms: number) => Promise<unknown>;

@@ -17,15 +17,16 @@ import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { health } from './health.ts';
+import { createAttemptStore } from './identity/attempt-store.ts';
 import { createUserPool, createUserPoolClient } from './identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
 import { createLimiterDesk } from './limiters/limiter-desk.ts';
-import { createModelCheck } from './model-registry/check-model.ts';
+import { checkTargets } from './model-registry/check-targets.ts';
 import { createEndpointFacts, createSageMakerClients } from './model-registry/endpoint-facts.ts';
 import { createCreditStore } from './organizations/credit-store.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
-import { createAttemptStore } from './sessions/attempt-store.ts';
+import { authenticate } from './sessions/authenticate.ts';
 import { createUserStore } from './users/user-store.ts';
 
 const now = Date.now;
@@ -34,30 +35,35 @@ const accounts = createAccountTable(database, environmentVariable('ACCOUNTS_TABL
 const issuer = environmentVariable('TOKEN_ISSUER');
 const clientId = environmentVariable('USER_POOL_CLIENT_ID');
 
+const users = createUserStore(accounts);
+const tokens = createTokenVerifier({
+  issuer,
+  clientId,
+  jwksUri: jwksUriOf(issuer, process.env.AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER),
+});
+
+const targetChecks = {
+  facts: createEndpointFacts(createSageMakerClients()),
+  invoke: createInvoke(),
+  tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
+  endpointTag: environmentVariable('ENDPOINT_TAG'),
+  now,
+};
+
 const dependencies: ControlDependencies = {
   database,
   audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
   organizations: createOrganizationStore(accounts),
-  users: createUserStore(accounts),
+  users,
   apiKeys: createApiKeyStore(accounts),
   limiters: createLimiterDesk(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
-  checkModel: createModelCheck({
-    facts: createEndpointFacts(createSageMakerClients()),
-    invoke: createInvoke(),
-    tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
-    endpointTag: environmentVariable('ENDPOINT_TAG'),
-    now,
-  }),
+  checkModel: (model) => checkTargets(targetChecks, model),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),
-  tokens: createTokenVerifier({
-    issuer,
-    clientId,
-    jwksUri: jwksUriOf(issuer, process.env.AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER),
-  }),
+  authenticate: (event) => authenticate({ tokens, users }, event),
   issuer,
   now,
   wait: delay,

@@ -1,17 +1,16 @@
 import type { Route } from './access/route.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
+import type { ControlDependencies } from './dependencies.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
+import type { SignedInUser } from './sessions/authenticate.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './users/routes.ts';
 
-/**
- * Every route of the control plane, with who may call it. What is served, documented and tested is made of this list; of two paths that fit, the
- * first counts.
- */
-export const controlRoutes: readonly Route[] = [
+/** Every route of the control plane, with the role that it needs: served, documented and tested from this list. Of two paths that match, the first wins. */
+export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] = [
   ...sessionRoutes,
   ...organizationRoutes,
   ...userRoutes,

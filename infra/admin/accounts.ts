@@ -1,6 +1,6 @@
+import type { Origin } from '../../functions/control/access/origin.ts';
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createApiKey } from '../../functions/control/api-keys/create-api-key.ts';
-import type { Origin } from '../../functions/control/audit/audit.ts';
 import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import type { UserPool } from '../../functions/control/identity/user-pool.ts';
 import { createLimiterDesk } from '../../functions/control/limiters/limiter-desk.ts';
@@ -10,7 +10,7 @@ import { createCreditStore, type Grant } from '../../functions/control/organizat
 import { LimitFields } from '../../functions/control/organizations/organization-account.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { limitOrganization } from '../../functions/control/organizations/update-organization.ts';
-import { makeUser } from '../../functions/control/users/make-user.ts';
+import { createUser } from '../../functions/control/users/create-user.ts';
 import type { User } from '../../functions/control/users/user.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import type { NewKey } from '../../shared/admission/key.ts';
@@ -152,5 +152,5 @@ export const bootstrap = async (
 ): Promise<{ user: User; password: string }> => {
   const password = temporaryPassword();
   const fields = { email, name: null, role: 'admin', organization: null, temporary_password: password } as const;
-  return { user: await makeUser({ ...open(tables), ...identity }, origin, fields), password };
+  return { user: await createUser({ ...open(tables), ...identity }, origin, fields), password };
 };

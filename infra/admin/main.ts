@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { S3Client } from '@aws-sdk/client-s3';
-import type { Origin } from '../../functions/control/audit/audit.ts';
+import type { Origin } from '../../functions/control/access/origin.ts';
 import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';

@@ -1,11 +1,11 @@
-import type { Origin } from '../../functions/control/audit/audit.ts';
-import { type Books, commit } from '../../functions/control/audit/commit.ts';
+import type { Origin } from '../../functions/control/access/origin.ts';
+import { type AuditDependencies, commit } from '../../functions/control/audit/commit.ts';
 import { auditedFields, organizationOf } from '../../functions/control/model-registry/model-resource.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { editedPrices } from '../../shared/prices/price.ts';
 
-export interface PublishDependencies extends Books {
+export interface PublishDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
@@ -35,14 +35,14 @@ export const publishModel = async (deps: PublishDependencies, origin: Origin, mo
     ...(tokenizer && { tokenizer }),
     ...(deprecation && { deprecation }),
   };
-  const deed = {
+  const change = {
     action: before ? 'model.updated' : 'model.registered',
     organization: organizationOf(SERVERLESS_POOL),
     target: { type: 'model', id: model.name },
     ...(before && { before: auditedFields(SERVERLESS_POOL, before) }),
     after: auditedFields(SERVERLESS_POOL, after),
   };
-  await commit(deps, origin, deed, [
+  await commit(deps, origin, change, [
     before ? deps.models.toReplace(SERVERLESS_POOL, after) : deps.models.toCreate(SERVERLESS_POOL, { ...after, version: 1 }),
   ]);
 };

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { Scope } from '../../shared/admission/secret.ts';
+import type { Scope } from '../../shared/hosts/host.ts';
+import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Config } from '../config.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
@@ -26,8 +27,6 @@ export interface InferenceHostProps {
   tokenizer: NodeFunction;
   /** Of the keys that open it. */
   keyScope: Scope;
-  /** What `inference` answers on POST; everything else is the catalog's. */
-  paths: readonly string[];
   /** Where the other host is, for callers whose key is for that one, if it is known. */
   otherHostUrl?: string | undefined;
   /** Where callers are checked, as no authorizer of the gateway's does it. */
@@ -40,13 +39,13 @@ export class InferenceHost extends RestHost {
   readonly catalog: NodeFunction;
 
   constructor(scope: Construct, id: string, props: InferenceHostProps) {
-    const { config, keyScope, paths, authorization } = props;
+    const { config, keyScope, authorization } = props;
     const inference = createInference(scope, props);
     const catalog = createCatalog(scope, props);
     super(scope, id, { config, name: NAMES[keyScope].host, fallback: catalog, authorization });
     this.inference = inference;
     this.catalog = catalog;
-    for (const path of paths) this.stream(path, inference);
+    for (const { path, servedBy } of routesOfHost(keyScope)) if (servedBy === 'inference') this.stream(path, inference);
   }
 }
 
@@ -80,10 +79,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
     as: NAMES[keyScope].catalog,
     memoryMb: 256,
     timeout: Duration.seconds(15),
-    writes: {
-      program: 'reference/write-reference.ts',
-      flags: [...(keyScope === 'on_demand' ? ['--host', keyScope] : []), ...(config.structuredOutputs ? ['--structured-outputs'] : [])],
-    },
+    reference: { host: keyScope, structuredOutputs: config.structuredOutputs },
   });
   tellHost(catalog, props);
   catalog.addEnvironment('SLUICE_VERSION', version);

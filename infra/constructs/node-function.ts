@@ -5,6 +5,7 @@ import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-l
 import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import type { Scope } from '../../shared/hosts/host.ts';
 import type { Config } from '../config.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -24,13 +25,19 @@ export interface NodeFunctionProps {
   as?: keyof NonNullable<Config['reservedConcurrency']>;
   memoryMb: number;
   timeout: Duration;
-  /** A program of infra/ that writes further files beside the bundle; it is given the bundle's folder and these flags. */
-  writes?: { program: string; flags: readonly string[] };
+  /** The host whose API reference the function serves from files beside its bundle. */
+  reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
 }
+
+const writeReference = (folder: string, { host, structuredOutputs }: NonNullable<NodeFunctionProps['reference']>): string => {
+  const program = path.join(root, 'infra/reference/write-reference.ts');
+  const words = [process.execPath, program, folder, '--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])];
+  return words.map((word) => `"${word}"`).join(' ');
+};
 
 /** A function of ours: one folder, one esbuild bundle, one role with only what is granted, one log group. */
 export class NodeFunction extends NodejsFunction {
-  constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, writes }: NodeFunctionProps) {
+  constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -70,10 +77,7 @@ export class NodeFunction extends NodejsFunction {
         commandHooks: {
           beforeBundling: () => [],
           beforeInstall: () => [],
-          afterBundling: (_source, folder) =>
-            writes
-              ? [[process.execPath, path.join(root, 'infra', writes.program), folder, ...writes.flags].map((word) => `"${word}"`).join(' ')]
-              : [],
+          afterBundling: (_source, folder) => (reference ? [writeReference(folder, reference)] : []),
         },
       },
     });

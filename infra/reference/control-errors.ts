@@ -3,11 +3,11 @@ import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken }
 import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/errors.ts';
 import { Credentials } from '../../functions/control/sessions/session.ts';
 import { emailTaken } from '../../functions/control/users/user-store.ts';
-import { IdempotencyKeyReused } from '../../functions/inference/idempotency/errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { InternalError, PreconditionFailed, ResourceNotFound, ServiceUnavailable } from '../../shared/http/errors.ts';
+import { IdempotencyKeyReused } from '../../shared/http/idempotency-key.ts';
 import { expectedVersions } from '../../shared/http/precondition.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { type ErrorReply, examplesOf, refusalOf, requestTooLarge } from './error-reply.ts';

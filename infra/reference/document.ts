@@ -1,4 +1,4 @@
-import type { Body, Operation } from '../../shared/hosts/operation.ts';
+import type { Body, FieldDoc, Operation } from '../../shared/hosts/operation.ts';
 import { describeOperation, documentPath, type HostFacts, headerRefs } from './describe-operation.ts';
 import { ErrorBody, type ErrorReply, UnauthorizedBody } from './error-reply.ts';
 import { type Component, type Direction, type JsonSchema, refTo, toComponents } from './json-schema.ts';
@@ -14,6 +14,8 @@ export interface HostDocument<Tag extends string> extends HostFacts {
   /** Every tag with its description, in the order of the reference. */
   tags: Readonly<Record<Tag, string>>;
   errorReplies: Readonly<Record<number, ErrorReply>>;
+  /** What fields mean in every body that a request has, by name. */
+  fieldDocs?: Readonly<Record<string, FieldDoc>>;
   /** Parts of bodies that have a component of their own. */
   parts?: readonly Body[];
   /** `output`: replies are described as they are sent, without defaults and open to new fields. */
@@ -23,7 +25,7 @@ export interface HostDocument<Tag extends string> extends HostFacts {
 /** Every schema that an operation names, once. */
 const componentsOf = (
   operations: readonly Operation[],
-  { parts = [], replyDirection: io }: Pick<HostDocument<never>, 'parts' | 'replyDirection'>,
+  { parts = [], fieldDocs, replyDirection: io }: Pick<HostDocument<never>, 'parts' | 'fieldDocs' | 'replyDirection'>,
 ): Map<string, Component> => {
   const components = new Map<string, Component>([
     ['Error', { schema: ErrorBody, io }],
@@ -32,7 +34,7 @@ const componentsOf = (
   for (const { name, schema } of parts) components.set(name, { schema });
   for (const { body, reply } of operations) {
     for (const sent of [reply.json, reply.events]) if (sent) components.set(sent.name, { schema: sent.schema, io });
-    if (body) components.set(body.name, { schema: body.schema, fields: body.fields });
+    if (body) components.set(body.name, { schema: body.schema, ...(fieldDocs && { fields: { ...fieldDocs, ...body.fields } }) });
   }
   return components;
 };
@@ -55,6 +57,12 @@ const failuresOf = (replies: Readonly<Record<number, ErrorReply>>): JsonSchema =
     ]),
   );
 
+/** The headers that a part of the document refers to. */
+const headersOf = (part: unknown): JsonSchema => {
+  const names = [...JSON.stringify(part).matchAll(/#\/components\/headers\/([\w-]+)/g)].map(([, name]) => name);
+  return Object.fromEntries(Object.entries(replyHeaders).filter(([name]) => names.includes(name)));
+};
+
 /** A host as an OpenAPI 3.1 document, made of the facts that it serves its routes from and the schemas that check its requests. */
 export const createDocument = <Tag extends string>(operations: readonly Operation<Tag>[], host: HostDocument<Tag>): JsonSchema => {
   const paths: Record<string, JsonSchema> = {};
@@ -62,6 +70,7 @@ export const createDocument = <Tag extends string>(operations: readonly Operatio
     const path = documentPath(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation, host) };
   }
+  const responses = failuresOf(host.errorReplies);
   const used = new Set<string>(operations.map(({ tag }) => tag));
   return {
     openapi: '3.1.0',
@@ -73,8 +82,8 @@ export const createDocument = <Tag extends string>(operations: readonly Operatio
     paths,
     components: {
       securitySchemes: host.security,
-      headers: replyHeaders,
-      responses: failuresOf(host.errorReplies),
+      headers: headersOf([paths, responses]),
+      responses,
       schemas: toComponents(componentsOf(operations, host)),
     },
   };

@@ -9,6 +9,7 @@ import type { InferenceTag } from '../../shared/hosts/inference-routes.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
 import { createDocument, type HostDocument } from './document.ts';
+import { fieldDocs } from './field-docs.ts';
 import { inferenceErrorReplies } from './inference-errors.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { onDemandErrorReplies } from './on-demand-errors.ts';
@@ -56,6 +57,7 @@ const facts = {
   version: API_VERSIONS.inference,
   security: { api_key: { type: 'http', scheme: 'bearer', bearerFormat: 'API key' } },
   tags: TAGS,
+  fieldDocs,
   parts: chatParts,
   replyDirection: 'input',
   idempotency:

@@ -1,12 +1,13 @@
 import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
 import { UnsupportedByModel } from '../../functions/inference/chat/support.ts';
-import { IdempotencyInProgress, IdempotencyKeyReused, IdempotentResultNotStored } from '../../functions/inference/idempotency/errors.ts';
+import { IdempotencyInProgress, IdempotentResultNotStored } from '../../functions/inference/idempotency/errors.ts';
 import { ItemNotFound, PreviousResponseNotFound, ResponseNotFound } from '../../functions/inference/responses/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
 import { type Refused, refusedBy } from '../../shared/admission/limit-errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import { type ApiError, InternalError, ServiceUnavailable } from '../../shared/http/errors.ts';
+import { IdempotencyKeyReused } from '../../shared/http/idempotency-key.ts';
 import { INFERENCE_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { ModelNotFound, ModelNotPriced } from '../../shared/models/errors.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { FieldDoc } from '../../shared/hosts/operation.ts';
-import { fieldDocs } from './field-docs.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
@@ -60,12 +59,12 @@ const withSchemas = (words: unknown): unknown => {
 };
 
 /** What its properties mean, by name, and what zod cannot say of them. */
-const explain = (schema: JsonSchema, own: Readonly<Record<string, FieldDoc>>): JsonSchema => ({
+const explain = (schema: JsonSchema, docs: Readonly<Record<string, FieldDoc>>): JsonSchema => ({
   ...schema,
   properties: Object.fromEntries(
     Object.entries(schema.properties as Record<string, JsonSchema>).map(([name, property]) => [
       name,
-      { ...property, ...(withSchemas(own[name] ?? fieldDocs[name]) as FieldDoc | undefined) },
+      { ...property, ...(withSchemas(docs[name]) as FieldDoc | undefined) },
     ]),
   ),
 });
@@ -76,7 +75,7 @@ export type Direction = 'input' | 'output';
 /** A schema of the document's components; `fields` are given for a request's body, whose properties are explained by name. */
 export interface Component {
   schema: z.ZodType;
-  fields?: Readonly<Record<string, FieldDoc>> | undefined;
+  fields?: Readonly<Record<string, FieldDoc>>;
   /** `input` where it is not said. */
   io?: Direction;
 }

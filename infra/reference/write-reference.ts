@@ -1,46 +1,34 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import type { ControlOperation } from '../../shared/hosts/control-operation.ts';
+import { controlRoutes } from '../../functions/control/routes.ts';
 import { controlDocument } from './control-document.ts';
-import { openApiDocument } from './document.ts';
+import { openApiDocument } from './inference-document.ts';
 
 /*
  * Writes the API reference into the folder of a bundle, as `reference/`: the OpenAPI document, the page that shows it, and the page's viewer
- * (Swagger UI), each compressed. The function that serves them (shared/http/reference.ts) has no schema to turn into JSON at a cold start.
- * Arguments: the folder, `--host on_demand` for the reference of that host, and `--structured-outputs` where the deployer has switched them on;
- * or, for the reference of the control plane, `--operations` with the path of a module that exports its `controlRoutes`.
+ * (Swagger UI), each compressed. The function that serves them (shared/http/reference.ts) has no schema to convert at a cold start.
+ * Arguments: the folder, `--host` with the host's name, and `--structured-outputs` where the deployer has switched them on.
  */
 const {
-  values: { operations, host, 'structured-outputs': structuredOutputs },
+  values: { host, 'structured-outputs': structuredOutputs },
   positionals: [bundleFolder = ''],
 } = parseArgs({
   allowPositionals: true,
-  options: {
-    operations: { type: 'string' },
-    host: { type: 'string', default: 'serverless' },
-    'structured-outputs': { type: 'boolean', default: false },
-  },
+  options: { host: { type: 'string', default: 'serverless' }, 'structured-outputs': { type: 'boolean', default: false } },
 });
+const references: Readonly<Record<string, () => { title: string; document: unknown }>> = {
+  serverless: () => ({ title: 'Sluice API reference', document: openApiDocument({ structuredOutputs, host: 'serverless' }) }),
+  on_demand: () => ({ title: 'Sluice on-demand API reference', document: openApiDocument({ structuredOutputs, host: 'on_demand' }) }),
+  control: () => ({ title: 'Sluice control plane API reference', document: controlDocument(controlRoutes) }),
+};
+const reference = references[host];
+if (!reference) throw new Error(`--host must be one of ${Object.keys(references).join(', ')}, not '${host}'.`);
+const { title, document } = reference();
 const folder = path.join(bundleFolder, 'reference');
 const viewer = path.join(import.meta.dirname, '../../node_modules/swagger-ui-dist');
-
-/** Found at run time: infra/ is not built on what functions/ has. */
-const controlReference = async (modulePath: string) => {
-  const { controlRoutes } = (await import(pathToFileURL(path.resolve(modulePath)).href)) as { controlRoutes: readonly ControlOperation[] };
-  return { title: 'Sluice control plane API reference', document: controlDocument(controlRoutes) };
-};
-
-const hostReference = () => {
-  if (host !== 'serverless' && host !== 'on_demand') throw new Error(`--host is 'serverless' or 'on_demand', and not '${host}'.`);
-  const title = host === 'on_demand' ? 'Sluice on-demand API reference' : 'Sluice API reference';
-  return { title, document: openApiDocument({ structuredOutputs, host }) };
-};
-
-const { title, document } = operations ? await controlReference(operations) : hostReference();
 
 const LICENCE = '/*! Swagger UI, Copyright 2020-2021 SmartBear Software Inc., https://www.apache.org/licenses/LICENSE-2.0 */\n';
 

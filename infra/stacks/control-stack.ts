@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
@@ -13,9 +12,6 @@ import type { IdentityStack } from './identity-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
-
-/** Where the host's routes are said; what they say is written into the reference. */
-const ROUTES = path.join(import.meta.dirname, '../../functions/control/routes.ts');
 
 /** The gateway waits no longer. */
 const TIMEOUT = Duration.seconds(29);
@@ -39,7 +35,7 @@ export class ControlStack extends Stack {
       name: 'control',
       memoryMb: 512,
       timeout: TIMEOUT,
-      writes: { program: 'reference/write-reference.ts', flags: ['--operations', ROUTES] },
+      reference: { host: 'control' },
     });
     this.function.addEnvironment('SLUICE_VERSION', version);
     this.function.addEnvironment('SLUICE_COMMIT', config.commit);

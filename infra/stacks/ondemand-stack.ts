@@ -5,8 +5,6 @@ import { InferenceHost } from '../constructs/inference-host.ts';
 import type { DataStack } from './data-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
-const INFERENCE_PATHS = ['/v1/chat/completions', '/v1/responses'];
-
 export interface OndemandStackProps {
   config: Config;
   data: DataStack;
@@ -24,7 +22,6 @@ export class OndemandStack extends Stack {
       data,
       tokenizer: serverless.tokenizer,
       keyScope: 'on_demand',
-      paths: INFERENCE_PATHS,
       otherHostUrl: serverless.host.url,
       authorization:
         'API keys are checked in the function, which admits with the same write; health and version are public by the interface.',

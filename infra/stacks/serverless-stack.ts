@@ -15,8 +15,6 @@ const MAX_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
 const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
 
-const INFERENCE_PATHS = ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/tokenize', '/detokenize'];
-
 /** The serverless host: shared models, API keys. With it what all hosts that serve models have in common: tokenizer, sweep, rollups. */
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
@@ -39,7 +37,6 @@ export class ServerlessStack extends Stack {
       data,
       tokenizer: this.tokenizer,
       keyScope: 'serverless',
-      paths: INFERENCE_PATHS,
       otherHostUrl: config.ondemandUrl,
       authorization:
         'API keys are checked in the function, which admits with the same write; models, health and version are public by the interface.',

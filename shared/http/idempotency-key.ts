@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ApiEvent, headerOf } from './api-event.ts';
-import { InvalidRequest } from './errors.ts';
+import { ApiError, InvalidRequest } from './errors.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 const MAX_CHARACTERS = 255;
@@ -26,3 +26,17 @@ export const fingerprintOf = ({ path, body, isBase64Encoded }: ApiEvent, userId 
     .update(`${path}\n${userId && `${userId}\n`}`)
     .update(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
     .digest('base64');
+
+/** The key has been used for another request: 422. */
+export class IdempotencyKeyReused extends ApiError {
+  constructor() {
+    super({
+      status: 422,
+      type: 'invalid_request_error',
+      code: 'idempotency_key_reused',
+      param: IDEMPOTENCY_HEADER,
+      message: 'This idempotency key was used for a request with another path or body. Use a new key for every new request.',
+      headers: { 'x-should-retry': 'false' },
+    });
+  }
+}

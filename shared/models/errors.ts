@@ -1,4 +1,3 @@
-import type { RegistrationReport } from '../../functions/control/model-registry/registration-report.ts';
 import { ApiError, Conflict } from '../http/errors.ts';
 import { nearestName } from './nearest-name.ts';
 
@@ -39,32 +38,6 @@ export class ModelExists extends Conflict {
     });
   }
 }
-
-/** What is published is called: 409. */
-export class ModelPublished extends Conflict {
-  constructor(model: string) {
-    super({ code: 'model_published', message: `The model '${model}' is published. Unpublish it first: set its status to 'unpublished'.` });
-  }
-}
-
-/** A model that could not be served as it is written: 409. */
-export class ChecksFailed extends Conflict {
-  constructor(report: RegistrationReport) {
-    super({
-      code: 'checks_failed',
-      param: 'accept_failed_checks',
-      message: `${firstFailed(report)} To store the model all the same, send accept_failed_checks: true.`,
-    });
-  }
-}
-
-const firstFailed = ({ targets, tokenizer }: RegistrationReport): string => {
-  for (const [index, { endpoint, checks }] of targets.entries()) {
-    const failed = checks.find(({ passed }) => !passed);
-    if (failed) return `The check '${failed.name}' of targets[${index}], '${endpoint}', has failed: ${failed.detail}`;
-  }
-  return `The check of the tokenizer has failed: ${tokenizer?.detail}`;
-};
 
 /** More names than these are not told in an error. */
 const MAX_NAMES = 5;

@@ -12,9 +12,10 @@ export const InputItemsQuery = z.object({
     .int()
     .min(1)
     .max(MAX_PAGE)
-    .default(20),
-  order: z.enum(['asc', 'desc']).default('desc'),
-  after: z.string().optional(),
+    .default(20)
+    .meta({ description: 'The most items of one page.' }),
+  order: z.enum(['asc', 'desc']).default('desc').meta({ description: '`asc`: in the order of the input; `desc`: the last one first.' }),
+  after: z.string().optional().meta({ description: 'The id of the item that the page begins after: `last_id` of the page before.' }),
 });
 export type InputItemsQuery = z.output<typeof InputItemsQuery>;
 

@@ -16,7 +16,7 @@ const PUBLIC = [
 ];
 
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
-const closed = controlRoutes.filter(({ role }) => role !== 'public');
+const closed = controlRoutes.filter(({ access }) => access !== 'public');
 const named = (routes: readonly Route[]): [string, Route][] => routes.map((route) => [nameOf(route), route]);
 
 let run: TestRun;
@@ -82,7 +82,7 @@ test('the host serves and documents the routes of this table, and no others', as
 });
 
 test('only a session’s beginning and end are open to everyone', () => {
-  const open = controlRoutes.filter(({ role }) => role === 'public').map(nameOf);
+  const open = controlRoutes.filter(({ access }) => access === 'public').map(nameOf);
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
@@ -108,16 +108,21 @@ describe.each(named(closed))('%s refuses', (_, route) => {
 });
 
 /** Who has the role right below the one that a route needs. */
-const below = ({ role }: Route): SignedIn[] => (role === 'admin' ? [owner, member] : role === 'owner' ? [member] : []);
+const below = ({ access }: Route): SignedIn[] => (access === 'admin' ? [owner, member] : access === 'owner' ? [member] : []);
 
-describe.each(named(closed.filter(({ role }) => role !== 'member')))('%s refuses', (_, route) => {
+describe.each(named(closed.filter(({ access }) => access !== 'member')))('%s refuses', (_, route) => {
   test('every role below', async () => {
     for (const { token } of below(route)) {
       const { status, body } = await ask(route, token);
       expect([status, body]).toEqual([
         403,
         {
-          error: { message: expect.stringContaining(`'${route.role}'`), type: 'permission_error', param: null, code: 'insufficient_role' },
+          error: {
+            message: expect.stringContaining(`'${route.access}'`),
+            type: 'permission_error',
+            param: null,
+            code: 'insufficient_role',
+          },
           request_id: expect.any(String),
         },
       ]);
@@ -130,8 +135,8 @@ const OWN_ONLY = ['/v1/auth/', '/v1/me'];
 /** Lists of what everyone may see. */
 const SHARED = ['/v1/pricing/serverless', '/v1/models'];
 
-const isOfATenant = ({ path, role }: Route): boolean =>
-  role !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
+const isOfATenant = ({ path, access }: Route): boolean =>
+  access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
 
 /** The same request for the organization's resource, by whichever way the route names it. */
 const askFor = (route: Route, token: string): Promise<Answer> => {
@@ -151,7 +156,7 @@ describe.each(named(closed.filter(isOfATenant)))('%s', (_, route) => {
   });
 });
 
-describe.each(named(closed.filter(({ role }) => role !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
+describe.each(named(closed.filter(({ access }) => access !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
   const isOpen = route.method === 'GET' || route.isOpenToSuspended === true;
 
   test(isOpen ? 'is not refused for that' : 'is a 403 that says so', async () => {

@@ -1,12 +1,11 @@
-import type { Actor } from '../../functions/control/access/actor.ts';
+import type { Actor, Role } from '../../functions/control/access/actor.ts';
 import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
-import type { CheckModel } from '../../functions/control/model-registry/check-model.ts';
+import type { CheckModel } from '../../functions/control/model-registry/check-targets.ts';
 import { type ModelDependencies, registerModel } from '../../functions/control/model-registry/register-model.ts';
 import { ModelRegistration } from '../../functions/control/model-registry/registration.ts';
 import type { RegistrationReport } from '../../functions/control/model-registry/registration-report.ts';
 import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
-import type { Role } from '../../functions/control/users/user.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { newId } from '../../shared/ids/id.ts';
 import type { TestDatabase } from './database.ts';

@@ -1,23 +1,25 @@
+import * as z from 'zod';
+import { ROLES } from '../../../shared/hosts/operation.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
-import type { Origin } from '../audit/audit.ts';
-import type { Role } from '../users/user.ts';
+import type { Origin } from './origin.ts';
 
-/** The user who asks, as of now. */
+export const Role = z.enum(ROLES);
+export type Role = z.infer<typeof Role>;
+
+/** The user who sent a request, as of now. */
 export interface Actor {
   userId: string;
   email: string;
   role: Role;
-  /** null: of an admin. */
+  /** null for an admin. */
   organization: string | null;
   origin: Origin;
 }
 
-const RANKS = { member: 0, owner: 1, admin: 2 } as const satisfies Record<Role, number>;
+/** Whether a role may do everything that another one may. */
+export const isAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
-/** Whether a role may do what another one may. */
-export const isAtLeast = (role: Role, least: Role): boolean => RANKS[role] >= RANKS[least];
-
-/** 403 for a role that is too low for it. */
+/** Rejects an actor whose role is too low. @throws 403 */
 export const requireRole = (actor: Pick<Actor, 'role'>, least: Role): void => {
   if (!isAtLeast(actor.role, least))
     throw new Forbidden({
@@ -26,8 +28,8 @@ export const requireRole = (actor: Pick<Actor, 'role'>, least: Role): void => {
 };
 
 /**
- * The organization that a request is about: the actor's own, or, for an admin, the one that is named.
- * @throws 404 for another's; 400 where an admin names none
+ * The organization that a request is about: the actor's own, or, for an admin, the one that the request names.
+ * @throws 404 for another organization; 400 where an admin names none
  */
 export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, named: string | undefined): string => {
   if (actor.role === 'admin') {

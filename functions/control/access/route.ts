@@ -1,27 +1,43 @@
 import * as z from 'zod';
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
-import type { ControlOperation as RouteFacts } from '../../../shared/hosts/control-operation.ts';
+import type { Operation, Role } from '../../../shared/hosts/operation.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import type { ControlDependencies } from '../dependencies.ts';
-import { authenticate, ipAddressOf } from '../sessions/authenticate.ts';
-import type { Caller } from '../sessions/log-in.ts';
-import type { StoredUser } from '../users/user-store.ts';
 import { type Actor, requireRole } from './actor.ts';
+import { type Caller, callerOf } from './origin.ts';
 
-type BodyOf<Facts extends RouteFacts> = Facts['body'] extends { schema: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
-type QueryOf<Facts extends RouteFacts> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
-type SignedInOf<Facts extends RouteFacts> = Facts['role'] extends 'public'
-  ? object
-  : { actor: Actor; user: StoredUser; accessToken: string };
+/** The parts of the control plane. */
+export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Audit log';
 
-/** What a route's rule is given: all of it checked. */
-export type Call<Facts extends RouteFacts> = SignedInOf<Facts> & {
-  deps: ControlDependencies;
+/** A route of the control plane. */
+export interface ControlOperation extends Operation<ControlTag> {
+  access: 'public' | Role;
+}
+
+type BodyOf<Facts extends ControlOperation> = Facts['body'] extends { schema: infer Schema extends z.ZodType }
+  ? z.output<Schema>
+  : undefined;
+type QueryOf<Facts extends ControlOperation> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** What is known of a request with an access token that opens. */
+export interface SignedIn {
+  actor: Actor;
+}
+
+/** What every route needs to decide whether a request is allowed. */
+export interface RouteDependencies<User extends SignedIn = SignedIn> {
+  /** The user who sent a request. @throws 401 */
+  authenticate: (event: ApiEvent) => Promise<User>;
+  organizations: { get: (id: string) => Promise<{ status: 'active' | 'suspended' }> };
+}
+
+/** What a route's rule is given, all of it checked. `User`: what `authenticate` tells of the user, where the route is not public. */
+export type Call<Deps, User extends SignedIn, Facts extends ControlOperation> = (Facts['access'] extends 'public' ? object : User) & {
+  deps: Deps;
   body: BodyOf<Facts>;
   query: QueryOf<Facts>;
   parameters: Record<string, string>;
@@ -31,28 +47,17 @@ export type Call<Facts extends RouteFacts> = SignedInOf<Facts> & {
   event: ApiEvent;
 };
 
-export interface Route extends RouteFacts {
-  handle: (deps: ControlDependencies, event: ApiEvent) => Promise<Reply>;
+/** A route, with what its rule works with. */
+export interface Route<Deps = never, User extends SignedIn = never> extends ControlOperation {
+  handle: (deps: Deps & RouteDependencies<User>, event: ApiEvent) => Promise<Reply>;
 }
 
-const callerOf = (event: ApiEvent): Caller => {
-  const { requestContext } = event;
-  return {
-    ipAddress: ipAddressOf(event),
-    serverName: requestContext.domainName ?? 'control',
-    serverPath: event.path,
-    userAgent: requestContext.identity?.userAgent ?? '',
-    requestId: event.requestId,
-    receivedAtMs: event.receivedAtMs,
-  };
-};
-
-/** Who may: 401, then 403 for the role, then for the state of their organization. */
-const authorize = async (deps: ControlDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
-  if (facts.role === 'public') return {};
-  const signedIn = await authenticate(deps, event);
+/** Checks that the request is allowed: a 401 comes first, then a 403 for the role, then one for the state of the user's organization. */
+const authorize = async (deps: RouteDependencies, facts: ControlOperation, event: ApiEvent): Promise<object> => {
+  if (facts.access === 'public') return {};
+  const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
-  requireRole(actor, facts.role);
+  requireRole(actor, facts.access);
   if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null) {
     const { status } = await deps.organizations.get(actor.organization);
     if (status === 'suspended') throw new OrganizationSuspended();
@@ -65,7 +70,7 @@ const versionOf = (body: unknown): number | undefined => {
   return typeof version === 'number' ? version : undefined;
 };
 
-const replyOf = ({ reply }: RouteFacts, requestId: string, body: unknown): Reply => {
+const replyOf = ({ reply }: ControlOperation, requestId: string, body: unknown): Reply => {
   if (!reply.json) return { statusCode: reply.status, headers: commonHeaders(requestId, 'application/json'), body: '' };
   const version = versionOf(body);
   return jsonReply(requestId, reply.status, body, version === undefined ? {} : { etag: versionTag(version) });
@@ -73,7 +78,7 @@ const replyOf = ({ reply }: RouteFacts, requestId: string, body: unknown): Reply
 
 const NO_QUERY = z.strictObject({});
 
-/** What no id and no name can be is not looked for. @throws 404 */
+/** Rejects what cannot be an id or a name, without a read. @throws 404 */
 const checkParameters = ({ pathParameters }: ApiEvent): void => {
   for (const text of Object.values(pathParameters ?? {}))
     if (text !== undefined && !PARAMETER.test(text)) throw new ResourceNotFound('resource', text);
@@ -81,26 +86,28 @@ const checkParameters = ({ pathParameters }: ApiEvent): void => {
 const PARAMETER = /^[!-~]{1,256}$/;
 
 /**
- * One route: authenticates, authorizes, parses, runs its rule, serializes what that returns. A resource's `version` is told as its ETag.
- * Errors are those of shared/http/errors.ts, in the order 401, 403, 400, then what the rule says.
+ * Makes the `route()` of a folder whose rules work with `Deps`. A route authenticates, authorizes, parses, runs its rule and serializes what the
+ * rule returns; a resource's `version` becomes its ETag. Errors are those of shared/http/errors.ts, in the order 401, 403, 400, then the rule's own.
  */
-export const route = <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Facts>) => Promise<unknown>): Route => ({
-  ...facts,
-  handle: async (deps, event) => {
-    const signedIn = await authorize(deps, facts, event);
-    checkParameters(event);
-    const query = validate(facts.query ?? NO_QUERY, event.queryStringParameters ?? {});
-    const body = facts.body && validate(facts.body.schema, readJsonBody(event));
-    const call = {
-      ...signedIn,
-      deps,
-      body,
-      query: facts.query && query,
-      parameters: event.pathParameters ?? {},
-      expected: facts.isVersioned && expectedVersions(event),
-      caller: callerOf(event),
-      event,
-    };
-    return replyOf(facts, event.requestId, await run(call as unknown as Call<Facts>));
-  },
-});
+export const createRoute =
+  <Deps, User extends SignedIn = SignedIn>() =>
+  <const Facts extends ControlOperation>(facts: Facts, run: (call: Call<Deps, User, Facts>) => Promise<unknown>): Route<Deps, User> => ({
+    ...facts,
+    handle: async (deps, event) => {
+      const signedIn = await authorize(deps, facts, event);
+      checkParameters(event);
+      const query = validate(facts.query ?? NO_QUERY, event.queryStringParameters ?? {});
+      const body = facts.body && validate(facts.body.schema, readJsonBody(event));
+      const call = {
+        ...signedIn,
+        deps,
+        body,
+        query: facts.query && query,
+        parameters: event.pathParameters ?? {},
+        expected: facts.isVersioned && expectedVersions(event),
+        caller: callerOf(event),
+        event,
+      };
+      return replyOf(facts, event.requestId, await run(call as unknown as Call<Deps, User, Facts>));
+    },
+  });

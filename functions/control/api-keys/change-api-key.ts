@@ -31,8 +31,8 @@ const change = async (
   const after: StoredApiKey = { ...before, ...fields, updated_at: Math.floor(actor.origin.nowMs / 1_000) };
   const { organization, id } = before;
   const wire = await toWire(deps.limiters, after);
-  const deed = { action, organization, target: { type: 'api_key', id }, before: { ...before }, after: { ...after } };
-  await commit(deps, actor.origin, deed, [deps.apiKeys.toReplace(after), ...writes]);
+  const audited = { action, organization, target: { type: 'api_key', id }, before: { ...before }, after: { ...after } };
+  await commit(deps, actor.origin, audited, [deps.apiKeys.toReplace(after), ...writes]);
   return { ...wire, version: after.version + 1 };
 };
 

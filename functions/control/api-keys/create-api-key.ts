@@ -3,13 +3,13 @@ import { newSecret } from '../../../shared/admission/secret.ts';
 import { shardsForLoad } from '../../../shared/admission/shards.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
-import { type Books, commit } from '../audit/commit.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { type ApiKeyWithSecret, KeyBudgets, KeyLimits, type NewApiKey, type StoredApiKey } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
 import { configurationsOf, limitFieldsOf, shardsOf } from './key-items.ts';
 
-export interface ApiKeyDependencies extends Books, ApiKeyReads {
+export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads {
   organizations: OrganizationStore;
 }
 
@@ -67,8 +67,8 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
       ({ ...configuration, h: hash, org: organization, scope: key.scope, cfg: 1, fl: {}, ...(isLimited && { lim_o: true }) }) as KeyItem,
   );
   const wire = await toWire(deps.limiters, key);
-  const deed = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire };
-  await commit(deps, origin, deed, [
+  const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire };
+  await commit(deps, origin, change, [
     deps.organizations.toCheckActive(organization),
     ...deps.apiKeys.toCreate(key),
     ...items.map((item) => deps.limiters.toCreate(item)),

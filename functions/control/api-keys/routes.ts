@@ -1,13 +1,18 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { route } from '../access/route.ts';
+import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
+import { createRoute } from '../access/route.ts';
 import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, NewApiKey, Rotation } from './api-key.ts';
 import { listApiKeys, toWire, visibleKey } from './api-key-rights.ts';
 import { ApiKeyUsage, apiKeyUsage, UsageQuery } from './api-key-usage.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from './change-api-key.ts';
-import { createApiKey } from './create-api-key.ts';
+import { type ApiKeyDependencies, createApiKey } from './create-api-key.ts';
+
+const route = createRoute<ApiKeyDependencies & { rollups: RollupStore }>();
 
 const tag = 'API keys';
+const apiKeys = '/v1/api-keys';
+const oneApiKey = '/v1/api-keys/{id}';
 const parameters = { id: { description: 'The id of an API key.', example: 'key_VbdBUPc4RtYvB8fK2m' } } as const;
 const key = { name: 'ApiKey', schema: ApiKey };
 const secret = { name: 'ApiKeyWithSecret', schema: ApiKeyWithSecret };
@@ -25,12 +30,12 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/api-keys',
+      path: apiKeys,
       operationId: 'createApiKey',
       tag,
       summary: 'Create an API key',
       description: 'The reply has the key itself, this once. A member’s keys have the default limits; owners set others.',
-      role: 'member',
+      access: 'member',
       body: {
         name: 'NewApiKey',
         schema: NewApiKey,
@@ -44,12 +49,12 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/api-keys',
+      path: apiKeys,
       operationId: 'listApiKeys',
       tag,
       summary: 'List API keys',
       description: 'An owner sees those of the organization, a member their own.',
-      role: 'member',
+      access: 'member',
       query: KeysQuery,
       reply: { status: 200, description: 'A page of them, the newest first.', json: { name: 'ApiKeyList', schema: pageOf(ApiKey) } },
       errors: [400, 404, 503],
@@ -59,11 +64,11 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/api-keys/{id}',
+      path: oneApiKey,
       operationId: 'retrieveApiKey',
       tag,
       summary: 'Retrieve an API key',
-      role: 'member',
+      access: 'member',
       parameters,
       reply: { status: 200, description: 'The key.', json: key },
       errors: [404, 503],
@@ -73,12 +78,12 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/api-keys/{id}',
+      path: oneApiKey,
       operationId: 'updateApiKey',
       tag,
       summary: 'Change an API key',
       description: 'What is absent stays as it is. Requests notice at once. Limits and budgets are for owners to change.',
-      role: 'member',
+      access: 'member',
       parameters,
       isVersioned: true,
       body: { name: 'ApiKeyUpdate', schema: ApiKeyUpdate, example: { name: 'production', budgets: { month: '250' } } },
@@ -95,7 +100,7 @@ export const apiKeyRoutes = [
       tag,
       summary: 'Give an API key a new secret',
       description: 'The one before opens for as long as you say; both share the key’s limits. The reply has the new one, this once.',
-      role: 'member',
+      access: 'member',
       parameters,
       isVersioned: true,
       body: { name: 'Rotation', schema: Rotation, example: { overlap_seconds: 3_600 } },
@@ -107,12 +112,12 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'DELETE',
-      path: '/v1/api-keys/{id}',
+      path: oneApiKey,
       operationId: 'revokeApiKey',
       tag,
       summary: 'Revoke an API key',
       description: 'It opens nothing from the next request on, for good. It stays listed, because the bill names it.',
-      role: 'member',
+      access: 'member',
       parameters,
       isVersioned: true,
       reply: { status: 200, description: 'The key, revoked.', json: key },
@@ -127,7 +132,7 @@ export const apiKeyRoutes = [
       operationId: 'retrieveApiKeyUsage',
       tag,
       summary: 'What an API key has used',
-      role: 'member',
+      access: 'member',
       parameters,
       query: UsageQuery,
       reply: {

@@ -1,14 +1,7 @@
 import * as z from 'zod';
+import { AuditActor } from '../access/origin.ts';
 
-/** Who did it. `operator`: someone with the deployment's own credentials, through `npm run admin`. */
-export const AuditActor = z.object({
-  type: z.enum(['user', 'operator', 'system']),
-  id: z.string().meta({ description: 'The id of a user; the name that an operator gave.' }),
-  email: z.string().nullable(),
-  organization: z.string().nullable().meta({ description: 'Of a user: whose; null: of an admin, an operator or the system.' }),
-});
-
-/** One thing that was done, or tried. It is written with the change itself, in one transaction, and never changed. */
+/** A change that was made, or tried. The entry is written with the change itself, in one transaction, and never changed. */
 export const AuditEntry = z.object({
   id: z.string(),
   object: z.literal('audit_entry'),

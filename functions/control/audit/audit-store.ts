@@ -3,20 +3,19 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { AuditEntry } from './audit-entry.ts';
 
-/** The log of what concerns no organization. */
+/** The log of changes that concern no organization. */
 const PLATFORM = 'platform';
 
-/** What a record of an entry begins with. */
 const ENTRY = 'entry#';
 
 const accountOf = (organization: string | null): string => organization ?? PLATFORM;
 
 /**
  * The audit log: append-only, one partition an organization, in the order of time.
- * @param table has the form of the table `accounts`; its function may add to it, and neither change nor delete
+ * @param table has the form of the table `accounts`; the function may add to it, but neither update nor delete
  */
 export const createAuditStore = (table: AccountTable) => ({
-  /** The write of an entry: it goes into the transaction of the change that it tells of. */
+  /** The write of an entry, for the transaction of the change that it records. */
   toAppend: (entry: AuditEntry): Write =>
     table.toCreate(
       { account: accountOf(entry.organization), record: ENTRY + entry.id },

@@ -1,13 +1,54 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../../shared/database/client.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
-import { auditEntry, type Deed, type Origin } from './audit.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import type { Origin } from '../access/origin.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import type { AuditStore } from './audit-store.ts';
 
-export interface Books {
+export interface AuditDependencies {
   database: Database;
   audit: AuditStore;
 }
 
-/** Makes a change and notes it in the audit log: both, or neither. @throws what the first refused write says */
-export const commit = async ({ database, audit }: Books, origin: Origin, deed: Deed, writes: readonly Write[]): Promise<void> =>
-  transact(database, [...writes, audit.toAppend(auditEntry(origin, deed))]);
+/** A change, as the audit log records it. */
+export interface AuditedChange {
+  action: string;
+  organization: string | null;
+  target: { type: string; id: string };
+  reason?: string | null;
+  /** The resource before and after, as callers see it: the log records their differences. */
+  before?: Readonly<Record<string, unknown>>;
+  after?: Readonly<Record<string, unknown>>;
+}
+
+/** Fields that follow from the change itself, or from time. */
+const UNRECORDED = new Set(['version', 'updated_at', 'last_used_at', 'last_login_at']);
+
+const changesOf = ({ before = {}, after = {} }: AuditedChange): AuditEntry['changes'] => {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => !UNRECORDED.has(name) && !isDeepStrictEqual(before[name], after[name]));
+  return Object.fromEntries(changed.map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]));
+};
+
+const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: AuditedChange): AuditEntry => ({
+  id: newTimedId('event', nowMs),
+  object: 'audit_entry',
+  at: nowMs,
+  action: change.action,
+  actor,
+  organization: change.organization,
+  target: change.target,
+  reason: change.reason ?? null,
+  changes: changesOf(change),
+  request_id: requestId,
+  ip_address: ipAddress,
+});
+
+/** Makes a change and records it in the audit log, in one transaction. @throws what the first refused write says */
+export const commit = async (
+  { database, audit }: AuditDependencies,
+  origin: Origin,
+  change: AuditedChange,
+  writes: readonly Write[],
+): Promise<void> => transact(database, [...writes, audit.toAppend(entryOf(origin, change))]);

@@ -1,8 +1,11 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { organizationFor } from '../access/actor.ts';
-import { route } from '../access/route.ts';
+import { createRoute } from '../access/route.ts';
 import { AuditEntry } from './audit-entry.ts';
+import type { AuditStore } from './audit-store.ts';
+
+const route = createRoute<{ audit: AuditStore }>();
 
 const AuditQuery = z.strictObject({
   ...pageQuery,
@@ -13,8 +16,8 @@ const AuditQuery = z.strictObject({
     .meta({ description: 'Whose log. An owner’s own; of an admin, where it is absent, the platform’s.' }),
 });
 
-/** What the platform's own people are known by is not for others. */
-const asToldTo = (organization: string | null, entry: AuditEntry): AuditEntry =>
+/** Members of other organizations do not see the e-mail and IP addresses of the platform's own people. */
+const asSeenBy = (organization: string | null, entry: AuditEntry): AuditEntry =>
   entry.actor.organization === organization ? entry : { ...entry, actor: { ...entry.actor, email: null }, ip_address: null };
 
 export const auditLogRoutes = [
@@ -26,7 +29,7 @@ export const auditLogRoutes = [
       tag: 'Audit log',
       summary: 'List what was done',
       description: 'Every change, and every login of a known user. An entry is written with the change itself, and never changed.',
-      role: 'owner',
+      access: 'owner',
       query: AuditQuery,
       reply: { status: 200, description: 'A page of it, the newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
       errors: [400, 404, 503],
@@ -34,7 +37,7 @@ export const auditLogRoutes = [
     async ({ deps, actor, query: { organization, ...page } }) => {
       const isAdmin = actor.role === 'admin';
       const list = await deps.audit.list(isAdmin && organization === undefined ? null : organizationFor(actor, organization), page);
-      return isAdmin ? list : { ...list, data: list.data.map((entry) => asToldTo(actor.organization, entry)) };
+      return isAdmin ? list : { ...list, data: list.data.map((entry) => asSeenBy(actor.organization, entry)) };
     },
   ),
 ];

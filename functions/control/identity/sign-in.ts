@@ -1,14 +1,5 @@
 import * as z from 'zod';
 
-/** Where a request came from, for the user pool's own judgement of it. */
-export interface Caller {
-  ipAddress: string;
-  /** The host and the path that were called. */
-  serverName: string;
-  serverPath: string;
-  userAgent?: string;
-}
-
 export type Challenge = 'new_password' | 'totp';
 
 /** A sign-in that is complete, or one question further. A session lasts three minutes. */

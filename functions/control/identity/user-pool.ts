@@ -23,16 +23,18 @@ import {
   VerifySoftwareTokenCommand,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Caller } from '../access/origin.ts';
 import { IdentityUnavailable } from './errors.ts';
 import { isDone, orElse, REFUSALS, WRONG_CODES } from './refusals.ts';
-import { type Caller, CHALLENGES, type Challenge, present, type SignIn, toAccess, toSignIn } from './sign-in.ts';
+import { CHALLENGES, type Challenge, present, type SignIn, toAccess, toSignIn } from './sign-in.ts';
 
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
 type Place = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-export type { Caller, Challenge, SignIn } from './sign-in.ts';
+/** What the user pool judges a client by. */
+type Client = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
  * The people who may log in, as the identity provider keeps them. A user is named by e-mail address, or by `subject`, the `sub` of their tokens.
@@ -54,7 +56,7 @@ export interface UserPool {
   /** Sends an invitation with a new temporary password; false where there is none to be sent again: no such user, or one with a password of their own. */
   resendInvitation(email: string): Promise<boolean>;
   /** undefined: refused, by a wrong password, or as nobody may log in under that name. */
-  signIn(given: { email: string; password: string; caller: Caller }): Promise<SignIn | undefined>;
+  signIn(given: { email: string; password: string; caller: Client }): Promise<SignIn | undefined>;
   /**
    * Answers the question of a sign-in. undefined: refused, by a wrong answer, or as the session is another's, too old or used.
    * @throws WeakPassword; the session stays
@@ -64,10 +66,10 @@ export interface UserPool {
     session: string;
     challenge: Challenge;
     answer: string;
-    caller: Caller;
+    caller: Client;
   }): Promise<SignIn | undefined>;
   /** undefined: the refresh token opens no longer. */
-  refresh(given: { refreshToken: string; caller: Caller }): Promise<{ accessToken: string; expiresInSeconds: number } | undefined>;
+  refresh(given: { refreshToken: string; caller: Client }): Promise<{ accessToken: string; expiresInSeconds: number } | undefined>;
   /** Ends a refresh token, if it is one. */
   revoke(refreshToken: string): Promise<void>;
   /** false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked. */
@@ -267,7 +269,7 @@ const unknownPassword = (): string => `${randomBytes(24).toString('base64url')}-
 
 const ON = { Enabled: true, PreferredMfa: true };
 
-const toContext = ({ ipAddress, serverName, serverPath, userAgent }: Caller): ContextDataType => ({
+const toContext = ({ ipAddress, serverName, serverPath, userAgent }: Client): ContextDataType => ({
   IpAddress: ipAddress,
   ServerName: serverName,
   ServerPath: serverPath,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import { ChecksFailed, ModelPublished } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Actor } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
+import { ChecksFailed, ModelPublished } from './errors.ts';
 import { modelIn, poolOf } from './find-model.ts';
 import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';
 import { checkSizes, type ModelDependencies } from './register-model.ts';
@@ -64,14 +64,14 @@ export const updateModel = async (
     const report = await deps.checkModel(after);
     if (!report.passed) throw new ChecksFailed(report);
   }
-  const deed = {
+  const change = {
     action: 'model.updated',
     organization: organizationOf(pool),
     target: { type: 'model', id: before.name },
     before: auditedFields(pool, before),
     after: auditedFields(pool, after),
   };
-  await commit(deps, origin, deed, [deps.models.toReplace(pool, after)]);
+  await commit(deps, origin, change, [deps.models.toReplace(pool, after)]);
   return toResource({ ...after, version: after.version + 1 }, { pool, isAdmin: true, nowMs: origin.nowMs });
 };
 
@@ -80,7 +80,7 @@ export const deleteModel = async (deps: ModelDependencies, actor: Actor, address
   const pool = poolOf(address.organization);
   const model = checkVersion(await modelIn(deps, pool, address.name), address.expected);
   if (model.status === 'published') throw new ModelPublished(model.name);
-  const deed = {
+  const change = {
     action: 'model.deleted',
     organization: organizationOf(pool),
     target: { type: 'model', id: model.name },
@@ -88,5 +88,5 @@ export const deleteModel = async (deps: ModelDependencies, actor: Actor, address
   };
   const before = await deps.models.retiredPrices(pool, model.name);
   const prices = [...before, ...model.prices.filter(({ version }) => !before.some((price) => price.version === version))];
-  await commit(deps, actor.origin, deed, [deps.models.toDelete(pool, model), deps.models.toRetire(pool, model.name, prices)]);
+  await commit(deps, actor.origin, change, [deps.models.toDelete(pool, model), deps.models.toRetire(pool, model.name, prices)]);
 };

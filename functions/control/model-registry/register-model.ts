@@ -1,19 +1,20 @@
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
-import { ChecksFailed, ModelExists } from '../../../shared/models/errors.ts';
+import { ModelExists } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import type { Actor } from '../access/actor.ts';
-import { type Books, commit } from '../audit/commit.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
-import type { CheckModel } from './check-model.ts';
+import type { CheckModel } from './check-targets.ts';
+import { ChecksFailed } from './errors.ts';
 import { modelIn, poolOf } from './find-model.ts';
 import { auditedFields, organizationOf, type RegisteredModel, toResource } from './model-resource.ts';
 import { type ModelRegistration, type ModelToCheck, toModel } from './registration.ts';
 import type { RegistrationReport } from './registration-report.ts';
 
-export interface ModelDependencies extends Books {
+export interface ModelDependencies extends AuditDependencies {
   models: ModelStore;
   organizations: OrganizationStore;
   checkModel: CheckModel;
@@ -62,13 +63,13 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   await checkRoom(deps, pool, name);
   const report = await deps.checkModel(model);
   if (!report.passed && !body.accept_failed_checks) throw new ChecksFailed(report);
-  const deed = {
+  const change = {
     action: 'model.registered',
     organization: organizationOf(pool),
     target: { type: 'model', id: name },
     after: auditedFields(pool, model),
   };
-  await commit(deps, origin, deed, [
+  await commit(deps, origin, change, [
     ...(pool === SERVERLESS_POOL ? [] : [deps.organizations.toCheckActive(pool)]),
     deps.models.toCreate(pool, model),
   ]);

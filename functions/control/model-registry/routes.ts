@@ -1,15 +1,18 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
-import { route } from '../access/route.ts';
+import { createRoute } from '../access/route.ts';
 import { deleteModel, updateModel } from './change-model.ts';
 import { listModels, retrieveModel } from './find-model.ts';
 import { ModelResource, RegisteredModel } from './model-resource.ts';
-import { checkAgain, registerModel } from './register-model.ts';
+import { checkAgain, type ModelDependencies, registerModel } from './register-model.ts';
 import { ModelRegistration, ModelToCheck, ModelUpdate } from './registration.ts';
 import { RegistrationReport } from './registration-report.ts';
 
+const route = createRoute<ModelDependencies>();
+
 const tag = 'Models';
-const path = '/v1/models/{model+}';
+const models = '/v1/models';
+const oneModel = '/v1/models/{model+}';
 const parameters = {
   model: { description: 'The name of a model. Slashes in it may be sent as they are or percent-encoded.', example: 'qwen3-8b' },
 } as const;
@@ -33,13 +36,13 @@ export const modelRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/models',
+      path: models,
       operationId: 'registerModel',
       tag,
       summary: 'Register a model',
       description:
         'Each of its targets is looked up and asked for one token, which takes up to 25 s. With `organization` it is that organization’s own deployment.',
-      role: 'admin',
+      access: 'admin',
       body: {
         name: 'NewModel',
         schema: ModelRegistration,
@@ -64,12 +67,12 @@ export const modelRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/models',
+      path: models,
       operationId: 'listModels',
       tag,
       summary: 'List models',
       description: 'The published shared models and the deployments of your own organization. Admins see every one, with its targets.',
-      role: 'member',
+      access: 'member',
       query: ModelsQuery,
       reply: { status: 200, description: 'A page of them, by name.', json: { name: 'ModelList', schema: pageOf(ModelResource) } },
       errors: [400, 404, 503],
@@ -79,11 +82,11 @@ export const modelRoutes = [
   route(
     {
       method: 'GET',
-      path,
+      path: oneModel,
       operationId: 'retrieveModel',
       tag,
       summary: 'Retrieve a model',
-      role: 'member',
+      access: 'member',
       parameters,
       query: SeenQuery,
       reply: { status: 200, description: 'The model.', json: model },
@@ -94,13 +97,13 @@ export const modelRoutes = [
   route(
     {
       method: 'PATCH',
-      path,
+      path: oneModel,
       operationId: 'updateModel',
       tag,
       summary: 'Change, publish, unpublish or deprecate a model',
       description:
         'What is absent stays as it is. Requests notice within 30 s. New targets, another dialect or tokenizer are checked as at registration.',
-      role: 'admin',
+      access: 'admin',
       parameters,
       isVersioned: true,
       query: ChangeQuery,
@@ -118,12 +121,12 @@ export const modelRoutes = [
   route(
     {
       method: 'DELETE',
-      path,
+      path: oneModel,
       operationId: 'deleteModel',
       tag,
       summary: 'Delete a model',
       description: 'One that is not published. The bill keeps its name.',
-      role: 'admin',
+      access: 'admin',
       parameters,
       isVersioned: true,
       query: ChangeQuery,
@@ -141,7 +144,7 @@ export const modelRoutes = [
       tag,
       summary: 'Check the targets of a model again',
       description: 'As at registration; nothing is changed or billed.',
-      role: 'admin',
+      access: 'admin',
       body: { name: 'ModelToCheck', schema: ModelToCheck, example: { model: 'qwen3-8b' } },
       reply: {
         status: 200,

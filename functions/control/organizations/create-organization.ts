@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import type { Origin } from '../audit/audit.ts';
-import { type Books, commit } from '../audit/commit.ts';
+import type { Origin } from '../access/origin.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { type Organization, OrganizationName } from './organization-account.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
@@ -10,7 +10,7 @@ export type NewOrganization = z.output<typeof NewOrganization>;
 
 /** Creates an organization without limits of its own, users and keys. The last parameter is for one that is known already. */
 export const createOrganization = async (
-  deps: Books & { organizations: OrganizationStore },
+  deps: AuditDependencies & { organizations: OrganizationStore },
   origin: Origin,
   { name }: NewOrganization,
   { id = newTimedId('organization', origin.nowMs), limits = null }: Partial<Pick<Organization, 'id' | 'limits'>> = {},
@@ -26,7 +26,7 @@ export const createOrganization = async (
     updated_at: seconds,
     version: 1,
   };
-  const deed = { action: 'organization.created', organization: id, target: { type: 'organization', id }, after: { name } };
-  await commit(deps, origin, deed, deps.organizations.toCreate(organization));
+  const change = { action: 'organization.created', organization: id, target: { type: 'organization', id }, after: { name } };
+  await commit(deps, origin, change, deps.organizations.toCreate(organization));
   return organization;
 };

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
-import { IdempotencyKeyReused } from '../../inference/idempotency/errors.ts';
-import type { Origin } from '../audit/audit.ts';
+import type { Origin } from '../access/origin.ts';
 import { commit } from '../audit/commit.ts';
 import type { Balance } from './balance.ts';
 import { AlreadyGranted, type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
@@ -100,9 +100,9 @@ export const makeGrant = async (
   if (before) return toWire(before);
   const put = async (numbered: Grant): Promise<boolean> => {
     const target = { type: 'credit_grant', id: String(numbered.number) };
-    const deed = { action: 'credit.granted', organization, target, reason, after: { amount } };
+    const change = { action: 'credit.granted', organization, target, reason, after: { amount } };
     try {
-      await commit(deps, origin, deed, deps.credit.toCreate(numbered, idempotencyKey));
+      await commit(deps, origin, change, deps.credit.toCreate(numbered, idempotencyKey));
       return true;
     } catch (error) {
       if (!(error instanceof NumberTaken)) throw error;

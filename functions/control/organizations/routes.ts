@@ -3,18 +3,23 @@ import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import type { Actor } from '../access/actor.ts';
-import { route } from '../access/route.ts';
-import { balanceOf } from './balance.ts';
+import { createRoute } from '../access/route.ts';
+import { type BalanceDependencies, balanceOf } from './balance.ts';
 import { createOrganization, NewOrganization } from './create-organization.ts';
-import { balanceToWire, CreditBalance, CreditGrant, listGrants, makeGrant, NewCreditGrant } from './credit.ts';
+import { balanceToWire, CreditBalance, CreditGrant, type GrantDependencies, listGrants, makeGrant, NewCreditGrant } from './credit.ts';
 import { LimitFields, Organization } from './organization-account.ts';
 import { limitOrganization, OrganizationUpdate, Reason, setSuspended, updateOrganization } from './update-organization.ts';
 
+const route = createRoute<GrantDependencies & BalanceDependencies>();
+
 const tag = 'Organizations';
+const organizations = '/v1/organizations';
+const oneOrganization = '/v1/organizations/{id}';
+const creditGrants = '/v1/organizations/{id}/credit-grants';
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
 
-/** The organization of the path, if it is the actor's or the actor is an admin: another one is not there. @throws 404 */
+/** The organization of the path, if it is the actor's own or the actor is an admin. @throws 404 for any other */
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
   if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
   return id;
@@ -24,11 +29,11 @@ export const organizationRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/organizations',
+      path: organizations,
       operationId: 'createOrganization',
       tag,
       summary: 'Create an organization',
-      role: 'admin',
+      access: 'admin',
       body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
       reply: { status: 201, description: 'The organization, without users, keys and limits yet.', json: organization },
       errors: [400, 503],
@@ -38,11 +43,11 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations',
+      path: organizations,
       operationId: 'listOrganizations',
       tag,
       summary: 'List organizations',
-      role: 'admin',
+      access: 'admin',
       query: z.strictObject(pageQuery),
       reply: {
         status: 200,
@@ -56,11 +61,11 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations/{id}',
+      path: oneOrganization,
       operationId: 'retrieveOrganization',
       tag,
       summary: 'Retrieve an organization',
-      role: 'member',
+      access: 'member',
       parameters,
       reply: { status: 200, description: 'The organization.', json: organization },
       errors: [404, 503],
@@ -70,11 +75,11 @@ export const organizationRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/organizations/{id}',
+      path: oneOrganization,
       operationId: 'updateOrganization',
       tag,
       summary: 'Rename an organization',
-      role: 'owner',
+      access: 'owner',
       parameters,
       isVersioned: true,
       body: { name: 'OrganizationUpdate', schema: OrganizationUpdate, example: { name: 'Acme Corporation' } },
@@ -91,7 +96,7 @@ export const organizationRoutes = [
       tag,
       summary: 'Set the limits that all keys of an organization share',
       description: 'All of them at once, in place of any before. Each key notices at its next request.',
-      role: 'admin',
+      access: 'admin',
       parameters,
       isVersioned: true,
       body: {
@@ -112,7 +117,7 @@ export const organizationRoutes = [
       tag,
       summary: 'Suspend an organization',
       description: 'Its keys open nothing from their next request on, and its members can only look.',
-      role: 'admin',
+      access: 'admin',
       parameters,
       isVersioned: true,
       body: { name: 'Reason', schema: Reason, example: { reason: 'Invoice 2026-117 is overdue.' } },
@@ -129,7 +134,7 @@ export const organizationRoutes = [
       operationId: 'resumeOrganization',
       tag,
       summary: 'Let a suspended organization go on',
-      role: 'admin',
+      access: 'admin',
       parameters,
       isVersioned: true,
       body: { name: 'Reason', schema: Reason, example: { reason: 'Paid.' } },
@@ -142,13 +147,13 @@ export const organizationRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/organizations/{id}/credit-grants',
+      path: creditGrants,
       operationId: 'grantCredit',
       tag,
       summary: 'Grant prepaid credit',
       description:
         'An entry of the ledger, with who and why. With an `Idempotency-Key` the same grant is made once, however often it is sent.',
-      role: 'admin',
+      access: 'admin',
       parameters,
       isIdempotent: true,
       body: { name: 'NewCreditGrant', schema: NewCreditGrant, example: { amount: '100', reason: 'Invoice 2026-117' } },
@@ -160,11 +165,11 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations/{id}/credit-grants',
+      path: creditGrants,
       operationId: 'listCreditGrants',
       tag,
       summary: 'List grants of credit',
-      role: 'owner',
+      access: 'owner',
       parameters,
       reply: {
         status: 200,
@@ -185,7 +190,7 @@ export const organizationRoutes = [
       operationId: 'retrieveBalance',
       tag,
       summary: 'What is left of an organization’s credit',
-      role: 'owner',
+      access: 'owner',
       parameters,
       reply: {
         status: 200,

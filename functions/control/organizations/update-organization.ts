@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { shardId } from '../../../shared/admission/shards.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import type { ApiKeyStore } from '../api-keys/api-key-store.ts';
-import type { Origin } from '../audit/audit.ts';
-import { type Books, commit } from '../audit/commit.ts';
+import type { Origin } from '../access/origin.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { LimiterDesk } from '../limiters/limiter-desk.ts';
 import { LimitFields, limiterLimitsOf, type Organization, OrganizationName } from './organization-account.ts';
 import { planLimiter, planStatus, tellKeys, toSetLimiter } from './organization-limiter.ts';
@@ -12,10 +11,11 @@ import type { OrganizationStore } from './organization-store.ts';
 export const OrganizationUpdate = z.strictObject({ name: OrganizationName });
 export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 
-export interface OrganizationDependencies extends Books {
+export interface OrganizationDependencies extends AuditDependencies {
   organizations: OrganizationStore;
   limiters: LimiterDesk;
-  apiKeys: ApiKeyStore;
+  /** Every API key of an organization, revoked ones included. */
+  apiKeys: { listAll: (organization: string) => AsyncIterable<{ id: string; shards: number; status: 'active' | 'revoked' }> };
 }
 
 /** The limiters of all keys of an organization that are not revoked, with their shards. */

@@ -3,12 +3,12 @@ import { MAX_PRICES, type Model } from '../../../shared/models/model.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { newestFirst, toPrice } from '../../../shared/prices/price-version.ts';
 import type { Actor } from '../access/actor.ts';
-import { type Books, commit } from '../audit/commit.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { modelIn, poolOf } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
 import { type NewPrice, type PricedModel, type PriceList, type PriceResource, toPriceResource } from './price-resource.ts';
 
-export interface PriceDependencies extends Books {
+export interface PriceDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
@@ -49,13 +49,13 @@ export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body:
   checkRoom(before, effective_at);
   const price = { ...toPrice(figures, origin.nowMs), effective_at };
   const resource = toPriceResource(price, name, organizationOf(pool));
-  const deed = {
+  const change = {
     action: 'price.added',
     organization: organizationOf(pool),
     target: { type: 'price', id: price.version },
     after: resource,
   };
-  await commit(deps, origin, deed, [deps.models.toReplace(pool, { ...before, prices: [...before.prices, price] })]);
+  await commit(deps, origin, change, [deps.models.toReplace(pool, { ...before, prices: [...before.prices, price] })]);
   return resource;
 };
 

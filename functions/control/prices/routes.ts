@@ -1,9 +1,12 @@
-import { route } from '../access/route.ts';
-import { addPrice, listPrices } from './add-price.ts';
+import { createRoute } from '../access/route.ts';
+import { addPrice, listPrices, type PriceDependencies } from './add-price.ts';
 import { NewPrice, PricedModel, PriceList, PriceResource } from './price-resource.ts';
 import { PriceSheet, priceSheet } from './price-sheet.ts';
 
+const route = createRoute<PriceDependencies>();
+
 const tag = 'Prices';
+const prices = '/v1/prices';
 
 export const priceRoutes = [
   route(
@@ -13,7 +16,7 @@ export const priceRoutes = [
       operationId: 'retrieveServerlessPricing',
       tag,
       summary: 'What the shared models cost',
-      role: 'member',
+      access: 'member',
       reply: { status: 200, description: 'The prices in force, and those that follow.', json: { name: 'PriceSheet', schema: PriceSheet } },
       errors: [503],
     },
@@ -22,13 +25,13 @@ export const priceRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/prices',
+      path: prices,
       operationId: 'createPrice',
       tag,
       summary: 'Add a price version to a model',
       description:
         'A price version is never changed, because usage events name it: add another one. Requests that arrive after its time, and at most 30 s after this one, are billed by it.',
-      role: 'admin',
+      access: 'admin',
       body: {
         name: 'NewPrice',
         schema: NewPrice,
@@ -46,11 +49,11 @@ export const priceRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/prices',
+      path: prices,
       operationId: 'listPrices',
       tag,
       summary: 'List the price versions of a model',
-      role: 'admin',
+      access: 'admin',
       query: PricedModel,
       reply: { status: 200, description: 'All of them, the newest first.', json: { name: 'PriceList', schema: PriceList } },
       errors: [400, 404, 503],

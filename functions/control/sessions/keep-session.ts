@@ -1,8 +1,10 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
-import type { StoredUser } from '../users/user-store.ts';
+import { type Caller, originOf } from '../access/origin.ts';
+import { endAllSessions } from '../users/end-sessions.ts';
+import type { SignedInUser } from './authenticate.ts';
 import { RefreshRefused } from './errors.ts';
-import { type Caller, note, originOf, type SessionDependencies, untilReset, userOf } from './log-in.ts';
+import { recordAction, type SessionDependencies, untilReset, userOf } from './log-in.ts';
 import type { Refreshed } from './session.ts';
 
 /** A new access token. @throws 401, 429 */
@@ -25,24 +27,15 @@ export const endSession = async (
 
 const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
-/** Ends every session of a user, those of a thief among them: neither a refresh token nor an access token of before opens anything. */
-export const endAllSessions = async (deps: SessionDependencies, { id, subject }: Pick<StoredUser, 'id' | 'subject'>): Promise<void> => {
-  // First nothing new can be had, then nothing old opens: tokens tell the second in which they were made, and this one is over when the user is told.
-  await deps.userPool.signOutEverywhere(subject);
-  const seconds = Math.ceil(deps.now() / 1_000);
-  await deps.users.endSessions(id, seconds);
-  await deps.wait(Math.max(0, seconds * 1_000 - deps.now()));
-};
-
-/** What a session is trusted no further without. */
+/** What proves that the user of a session is who they are. */
 interface Proof<Proven> {
   kind: 'password' | 'totp';
-  /** Asks the identity provider; nothing: it is wrong. */
+  /** Asks the identity provider; undefined or false where the proof is wrong. */
   prove: () => Promise<Proven>;
   refusal: InvalidRequest;
 }
 
-/** Has the actor prove who they are, at most so often. @throws the refusal, 429 */
+/** The proof of who the actor is; attempts are limited. @throws the refusal, 429 */
 export const proven = async <Proven>(
   { attempts }: SessionDependencies,
   { userId, origin: { nowMs, ipAddress } }: Actor,
@@ -58,7 +51,7 @@ export const proven = async <Proven>(
 
 const wrongPassword = (): InvalidRequest => wrong('current_password', 'The current password is not that.');
 
-/** Makes sure that the actor knows their password, and not only has a token: what is changed now outlives the token. @throws 400, 429 */
+/** Makes sure that the actor knows the password, and not only has a token, because the change outlives the token. @throws 400, 429 */
 export const checkPassword = async (
   deps: SessionDependencies,
   { actor, caller, password }: { actor: Actor; caller: Caller; password: string },
@@ -71,23 +64,23 @@ export const checkPassword = async (
 /** Changes the actor's own password, and ends all their sessions. @throws 400 for a wrong or a weak one, 429 */
 export const changePassword = async (
   deps: SessionDependencies,
-  { actor, user, accessToken }: { actor: Actor; user: StoredUser; accessToken: string },
+  { actor, user, accessToken }: SignedInUser,
   { current, next }: { current: string; next: string },
 ): Promise<void> => {
   const prove = () => deps.userPool.changePassword({ accessToken, current, next });
   await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
   await endAllSessions(deps, user);
-  await note(deps, actor.origin, user, 'user.password_changed');
+  await recordAction(deps, actor.origin, user, 'user.password_changed');
 };
 
-/** Has a code e-mailed to the user with this address, if there is one; the answer is the same, and as late. @throws 429 */
+/** E-mails a code to the user with this address, if there is one. The reply and its time are the same either way. @throws 429 */
 export const startReset = async (deps: SessionDependencies, caller: Caller, email: string): Promise<void> => {
   await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
   await deps.userPool.startReset(email);
   await untilReset(deps, caller);
 };
 
-/** Sets a password by the code of an e-mail, and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
+/** Sets a password with the code of an e-mail, and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
 export const finishReset = async (
   deps: SessionDependencies,
   caller: Caller,
@@ -99,7 +92,7 @@ export const finishReset = async (
   const user = isDone ? await userOf(deps, email) : undefined;
   if (user) {
     await endAllSessions(deps, user);
-    await note(deps, originOf(caller, user), user, 'user.password_reset');
+    await recordAction(deps, originOf(caller, user), user, 'user.password_reset');
   }
   await untilReset(deps, caller);
   if (!isDone) throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');

@@ -1,13 +1,13 @@
-import type { Origin } from '../audit/audit.ts';
-import { type Books, commit } from '../audit/commit.ts';
-import type { SignIn, UserPool } from '../identity/user-pool.ts';
-import type { StoredUser, UserStore } from '../users/user-store.ts';
-import { toWire } from '../users/user-store.ts';
-import type { Attempt, AttemptStore } from './attempt-store.ts';
+import { type Caller, type Origin, originOf } from '../access/origin.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
+import type { Attempt, AttemptStore } from '../identity/attempt-store.ts';
+import type { SignIn } from '../identity/sign-in.ts';
+import type { UserPool } from '../identity/user-pool.ts';
+import { type StoredUser, toWire, type UserStore } from '../users/user-store.ts';
 import { LoginRefused } from './errors.ts';
 import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
 
-export interface SessionDependencies extends Books {
+export interface SessionDependencies extends AuditDependencies {
   userPool: UserPool;
   users: UserStore;
   attempts: AttemptStore;
@@ -15,53 +15,35 @@ export interface SessionDependencies extends Books {
   wait: (ms: number) => Promise<unknown>;
 }
 
-/** Where a login comes from, for the identity provider's own protection and the audit log. */
-export interface Caller {
-  ipAddress: string;
-  serverName: string;
-  serverPath: string;
-  userAgent?: string;
-  requestId: string;
-  receivedAtMs: number;
-}
-
-/** Every refused login is told this long after it came in: how long the work took tells nothing of what was wrong. */
+/** Every refused login is answered this long after it arrived, so that the time reveals nothing about what was wrong. */
 const REFUSED_AFTER_MS = 800;
-/** And whatever becomes of a forgotten password, which may have an e-mail sent, this long. */
+/** The same for a forgotten password, which may send an e-mail. */
 const RESET_AFTER_MS = 2_000;
 
-/** Of a request that a user makes without a token. */
-export const originOf = ({ ipAddress, requestId, receivedAtMs }: Caller, user: StoredUser): Origin => ({
-  actor: { type: 'user', id: user.id, email: user.email, organization: user.organization },
-  requestId,
-  ipAddress,
-  nowMs: receivedAtMs,
-});
-
-/** Notes what was done to a user at the identity provider; a death in between leaves it unnoted. */
-export const note = (
-  books: Books,
+/** Records what was done to a user at the identity provider; a crash in between leaves it unrecorded. */
+export const recordAction = (
+  deps: AuditDependencies,
   origin: Origin,
   { id, organization }: Pick<StoredUser, 'id' | 'organization'>,
   action: string,
-): Promise<void> => commit(books, origin, { action, organization, target: { type: 'user', id } }, []);
+): Promise<void> => commit(deps, origin, { action, organization, target: { type: 'user', id } }, []);
 
 export const userOf = async ({ users }: SessionDependencies, email: string): Promise<StoredUser | undefined> => {
   const id = await users.idOfEmail(email);
   return id === undefined ? undefined : users.get(id);
 };
 
-/** Waits until an answer that must not tell how long it took. */
+/** Waits until the fixed time of the reply. */
 export const untilReset = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
   deps.wait(Math.max(0, receivedAtMs + RESET_AFTER_MS - deps.now()));
 
 const refuse = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
-  if (user) await note(deps, originOf(caller, user), user, 'session.refused');
+  if (user) await recordAction(deps, originOf(caller, user), user, 'session.refused');
   await deps.wait(Math.max(0, caller.receivedAtMs + REFUSED_AFTER_MS - deps.now()));
   throw new LoginRefused();
 };
 
-/** One step of a login: what the identity provider says counts only for a user who is active here. */
+/** One step of a login: the identity provider's answer counts only for a user who is active here. */
 const step = async (
   deps: SessionDependencies,
   caller: Caller,
@@ -71,14 +53,14 @@ const step = async (
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
   await deps.attempts.count(attempt, caller.receivedAtMs);
   const [user, answer] = await Promise.all([userOf(deps, email), ask()]);
-  // The identity provider may know someone else by this address by now.
+  // At the identity provider, the address may belong to someone else by now.
   const isTheirs = answer && ('challenge' in answer || answer.tokens.subject === user?.subject);
   if (user?.status !== 'active' || !isTheirs) return refuse(deps, caller, user);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
   await deps.users.noteLogin(user.id, seconds);
-  await note(deps, originOf(caller, user), user, 'session.created');
+  await recordAction(deps, originOf(caller, user), user, 'session.created');
   const { accessToken, refreshToken, expiresInSeconds } = answer.tokens;
   return {
     object: 'session',
@@ -90,14 +72,14 @@ const step = async (
   };
 };
 
-/** Logs a user in, or says which step comes next. Whatever is wrong is one 401, in one time. @throws 401, 429 */
+/** Logs a user in, or says which step comes next. Every failure is the same 401, after the same time. @throws 401, 429 */
 export const logIn = (
   deps: SessionDependencies,
   caller: Caller,
   { email, password }: { email: string; password: string },
 ): Promise<SessionOrChallenge> => step(deps, caller, { kind: 'login', email }, () => deps.userPool.signIn({ email, password, caller }));
 
-/** Goes on with a login. @throws 400 for a weak password, 401, 429 */
+/** Continues a login. @throws 400 for a weak password, 401, 429 */
 export const answerChallenge = (
   deps: SessionDependencies,
   caller: Caller,

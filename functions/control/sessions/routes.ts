@@ -1,9 +1,11 @@
-import { route } from '../access/route.ts';
+import { createRoute } from '../access/route.ts';
+import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
 import { OwnName, User } from '../users/user.ts';
 import { toWire } from '../users/user-store.ts';
+import type { SignedInUser } from './authenticate.ts';
 import { changePassword, endSession, finishReset, refreshSession, startReset } from './keep-session.ts';
-import { answerChallenge, logIn } from './log-in.ts';
+import { answerChallenge, logIn, type SessionDependencies } from './log-in.ts';
 import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
 import {
   ChallengeAnswer,
@@ -19,7 +21,10 @@ import {
   TotpSecret,
 } from './session.ts';
 
+const route = createRoute<SessionDependencies & UserDependencies, SignedInUser>();
+
 const tag = 'Sessions';
+const me = '/v1/me';
 const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
 const token = 'eyJraWQiOiJ…';
@@ -35,7 +40,7 @@ export const sessionRoutes = [
       summary: 'Log in',
       description:
         'A session, or, where the password was a temporary one or a second factor is on, a challenge. Whatever is wrong with the login is one 401.',
-      role: 'public',
+      access: 'public',
       body: { name: 'Credentials', schema: Credentials, example: { email, password } },
       reply: { status: 200, description: 'A session, or the next step.', json: { name: 'SessionOrChallenge', schema: SessionOrChallenge } },
       errors: [400, 429, 503],
@@ -49,7 +54,7 @@ export const sessionRoutes = [
       operationId: 'answerChallenge',
       tag,
       summary: 'Go on with a login',
-      role: 'public',
+      access: 'public',
       body: {
         name: 'ChallengeAnswer',
         schema: ChallengeAnswer,
@@ -67,7 +72,7 @@ export const sessionRoutes = [
       operationId: 'refreshSession',
       tag,
       summary: 'Get a new access token',
-      role: 'public',
+      access: 'public',
       body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
       reply: {
         status: 200,
@@ -86,7 +91,7 @@ export const sessionRoutes = [
       tag,
       summary: 'End a session',
       description: 'The refresh token opens nothing any more. Its last access token runs out by itself, within the hour.',
-      role: 'public',
+      access: 'public',
       body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
       reply: done,
       errors: [400, 429, 503],
@@ -101,7 +106,7 @@ export const sessionRoutes = [
       tag,
       summary: 'Change your password',
       description: 'All your sessions end, this one among them: log in again.',
-      role: 'member',
+      access: 'member',
       isOpenToSuspended: true,
       body: {
         name: 'PasswordChange',
@@ -122,7 +127,7 @@ export const sessionRoutes = [
       tag,
       summary: 'Ask for a code to set a new password',
       description: 'It is e-mailed, if there is such a user: the answer does not tell.',
-      role: 'public',
+      access: 'public',
       body: { name: 'ForgotPassword', schema: ForgotPassword, example: { email } },
       reply: { status: 202, description: 'Where there is such a user, a code is on its way.' },
       errors: [400, 429, 503],
@@ -137,7 +142,7 @@ export const sessionRoutes = [
       tag,
       summary: 'Set a new password by a code',
       description: 'All sessions of the user end.',
-      role: 'public',
+      access: 'public',
       body: { name: 'PasswordReset', schema: PasswordReset, example: { email, code: '123456', new_password: password } },
       reply: done,
       errors: [400, 429, 503],
@@ -152,7 +157,7 @@ export const sessionRoutes = [
       tag,
       summary: 'Get a secret for an authenticator app',
       description: 'The second factor is on once a code of the app has been sent to /v1/auth/totp/verify.',
-      role: 'member',
+      access: 'member',
       isOpenToSuspended: true,
       body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
       reply: { status: 200, description: 'The secret, shown this once.', json: { name: 'TotpSecret', schema: TotpSecret } },
@@ -167,7 +172,7 @@ export const sessionRoutes = [
       operationId: 'verifyTotp',
       tag,
       summary: 'Switch the second factor on',
-      role: 'member',
+      access: 'member',
       isOpenToSuspended: true,
       body: { name: 'TotpCode', schema: TotpCode, example: { code: '123456' } },
       reply: done,
@@ -182,7 +187,7 @@ export const sessionRoutes = [
       operationId: 'stopTotp',
       tag,
       summary: 'Switch the second factor off',
-      role: 'member',
+      access: 'member',
       isOpenToSuspended: true,
       body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
       reply: done,
@@ -193,11 +198,11 @@ export const sessionRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/me',
+      path: me,
       operationId: 'retrieveMe',
       tag,
       summary: 'Who you are',
-      role: 'member',
+      access: 'member',
       reply: { status: 200, description: 'You.', json: { name: 'User', schema: User } },
       errors: [503],
     },
@@ -206,11 +211,11 @@ export const sessionRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/me',
+      path: me,
       operationId: 'updateMe',
       tag,
       summary: 'Change your name',
-      role: 'member',
+      access: 'member',
       isVersioned: true,
       body: { name: 'OwnName', schema: OwnName, example: { name: 'Ada Lovelace' } },
       reply: { status: 200, description: 'You.', json: { name: 'User', schema: User } },

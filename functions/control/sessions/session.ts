@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Email, User } from '../users/user.ts';
 
-/** Passwords and codes come as they are: their bounds only keep nonsense out. */
+/** The identity provider judges passwords and codes; these bounds only keep nonsense out. */
 const Password = z.string().min(1).max(256);
 const Code = z
   .string()
@@ -69,5 +69,5 @@ export const TotpSecret = z.object({
 });
 export type TotpSecret = z.infer<typeof TotpSecret>;
 export const TotpCode = z.strictObject({ code: Code });
-/** What is changed by it outlives a token: a password is asked for too. */
+/** A change that outlives the access token needs the password too. */
 export const PasswordProof = z.strictObject({ current_password: Password });

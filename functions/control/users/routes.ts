@@ -1,15 +1,18 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { organizationFor } from '../access/actor.ts';
-import { route } from '../access/route.ts';
-import { resetTotp } from '../sessions/second-factor.ts';
-import { inviteUser, NewUser } from './invite-user.ts';
-import { resendInvitation } from './resend-invitation.ts';
+import { createRoute } from '../access/route.ts';
+import { resetTotp, type SessionEndDependencies } from './end-sessions.ts';
+import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
 import { deleteUser, UserUpdate, updateUser, visibleUser } from './update-user.ts';
 import { User } from './user.ts';
 import { toWire } from './user-store.ts';
 
+const route = createRoute<InvitationDependencies & SessionEndDependencies>();
+
 const tag = 'Users';
+const users = '/v1/users';
+const oneUser = '/v1/users/{id}';
 const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
 const user = { name: 'User', schema: User };
 
@@ -22,20 +25,20 @@ const UsersQuery = z.strictObject({
     .meta({ description: 'Whose users; `platform`: the admins. An owner’s own, where it is absent.' }),
 });
 
-/** The word for those who are of no organization. */
+/** The value of `organization` for the admins, who have no organization. */
 const PLATFORM = 'platform';
 
 export const userRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/users',
+      path: users,
       operationId: 'inviteUser',
       tag,
       summary: 'Invite a user',
       description:
         'An owner invites into their own organization. The invitation is e-mailed, unless you give a temporary password to hand over.',
-      role: 'owner',
+      access: 'owner',
       body: { name: 'NewUser', schema: NewUser, example: { email: 'grace@example.com', name: 'Grace', role: 'member' } },
       reply: { status: 201, description: 'The user, who has not logged in yet.', json: user },
       errors: [400, 404, 409, 429, 503],
@@ -45,11 +48,11 @@ export const userRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/users',
+      path: users,
       operationId: 'listUsers',
       tag,
       summary: 'List users',
-      role: 'owner',
+      access: 'owner',
       query: UsersQuery,
       reply: { status: 200, description: 'A page of them, by id.', json: { name: 'UserList', schema: pageOf(User) } },
       errors: [400, 404, 503],
@@ -62,11 +65,11 @@ export const userRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/users/{id}',
+      path: oneUser,
       operationId: 'retrieveUser',
       tag,
       summary: 'Retrieve a user',
-      role: 'member',
+      access: 'member',
       parameters,
       reply: { status: 200, description: 'The user.', json: user },
       errors: [404, 503],
@@ -76,11 +79,11 @@ export const userRoutes = [
   route(
     {
       method: 'PATCH',
-      path: '/v1/users/{id}',
+      path: oneUser,
       operationId: 'updateUser',
       tag,
       summary: 'Change a user’s name, role or status',
-      role: 'owner',
+      access: 'owner',
       parameters,
       isVersioned: true,
       body: { name: 'UserUpdate', schema: UserUpdate, example: { role: 'owner' } },
@@ -97,7 +100,7 @@ export const userRoutes = [
       tag,
       summary: 'Send an invitation again',
       description: 'With a new temporary password, to a user who has not logged in yet.',
-      role: 'owner',
+      access: 'owner',
       parameters,
       reply: { status: 202, description: 'It is on its way.' },
       errors: [404, 409, 429, 503],
@@ -112,7 +115,7 @@ export const userRoutes = [
       tag,
       summary: 'Take the second factor away from a user who has lost theirs',
       description: 'All their sessions end, and they log in with their password alone.',
-      role: 'owner',
+      access: 'owner',
       parameters,
       reply: { status: 204, description: 'Done.' },
       errors: [404, 429, 503],
@@ -122,12 +125,12 @@ export const userRoutes = [
   route(
     {
       method: 'DELETE',
-      path: '/v1/users/{id}',
+      path: oneUser,
       operationId: 'deleteUser',
       tag,
       summary: 'Delete a user',
       description: 'API keys that they made stay with the organization.',
-      role: 'owner',
+      access: 'owner',
       parameters,
       isVersioned: true,
       reply: { status: 204, description: 'The user is gone.' },

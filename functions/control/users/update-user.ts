@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { type Actor, isAtLeast, requireRole } from '../access/actor.ts';
+import { type Actor, isAtLeast, Role, requireRole } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
-import type { UserDependencies } from './make-user.ts';
-import { Role, type User, UserName } from './user.ts';
+import type { UserDependencies } from './create-user.ts';
+import { type User, UserName } from './user.ts';
 import { type StoredUser, toWire } from './user-store.ts';
 
 export const UserUpdate = z.strictObject({
@@ -15,7 +15,7 @@ export const UserUpdate = z.strictObject({
 });
 export type UserUpdate = z.output<typeof UserUpdate>;
 
-/** A user whom the actor may see: themselves, one of their own organization, and for an admin everyone. @throws 404 */
+/** A user whom the actor may see: themselves; for an owner, the users of the organization; for an admin, everyone. @throws 404 */
 export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, actor: Actor, id: string): Promise<StoredUser> => {
   const user = await users.get(id);
   const isVisible =
@@ -25,7 +25,7 @@ export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, ac
   return user;
 };
 
-/** Rights are given and taken by others, who have theirs still: so nobody shuts themselves out. */
+/** Only another user can change somebody's rights, so that nobody locks themselves out. */
 const checkRights = (actor: Actor, user: StoredUser, { role, status }: UserUpdate): void => {
   const changesRole = role !== undefined && role !== user.role;
   const changesStatus = status !== undefined && status !== user.status;
@@ -59,33 +59,36 @@ export const updateUser = async (
   const seconds = Math.floor(actor.origin.nowMs / 1_000);
   const isOver = status === 'disabled' && before.status !== 'disabled';
   const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(isOver && { tokens_valid_from: seconds + 1 }) };
-  const deed = {
+  const change = {
     action: 'user.updated',
     organization: before.organization,
     target: { type: 'user', id },
     before: toWire(before),
     after: toWire(after),
   };
-  const ofRights = role !== before.role || status !== before.status;
-  await commit(deps, actor.origin, deed, [
+  const changesRights = role !== before.role || status !== before.status;
+  await commit(deps, actor.origin, change, [
     deps.users.toReplace(after, before),
-    ...(ofRights ? [deps.users.toCheckActive(actor.userId)] : []),
+    ...(changesRights ? [deps.users.toCheckActive(actor.userId)] : []),
   ]);
-  // Our own row refuses them at the next request; the identity provider is told as well, and again where it did not hear.
+  // Our own row rejects the user from the next request on. The identity provider follows; the same request again repairs a failed call.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');
   if (fields.status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
   return { ...toWire(after), version: after.version + 1 };
 };
 
-/** Deletes a user; what they made stays with the organization. @throws 403, 404, 412 */
+/** Deletes a user; what they created stays with the organization. @throws 403, 404, 412 */
 export const deleteUser = async (deps: UserDependencies, actor: Actor, id: string, expected?: readonly number[]): Promise<void> => {
   const user = checkVersion(await visibleUser(deps, actor, id), expected);
   requireRole(actor, 'owner');
   if (user.id === actor.userId)
     throw new Forbidden({ code: 'own_rights', message: 'Nobody deletes themselves. Ask another owner or admin.' });
-  const deed = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
+  const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
   const claim = newTimedId('event', actor.origin.nowMs);
-  await commit(deps, actor.origin, deed, [...deps.users.toDelete(user, claim, actor.origin.nowMs), deps.users.toCheckActive(actor.userId)]);
+  await commit(deps, actor.origin, change, [
+    ...deps.users.toDelete(user, claim, actor.origin.nowMs),
+    deps.users.toCheckActive(actor.userId),
+  ]);
   await deps.userPool.deleteUser(user.subject);
   await deps.users.releaseEmail(user.email, claim);
 };

@@ -5,30 +5,30 @@ import { Conflict, PreconditionFailed } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { User } from './user.ts';
 
-/** What is kept of a user, and callers do not see. */
+/** A user with what callers do not see. */
 export interface StoredUser extends User {
-  /** What the identity provider calls the user. */
+  /** The user's id at the identity provider. */
   subject: string;
-  /** Access tokens from before this are refused: Unix time in seconds. */
+  /** Access tokens issued before this are rejected: Unix time in seconds. */
   tokens_valid_from: number;
 }
 
 const placeOf = (id: string): Place => ({ account: id, record: 'user' });
-/** The members of an organization, or of the platform: each of them an id. */
+/** The list of an organization's members, or of the admins: each row is an id. */
 const MEMBER = 'user#';
 const memberPlace = ({ organization, id }: Pick<User, 'organization' | 'id'>): Place => ({
   account: organization ?? 'platform',
   record: MEMBER + id,
 });
-/** Who has an address, or is about to: no two users have the same. */
+/** The user who has an e-mail address, or is about to: no two users have the same. */
 const emailPlace = (email: string): Place => ({
   account: `email#${createHash('sha256').update(email).digest('base64url')}`,
   record: 'holder',
 });
-/** Ids come from paths: what is none is not asked for. */
+/** Ids come from paths: anything else is not looked up. */
 const ID = /^user_[0-9A-Za-z]{18}$/;
 
-/** Whoever makes or deletes a user has the address to themselves meanwhile; longer than a function runs. */
+/** Whoever creates or deletes a user claims the address meanwhile; this is longer than a function runs. */
 const CLAIM_MS = 60_000;
 
 const toUser = (row: Record<string, unknown>): StoredUser => ({
@@ -49,7 +49,7 @@ export const emailTaken = (): Conflict =>
       'There is a user with this e-mail address already, perhaps of another organization, or one is being made or deleted right now.',
   });
 
-/** The rows of users in the table `accounts`. `claim` is any text of whoever claims an address. */
+/** The rows of users in the table `accounts`. `claim` is any text that identifies whoever claims an address. */
 export const createUserStore = (table: AccountTable) => ({
   /** One read; undefined where there is none. */
   get: async (id: string): Promise<StoredUser | undefined> => {
@@ -78,11 +78,11 @@ export const createUserStore = (table: AccountTable) => ({
     };
   },
 
-  /** Takes an address that nobody has. @throws 409 where somebody has it, or has it made or deleted right now */
+  /** Claims an address that nobody has. @throws 409 where a user has it, or is being created or deleted with it right now */
   claimEmail: (email: string, claim: string, nowMs: number): Promise<void> =>
     table.claim(emailPlace(email), { claim, nowMs, olderThanMs: nowMs - CLAIM_MS }, emailTaken),
 
-  /** Lets an address go that was claimed, and that nobody has. Without a claim: for who knows that nobody is at it any more. */
+  /** Releases an address that was claimed and that no user has. Without `claim`, whoever claimed it. */
   releaseEmail: (email: string, claim?: string): Promise<void> => table.unclaim(emailPlace(email), claim),
 
   /** A user with the address that was claimed for them. */
@@ -92,25 +92,25 @@ export const createUserStore = (table: AccountTable) => ({
     table.toCreate(memberPlace(user), {}, emailTaken),
   ],
 
-  /** In place of the version that was read: 412 where it is another by now. Neither the address nor the organization may be another. */
+  /** Replaces the version that was read; 412 where it has changed since. The address and the organization must stay. */
   toReplace: (user: StoredUser, before: StoredUser): Write =>
-    // A login is noted beside the version.
+    // A login is recorded without a new version.
     table.toReplace(placeOf(user.id), user, { last_login_at: before.last_login_at, tokens_valid_from: before.tokens_valid_from }),
 
-  /** The user goes; the address stays claimed until the identity provider has let them go too. */
+  /** Deletes the user; the address stays claimed until the identity provider has deleted them too. */
   toDelete: (user: StoredUser, claim: string, nowMs: number): Write[] => [
     table.toDelete(placeOf(user.id), user.version),
     table.toClaim(emailPlace(user.email), { claim, nowMs }),
     table.toDelete(memberPlace(user)),
   ],
 
-  /** Makes sure that whoever changes the rights of others has theirs still: of two who disable each other, one does. */
+  /** Makes sure that whoever changes the rights of others is still active: of two who disable each other, one succeeds. */
   toCheckActive: (id: string): Write => table.toCheck(placeOf(id), 'status', 'active', () => new PreconditionFailed()),
 
-  /** Ends all sessions of a user: tokens from before are refused. */
+  /** Ends all sessions of a user: earlier tokens are rejected. */
   endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'tokens_valid_from', seconds),
 
-  /** Notes a login, in one write that no change stands in the way of. */
+  /** Records a login, in one write that no concurrent change can refuse. */
   noteLogin: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'last_login_at', seconds),
 });
 

@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { toBase62 } from '../../../shared/ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS } from '../../../shared/ids/id.ts';
+import { Role } from '../access/actor.ts';
 
-export const Role = z.enum(['member', 'owner', 'admin']);
-export type Role = z.infer<typeof Role>;
-
-/** Case does not tell e-mail addresses apart. */
+/** E-mail addresses are compared without regard to case. */
 export const Email = z
   .email()
-  // The identity provider takes no longer one.
+  // The identity provider accepts no longer one.
   .max(128)
   .transform((email) => email.toLowerCase())
   .meta({ examples: ['ada@example.com'] });
@@ -36,12 +34,12 @@ export type User = z.infer<typeof User>;
 const HALF_BYTES = 6;
 const HALF_DIGITS = RANDOM_CHARACTERS / 2;
 
-/** The id of the user whom an identity provider calls this: the same for the same, so that a token leads to its user with one read. */
+/** The id of a user, from the issuer and the subject of their tokens: so a token leads to its user with one read. */
 export const userIdOf = (issuer: string, subject: string): string => {
   const hash = createHash('sha256').update(`${issuer}\n${subject}`).digest();
   const half = (start: number): string => toBase62(hash.readUIntBE(start, HALF_BYTES), HALF_DIGITS);
   return prefixes.user + half(0) + half(HALF_BYTES);
 };
 
-/** What users say of themselves. */
+/** What users can change about themselves. */
 export const OwnName = z.strictObject({ name: UserName.nullable() });

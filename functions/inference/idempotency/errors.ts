@@ -22,20 +22,6 @@ export class IdempotencyInProgress extends ApiError {
   }
 }
 
-/** The key has been used for another request: 422. */
-export class IdempotencyKeyReused extends ApiError {
-  constructor() {
-    super({
-      status: 422,
-      type: 'invalid_request_error',
-      code: 'idempotency_key_reused',
-      param: IDEMPOTENCY_HEADER,
-      message: 'This idempotency key was used for a request with another path or body. Use a new key for every new request.',
-      headers: { 'x-should-retry': 'false' },
-    });
-  }
-}
-
 /** The first request with this key has completed, but its result is not there to be given again: 409. */
 export class IdempotentResultNotStored extends ApiError {
   /** @param requestId the id of the request whose result it was */

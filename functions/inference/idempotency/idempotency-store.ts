@@ -1,6 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed, itemOf } from '../../../shared/database/client.ts';
-import { IdempotencyInProgress, IdempotencyKeyReused, IdempotentResultNotStored } from './errors.ts';
+import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
+import { IdempotencyInProgress, IdempotentResultNotStored } from './errors.ts';
 import {
   type Claim,
   claimOf,

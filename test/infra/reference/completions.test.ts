@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { createCompletion, createCompletionStream } from '../../../functions/inference/completions/reply.ts';
 import { CompletionRequest, completionFields } from '../../../functions/inference/completions/request.ts';
 import { DetokenizeRequest, TokenizeRequest } from '../../../functions/inference/tokenize/schema.ts';
-import { openApiDocument } from '../../../infra/reference/document.ts';
+import { openApiDocument } from '../../../infra/reference/inference-document.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { readEvents } from './events.ts';
 import { type Json, schemasOf } from './schemas.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as z from 'zod';
+import type { ControlOperation } from '../../../functions/control/access/route.ts';
 import { controlRoutes } from '../../../functions/control/routes.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
 import { toInlineSchema } from '../../../infra/reference/json-schema.ts';
-import type { ControlOperation } from '../../../shared/hosts/control-operation.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Json, schemasOf } from './schemas.ts';
 
@@ -78,12 +78,12 @@ test('a name is one schema', () => {
 });
 
 describe.each(named)('%s', (_, operation) => {
-  const { role, body, isVersioned, reply } = operation;
+  const { access, body, isVersioned, reply } = operation;
   const told = toldOf(operation);
 
   test('says who may, and what it can refuse', () => {
-    const isPublic = role === 'public';
-    expect(told.description).toContain(isPublic ? 'Needs no session.' : `Needs the role ${role}.`);
+    const isPublic = access === 'public';
+    expect(told.description).toContain(isPublic ? 'Needs no session.' : `Needs the role ${access}.`);
     expect(told.security).toEqual(isPublic ? [] : undefined);
     const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
     expect(Object.keys(told.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
@@ -134,7 +134,7 @@ describe('a route', () => {
     tag: 'Models',
     summary: 'Put a gate',
     description: 'It holds water back.',
-    role: 'owner',
+    access: 'owner',
     parameters: { gate: { description: 'Its name.', example: 'north/1' } },
     query: z.strictObject({
       page: z.coerce.number().pipe(z.int().min(1)).default(1),
@@ -190,6 +190,6 @@ describe('a route', () => {
 
   test('that does not explain a parameter of its path is not documented', () => {
     const { parameters: _, ...unexplained } = operation;
-    expect(() => controlDocument([unexplained])).toThrow("putGate does not say what 'gate' in its path is.");
+    expect(() => controlDocument([unexplained])).toThrow("putGate does not describe the parameter 'gate' of its path.");
   });
 });

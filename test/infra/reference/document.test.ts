@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { chatFields } from '../../../functions/inference/chat/request.ts';
-import { openApiDocument } from '../../../infra/reference/document.ts';
-import { type DocumentOptions, operations } from '../../../infra/reference/paths.ts';
+import { type DocumentOptions, openApiDocument, operations } from '../../../infra/reference/inference-document.ts';
 import { requestRows } from '../../contract/interface.ts';
 import { readEvents } from './events.ts';
 import { having, type Json, schemasOf } from './schemas.ts';
@@ -42,17 +41,18 @@ describe.each([
   test('operations have ids of their own, and those that take a key can answer 401', () => {
     const all = operations({ ...options, host });
     expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
-    for (const { method, path, isPublic } of all) {
-      const operation = (document.paths as Record<string, Record<string, Json>>)[path]?.[method] as Json;
+    for (const { operationId, access } of all) {
+      const isPublic = access === 'public';
+      const [operation = {}] = having('operationId', document).filter((one) => one.operationId === operationId);
       expect(operation.security).toEqual(isPublic ? [] : undefined);
       expect(Object.keys(operation.responses as Json).includes('401')).toBe(!isPublic);
     }
   });
 
   test('every property of every request is explained', () => {
-    for (const { request } of operations({ ...options, host })) {
-      if (!request) continue;
-      const properties = Object.entries(schemas[request.name]?.properties ?? {});
+    for (const { body } of operations({ ...options, host })) {
+      if (!body) continue;
+      const properties = Object.entries(schemas[body.name]?.properties ?? {});
       expect(properties.length).toBeGreaterThan(0);
       expect(properties.filter(([, { description }]) => !description).map(([name]) => name)).toEqual([]);
     }

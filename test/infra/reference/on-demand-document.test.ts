@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { openApiDocument } from '../../../infra/reference/document.ts';
-import { operations } from '../../../infra/reference/paths.ts';
+import { openApiDocument, operations } from '../../../infra/reference/inference-document.ts';
 import { type Json, schemasOf } from './schemas.ts';
 
 interface Parameter {
@@ -70,8 +69,8 @@ test('the serverless host is told no end user', () => {
 });
 
 test('a model is a deployment of your own', () => {
-  for (const { request } of operations({ structuredOutputs: false, host: 'on_demand' }))
-    if (request) expect(schemas[request.name]?.properties.model?.description).toContain('one of your deployments');
+  for (const { body } of operations({ structuredOutputs: false, host: 'on_demand' }))
+    if (body) expect(schemas[body.name]?.properties.model?.description).toContain('one of your deployments');
   expect(paths['/v1/models']?.get?.summary).toBe('List your deployments');
   expect(schemas.Health?.properties.models?.description).toContain('Empty');
 });

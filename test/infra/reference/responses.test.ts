@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createResponseStream } from '../../../functions/inference/responses/reply-stream.ts';
 import { knownFields, responsesRequest } from '../../../functions/inference/responses/request.ts';
-import { openApiDocument } from '../../../infra/reference/document.ts';
+import { openApiDocument } from '../../../infra/reference/inference-document.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems } from '../../../shared/responses/input-items.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';

@@ -2,12 +2,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import * as z from 'zod';
+import type { ControlOperation } from '../../../functions/control/access/route.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
-import type { ControlOperation } from '../../../shared/hosts/control-operation.ts';
 import { watchReplies } from '../../support/told.ts';
 
 const Gate = z.object({ name: z.string() });
-const facts = { tag: 'Models', summary: 'A gate', role: 'member', errors: [] } as const;
+const facts = { tag: 'Models', summary: 'A gate', access: 'member', errors: [] } as const;
 const gate = { status: 200, description: 'The gate.', json: { name: 'Gate', schema: Gate } } as const;
 const parameters = { name: { description: 'Its name.', example: 'north' } };
 const operations: ControlOperation[] = [

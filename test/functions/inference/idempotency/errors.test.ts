@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  IdempotencyInProgress,
-  IdempotencyKeyReused,
-  IdempotentResultNotStored,
-} from '../../../../functions/inference/idempotency/errors.ts';
+import { IdempotencyInProgress, IdempotentResultNotStored } from '../../../../functions/inference/idempotency/errors.ts';
 import { toWire } from '../../../../shared/http/errors.ts';
+import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 
 describe('a request whose first is still under way', () => {
   test.each([

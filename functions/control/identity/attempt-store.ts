@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed } from '../../../shared/database/client.ts';
-import { TooManyAttempts } from '../identity/errors.ts';
+import { TooManyAttempts } from './errors.ts';
 
 /** Attempts are counted in spans of this length. */
 const SPAN_MS = 5 * 60_000;
 /** DynamoDB removes a count some time after this. */
 const KEPT_MS = 60 * 60_000;
 
-/** How many attempts of a kind there may be in five minutes. */
+/** How many attempts of one kind are allowed in five minutes. */
 interface Bounds {
-  /** From one address: many people may share one. */
+  /** From one IP address, which many people may share. */
   address: number;
-  /** At one account, from one address. */
+  /** On one account, from one IP address. */
   pair: number;
-  /** At one account, whether it exists or not, from wherever: higher, because anyone can use it up. */
+  /** On one account, whether it exists or not, from everywhere: higher, because anyone can use it up. */
   account: number;
 }
 
 const GUESSES: Bounds = { address: 60, pair: 10, account: 100 };
-/** Of six digits, guessing is worth the while. */
+/** Codes have only six digits, so guessing could succeed. */
 const CODES: Bounds = { address: 60, pair: 10, account: 30 };
 const BOUNDS = {
   login: GUESSES,
@@ -33,10 +33,10 @@ const BOUNDS = {
 } as const satisfies Record<string, Bounds>;
 
 export interface Attempt {
-  /** What is tried: each has counts of its own. */
+  /** Each kind has its own counts. */
   kind: keyof typeof BOUNDS;
   ipAddress: string;
-  /** An e-mail address, or the id of a user; absent where none is known. */
+  /** An e-mail address, or the id of a user; absent where neither is known. */
   account?: string;
 }
 
@@ -54,8 +54,8 @@ const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
 };
 
 /**
- * The table `attempts`: how often passwords and codes were tried. An attempt is counted before it is made, so that none of many at the same time
- * is one too many.
+ * The table `attempts`: how often passwords, codes and invitations were tried. An attempt is counted before it is made, so that parallel attempts
+ * cannot pass the bound.
  */
 export const createAttemptStore = (database: Database, table: string) => {
   const add = async (id: string, by: number, max: number, nowMs: number): Promise<void> => {
@@ -82,7 +82,7 @@ export const createAttemptStore = (database: Database, table: string) => {
       }
     },
 
-    /** One that succeeded counts for nothing. */
+    /** Removes an attempt that succeeded from the counts. */
     forget: async (attempt: Attempt, nowMs: number): Promise<void> => {
       for (const { id } of idsOf(attempt, nowMs)) await add(id, -1, Number.MAX_SAFE_INTEGER, nowMs);
     },

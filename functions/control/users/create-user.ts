@@ -1,22 +1,25 @@
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import type { Origin } from '../audit/audit.ts';
-import { type Books, commit } from '../audit/commit.ts';
+import type { Role } from '../access/actor.ts';
+import type { Origin } from '../access/origin.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { UserPool } from '../identity/user-pool.ts';
-import type { OrganizationStore } from '../organizations/organization-store.ts';
-import { type Role, type User, userIdOf } from './user.ts';
+import { type User, userIdOf } from './user.ts';
 import { type StoredUser, toWire, type UserStore } from './user-store.ts';
 
-export interface UserDependencies extends Books {
+export interface UserDependencies extends AuditDependencies {
   userPool: UserPool;
-  /** Of the tokens that users come with. */
+  /** The issuer of the users' access tokens. */
   issuer: string;
   users: UserStore;
-  organizations: OrganizationStore;
+  organizations: {
+    get: (id: string) => Promise<{ status: 'active' | 'suspended' }>;
+    toCheckActive: (id: string) => Write;
+  };
 }
 
-/** Who is to be made. */
-export interface UserToMake {
+interface UserFields {
   email: string;
   name: string | null;
   role: Role;
@@ -25,7 +28,7 @@ export interface UserToMake {
 }
 
 /** A user who has never logged in. */
-const newUser = (issuer: string, subject: string, fields: Omit<UserToMake, 'temporary_password'>, nowMs: number): StoredUser => {
+const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temporary_password'>, nowMs: number): StoredUser => {
   const seconds = Math.floor(nowMs / 1_000);
   return {
     id: userIdOf(issuer, subject),
@@ -37,7 +40,7 @@ const newUser = (issuer: string, subject: string, fields: Omit<UserToMake, 'temp
     updated_at: seconds,
     version: 1,
     subject,
-    // The identity provider may know them from before: what that time's tokens opened, they open no more.
+    // The identity provider may know the user from before: tokens of that time no longer open anything.
     tokens_valid_from: seconds,
   };
 };
@@ -49,20 +52,19 @@ const checkActive = async ({ organizations }: UserDependencies, id: string): Pro
 
 const invite = async ({ userPool }: UserDependencies, invitation: { email: string; temporaryPassword?: string }): Promise<string> => {
   const { subject, isNew } = await userPool.createUser(invitation);
-  // Left by a death while it was made or deleted: whatever password it had opens nothing any more.
+  // A crash while the user was being made or deleted left this one: whatever password it had opens nothing any more.
   if (!isNew) await userPool.renewUser({ ...invitation, subject });
   return subject;
 };
 
 /**
- * Makes a user: first at the identity provider, then here, where their rights are. One who was left half made by a death is made whole by doing it
- * again.
- * @throws 404 and 403 for the organization, 409 where the address is taken, 400 for a weak password
+ * Creates a user: first at the identity provider, then here, where the rights are. After a crash in between, the same call again completes it.
+ * @throws 404 and 403 for the organization, 409 where the address is in use, 400 for a weak password
  */
-export const makeUser = async (deps: UserDependencies, origin: Origin, { temporary_password, ...fields }: UserToMake): Promise<User> => {
+export const createUser = async (deps: UserDependencies, origin: Origin, { temporary_password, ...fields }: UserFields): Promise<User> => {
   const { email, organization } = fields;
   if (organization) await checkActive(deps, organization);
-  // Whoever has the address to themselves is the only one who may touch the user of that address at the identity provider.
+  // Only the request that holds the claim on the address may change the user of that address at the identity provider.
   const claim = newTimedId('event', origin.nowMs);
   await deps.users.claimEmail(email, claim, origin.nowMs);
   try {
@@ -73,7 +75,7 @@ export const makeUser = async (deps: UserDependencies, origin: Origin, { tempora
     await commit(deps, origin, { action: 'user.invited', organization, target, after: { ...fields } }, writes);
     return toWire(user);
   } catch (error) {
-    // Nothing is lost by it: a transaction that comes late needs the claim.
+    // Safe even if our own transaction arrives late: it needs the claim.
     await deps.users.releaseEmail(email, claim);
     throw error;
   }

@@ -1,0 +1,28 @@
+import { Conflict } from '../../../shared/http/errors.ts';
+import type { RegistrationReport } from './registration-report.ts';
+
+/** Requests call a published model: 409. */
+export class ModelPublished extends Conflict {
+  constructor(model: string) {
+    super({ code: 'model_published', message: `The model '${model}' is published. Unpublish it first: set its status to 'unpublished'.` });
+  }
+}
+
+/** A model whose targets or tokenizer failed a check: 409. */
+export class ChecksFailed extends Conflict {
+  constructor(report: RegistrationReport) {
+    super({
+      code: 'checks_failed',
+      param: 'accept_failed_checks',
+      message: `${firstFailed(report)} To store the model all the same, send accept_failed_checks: true.`,
+    });
+  }
+}
+
+const firstFailed = ({ targets, tokenizer }: RegistrationReport): string => {
+  for (const [index, { endpoint, checks }] of targets.entries()) {
+    const failed = checks.find(({ passed }) => !passed);
+    if (failed) return `The check '${failed.name}' of targets[${index}], '${endpoint}', has failed: ${failed.detail}`;
+  }
+  return `The check of the tokenizer has failed: ${tokenizer?.detail}`;
+};

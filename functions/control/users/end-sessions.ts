@@ -1,0 +1,34 @@
+import { Forbidden } from '../../../shared/http/errors.ts';
+import { type Actor, requireRole } from '../access/actor.ts';
+import { commit } from '../audit/commit.ts';
+import type { UserDependencies } from './create-user.ts';
+import { visibleUser } from './update-user.ts';
+import type { StoredUser } from './user-store.ts';
+
+export interface SessionEndDependencies extends Pick<UserDependencies, 'users' | 'userPool'> {
+  now: () => number;
+  wait: (ms: number) => Promise<unknown>;
+}
+
+/** Ends every session of a user, a thief's included: no earlier refresh token or access token opens anything afterwards. */
+export const endAllSessions = async (deps: SessionEndDependencies, { id, subject }: Pick<StoredUser, 'id' | 'subject'>): Promise<void> => {
+  // First no new token can be had, then no old one opens. Tokens carry the second in which they were made, so the reply waits for its end.
+  await deps.userPool.signOutEverywhere(subject);
+  const seconds = Math.ceil(deps.now() / 1_000);
+  await deps.users.endSessions(id, seconds);
+  await deps.wait(Math.max(0, seconds * 1_000 - deps.now()));
+};
+
+/** Removes the second factor of a user who has lost it, and ends the user's sessions. @throws 403, 404 */
+export const resetTotp = async (deps: UserDependencies & SessionEndDependencies, actor: Actor, id: string): Promise<void> => {
+  requireRole(actor, 'owner');
+  if (id === actor.userId)
+    throw new Forbidden({
+      code: 'own_rights',
+      message: 'Your own second factor is switched off with your password, at POST /v1/auth/totp/disable.',
+    });
+  const user = await visibleUser(deps, actor, id);
+  await deps.userPool.stopTotp(user.subject);
+  await endAllSessions(deps, user);
+  await commit(deps, actor.origin, { action: 'user.totp_reset', organization: user.organization, target: { type: 'user', id } }, []);
+};
