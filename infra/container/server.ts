@@ -6,12 +6,12 @@ import { CompletionRequest } from './completions/request.ts';
 import { replyToCompletion } from './completions/route.ts';
 import { ControlChange, createControl } from './control.ts';
 import { NotFound, TooLarge, toErrorBody } from './errors.ts';
-import type { LanguageModel } from './model.ts';
+import type { LanguageModel } from './model/language-model.ts';
+import type { ContainerTokenizer } from './model/tokenizer.ts';
 import { sendBody } from './reply.ts';
 import { parseBody, readInvocation, readTokenizeRequest } from './requests/read-body.ts';
 import { DetokenizeRequest } from './tokenization/request.ts';
 import { detokenize, tokenize } from './tokenization/tokenize.ts';
-import type { ContainerTokenizer } from './tokenizer.ts';
 
 const MAX_BODY_BYTES = 32 * 2 ** 20;
 
