@@ -1,5 +1,5 @@
-import { BadRequest } from '../errors.ts';
 import type { ChatMessage, ContainerTokenizer, ToolCall } from '../model/tokenizer.ts';
+import { BadRequest } from '../requests/errors.ts';
 import { check } from '../requests/ranges.ts';
 import type { ChatRequest, ChatRequestMessage } from './request.ts';
 
