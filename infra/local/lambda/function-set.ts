@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import type { Hosts } from '../hosts.ts';
-import { collect } from './collect.ts';
+import { collect } from '../http/collect.ts';
 import { type Endpoints, functionVariables } from './environment-variables.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
 import type { Invocation } from './invocation.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createUserPool, createUserPoolClient, type SignIn, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from '../../../../functions/control/identity/verify-token.ts';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { pool, startTestCognito, type TestCognito, totpOf, wrongTotpOf } from '../../../infra/local/cognito/fixtures.ts';
 
 const MINUTE_MS = 60_000;
