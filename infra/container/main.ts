@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { CORPUS_FOLDER, readCorpus } from './corpus.ts';
-import { createModel } from './model.ts';
+import { CORPUS_FOLDER, readCorpus } from './model/corpus.ts';
+import { createModel } from './model/language-model.ts';
+import { loadTokenizer } from './model/tokenizer.ts';
 import { createContainer } from './server.ts';
-import { loadTokenizer } from './tokenizer.ts';
 
 const Flags = z.strictObject({
   host: z.string(),

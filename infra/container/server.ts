@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { answer, type ServingContext } from './answering.ts';
 import { ChatRequest } from './chat/request.ts';
 import { replyToChat } from './chat/route.ts';
 import { CompletionRequest } from './completions/request.ts';
 import { replyToCompletion } from './completions/route.ts';
-import { ControlChange, createControl } from './control.ts';
-import { NotFound, TooLarge, toErrorBody } from './errors.ts';
-import type { LanguageModel } from './model.ts';
-import { sendBody } from './reply.ts';
-import { parseBody, readInvocation, readTokenizeRequest } from './requests/read-body.ts';
-import { DetokenizeRequest } from './tokenization/request.ts';
+import type { LanguageModel } from './model/language-model.ts';
+import type { ContainerTokenizer } from './model/tokenizer.ts';
+import { answer, type Exchange, type ServingContext } from './replies/answering.ts';
+import { ControlChange, createControl } from './replies/control.ts';
+import { sendBody } from './replies/reply.ts';
+import { BadRequest, NotFound, TooLarge, toErrorBody } from './requests/errors.ts';
+import { parseBody, parseJson } from './requests/parse-body.ts';
+import { DetokenizeRequest, readTokenizeRequest } from './tokenization/request.ts';
 import { detokenize, tokenize } from './tokenization/tokenize.ts';
-import type { ContainerTokenizer } from './tokenizer.ts';
 
 const MAX_BODY_BYTES = 32 * 2 ** 20;
 
@@ -73,11 +73,7 @@ const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerO
 const completionRoutes = (context: ServingContext): [string, Route][] => [
   [
     'POST /invocations',
-    (body, response) =>
-      answer(context.control, response, (exchange) => {
-        const { kind, request } = readInvocation(body);
-        return kind === 'chat' ? replyToChat(context, request, exchange) : replyToCompletion(context, request, exchange);
-      }),
+    (body, response) => answer(context.control, response, (exchange) => replyToInvocation(context, parseJson(body), exchange)),
   ],
   [
     'POST /v1/chat/completions',
@@ -89,6 +85,15 @@ const completionRoutes = (context: ServingContext): [string, Route][] => [
       answer(context.control, response, (exchange) => replyToCompletion(context, parseBody(CompletionRequest, body), exchange)),
   ],
 ];
+
+/** Like vLLM, tries the chat schema, then the text completion schema. Throws `BadRequest` without naming a field if neither matches. */
+const replyToInvocation = (context: ServingContext, body: unknown, exchange: Exchange): Promise<void> => {
+  const chat = ChatRequest.safeParse(body);
+  if (chat.success) return replyToChat(context, chat.data, exchange);
+  const completion = CompletionRequest.safeParse(body);
+  if (completion.success) return replyToCompletion(context, completion.data, exchange);
+  throw new BadRequest("Cannot find suitable handler for request. Expected one of: ['ChatCompletionRequest', 'CompletionRequest']");
+};
 
 const handle = async (routes: ReadonlyMap<string, Route>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { pathname } = new URL(request.url ?? '/', 'http://container');

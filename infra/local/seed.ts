@@ -26,7 +26,7 @@ export interface Demo extends DemoAdmin {
 const ORGANIZATION = 'org_demo';
 const DEPLOYMENT = 'demo-deployment';
 
-const CONTAINER = path.join(import.meta.dirname, '../container');
+const CONTAINER_MODEL = path.join(import.meta.dirname, '../container/model');
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Fields shared by all demo models. Prices are typical of a small model: $0.10 and $0.40 per million tokens. */
@@ -61,7 +61,7 @@ const foreignModels = (targets: NewModel['targets']): NewModel[] => [
 ];
 
 const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
-  const read = (file: string): Promise<string> => readFile(path.join(CONTAINER, file), 'utf8');
+  const read = (file: string): Promise<string> => readFile(path.join(CONTAINER_MODEL, file), 'utf8');
   const client = new S3Client({ endpoint: run.s3Endpoint, region: REGION, credentials, forcePathStyle: true });
   try {
     const [tokenizer, chatTemplate] = await Promise.all([read('tokenizer.json'), read('chat_template.jinja')]);

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { closeServer, listen } from '../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../infra/local/http/listen.ts';
 
 const agent = new Agent({ keepAlive: true });
 

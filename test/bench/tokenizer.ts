@@ -1,5 +1,5 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { CORPUS_FOLDER, readCorpus } from '../../infra/container/corpus.ts';
+import { CORPUS_FOLDER, readCorpus } from '../../infra/container/model/corpus.ts';
 import { interpret } from '../../infra/local/assembly/interpret.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { LOCAL_MODEL } from '../../infra/local/container.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { closeServer, listen } from '../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../infra/local/http/listen.ts';
 import { createWitness, type Note } from './fault-witness.ts';
 
 /**

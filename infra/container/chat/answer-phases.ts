@@ -1,7 +1,7 @@
 import { forcedAnswer, formattedAnswer } from '../constrained/formatted-answer.ts';
-import { BadRequest } from '../errors.ts';
 import { type Channel, endingPhase, forcedPhase, freePhase, type Phase, reasoningPhase } from '../generation/phase.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import { BadRequest } from '../requests/errors.ts';
 import type { CalledTools } from './called-tools.ts';
 import { textOf } from './prompt.ts';
 import type { ChatRequest } from './request.ts';

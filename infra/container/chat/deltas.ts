@@ -1,5 +1,5 @@
 import type { Step } from '../generation/generate.ts';
-import { randomHex } from '../reply.ts';
+import { randomHex } from '../replies/reply.ts';
 import type { ChatPlan } from './plan.ts';
 
 interface ToolCallDelta {

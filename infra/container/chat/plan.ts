@@ -1,9 +1,9 @@
 import type { GenerationRequest } from '../generation/generate.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { toGeneration } from '../requests/generation.ts';
 import { checkRanges } from '../requests/ranges.ts';
+import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import { fitWindow } from '../requests/window.ts';
-import { findModel, type ServingLimits } from '../served-models.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
 import { answerPhases, reasoningTokensOf } from './answer-phases.ts';
 import { type CalledTools, calledTools } from './called-tools.ts';
 import { echoOf, encodeConversation } from './prompt.ts';

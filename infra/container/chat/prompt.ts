@@ -1,6 +1,6 @@
-import { BadRequest } from '../errors.ts';
+import type { ChatMessage, ContainerTokenizer, ToolCall } from '../model/tokenizer.ts';
+import { BadRequest } from '../requests/errors.ts';
 import { check } from '../requests/ranges.ts';
-import type { ChatMessage, ContainerTokenizer, ToolCall } from '../tokenizer.ts';
 import type { ChatRequest, ChatRequestMessage } from './request.ts';
 
 /** Returns the text of a message, with its parts joined by newlines as in vLLM. */

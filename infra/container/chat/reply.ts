@@ -1,7 +1,7 @@
 import type { Finish, Step } from '../generation/generate.ts';
-import type { ReplyHead, Usage } from '../reply.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import type { ReplyHead, Usage } from '../replies/reply.ts';
 import type { TokenLogprob } from '../sampling/logprobs.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { Delta, Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 

@@ -1,6 +1,6 @@
-import type { Exchange, ServingContext } from '../answering.ts';
 import { generate } from '../generation/generate.ts';
-import { paceSteps } from '../pace.ts';
+import type { Exchange, ServingContext } from '../replies/answering.ts';
+import { paceSteps } from '../replies/pace.ts';
 import { asksUsage } from '../requests/fields.ts';
 import { planChat } from './plan.ts';
 import type { ChatRequest } from './request.ts';

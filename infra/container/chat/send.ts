@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Step } from '../generation/generate.ts';
-import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage } from '../reply.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage } from '../replies/reply.ts';
 import { addDelta, createDeltas, type Message } from './deltas.ts';
 import type { ChatPlan } from './plan.ts';
 import { toChoiceFinish, toCompletion, toDeltaChunk, toFinishChunk, toRoleChunk, toTokenFacts, toUsageChunk } from './reply.ts';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { LanguageModel } from '../model.ts';
+import type { LanguageModel } from '../model/language-model.ts';
 import { logprobOf } from '../sampling/logprobs.ts';
 import type { ScoredToken } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';

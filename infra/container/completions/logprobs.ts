@@ -1,5 +1,5 @@
 import type { Step } from '../generation/generate.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
 
 /** A token with its logprob; null for the first token of a prompt, which has no context. */
 export type ScoredToken = Pick<Step, 'token' | 'logprob'>;

@@ -1,12 +1,12 @@
 import { formattedAnswer } from '../constrained/formatted-answer.ts';
-import { BadRequest } from '../errors.ts';
 import type { GenerationRequest } from '../generation/generate.ts';
 import { freePhase } from '../generation/phase.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import { BadRequest } from '../requests/errors.ts';
 import { toGeneration } from '../requests/generation.ts';
 import { checkRanges } from '../requests/ranges.ts';
+import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import { fitWindow } from '../requests/window.ts';
-import { findModel, type ServingLimits } from '../served-models.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
 import { type Prompt, readPrompts } from './prompts.ts';
 import type { CompletionRequest } from './request.ts';
 

@@ -1,5 +1,5 @@
-import { BadRequest } from '../errors.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import { BadRequest } from '../requests/errors.ts';
 import type { CompletionRequest } from './request.ts';
 
 /** One prompt of a request: its tokens and its text for an echo. */

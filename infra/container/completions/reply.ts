@@ -1,6 +1,6 @@
 import type { Finish, Step } from '../generation/generate.ts';
-import type { ReplyHead, Usage } from '../reply.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import type { ReplyHead, Usage } from '../replies/reply.ts';
 import type { Echo } from './echo.ts';
 import { lengthOf, toLogprobs } from './logprobs.ts';
 import type { CompletionPlan } from './plan.ts';

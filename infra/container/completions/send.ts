@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Step } from '../generation/generate.ts';
-import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage, type Usage } from '../reply.ts';
+import { createReplyHead, DONE, openStream, sendBody, sendPart, toEvent, toUsage, type Usage } from '../replies/reply.ts';
 import type { CompletionPlan } from './plan.ts';
 import { createChunks, type Form, toTextCompletion } from './reply.ts';
 

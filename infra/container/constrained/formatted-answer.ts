@@ -1,6 +1,6 @@
 import { type Channel, endingPhase, forcedPhase, type Phase } from '../generation/phase.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import type { ResponseFormat } from '../requests/fields.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
 import { jsonPhase } from './json-phase.ts';
 import { smallestInstance } from './smallest-instance.ts';
 import { createTokenTrie, type TrieNode } from './token-trie.ts';

@@ -1,5 +1,5 @@
 import type { Phase } from '../generation/phase.ts';
-import type { TokenSpelling } from '../tokenizer.ts';
+import type { TokenSpelling } from '../model/tokenizer.ts';
 import { bytesToClose, isInScalar, isJsonComplete, JSON_START, nextJsonState } from './json-acceptor.ts';
 import { type TrieNode, visitTokens } from './token-trie.ts';
 

@@ -1,4 +1,4 @@
-import { BadRequest } from '../errors.ts';
+import { BadRequest } from '../requests/errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type SchemaObject = Readonly<Record<string, Json>>;

@@ -1,10 +1,10 @@
-import { createAnswerText } from '../answer-text.ts';
-import type { LanguageModel, PromptCache } from '../model.ts';
+import type { LanguageModel, PromptCache } from '../model/language-model.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { type ChosenLogprob, logprobOf } from '../sampling/logprobs.ts';
 import type { SamplingParameters } from '../sampling/parameters.ts';
 import { createRandom } from '../sampling/random.ts';
 import { createSampler } from '../sampling/sampler.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import { createAnswerText } from './answer-text.ts';
 import type { Channel, Phase } from './phase.ts';
 
 export interface GenerationRequest {

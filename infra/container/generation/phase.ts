@@ -1,4 +1,4 @@
-import type { TokenSpelling } from '../tokenizer.ts';
+import type { TokenSpelling } from '../model/tokenizer.ts';
 
 /** Where a token's text goes: into the content, the reasoning or a tool call of the message, or nowhere. */
 export type Channel = { kind: 'content' | 'reasoning' | 'hidden' } | { kind: 'call'; call: number };

@@ -1,5 +1,5 @@
 import type { GenerationRequest } from '../generation/generate.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import type { SharedFields } from './fields.ts';
 import { stopsOf } from './ranges.ts';
 import { toSampling } from './sampling.ts';

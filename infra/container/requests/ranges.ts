@@ -1,5 +1,5 @@
-import { BadRequest } from '../errors.ts';
 import { isGreedy } from '../sampling/parameters.ts';
+import { BadRequest } from './errors.ts';
 import type { SharedFields } from './fields.ts';
 
 const MOST_CHOICES = 128;

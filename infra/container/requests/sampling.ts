@@ -1,5 +1,5 @@
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { PLAIN_SAMPLING, type SamplingParameters } from '../sampling/parameters.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
 import type { SharedFields } from './fields.ts';
 import { check } from './ranges.ts';
 

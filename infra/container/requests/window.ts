@@ -1,4 +1,4 @@
-import { BadRequest } from '../errors.ts';
+import { BadRequest } from './errors.ts';
 
 /** Returns the most tokens for the answer. Throws `BadRequest` if the prompt and `max_tokens` exceed the window together. */
 export const fitWindow = (promptTokens: number, maxTokens: number | null | undefined, windowTokens: number): number => {

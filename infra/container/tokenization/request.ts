@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { ChatRequestMessage, Tool } from '../chat/request.ts';
 import { Integer, JsonObject } from '../requests/fields.ts';
+import { parseJson, parseValue } from '../requests/parse-body.ts';
 
 const shared = { model: z.string().nullish(), return_token_strs: z.boolean().nullish() };
 
 /** `add_special_tokens` has no effect, because this tokenizer adds none. */
-export const TokenizePrompt = z.object({ ...shared, prompt: z.string(), add_special_tokens: z.boolean().optional() });
+const TokenizePrompt = z.object({ ...shared, prompt: z.string(), add_special_tokens: z.boolean().optional() });
 
-export const TokenizeChat = z.object({
+const TokenizeChat = z.object({
   ...shared,
   messages: z.array(ChatRequestMessage),
   tools: z.array(Tool).nullish(),
@@ -17,6 +18,13 @@ export const TokenizeChat = z.object({
 
 /** The body of `POST /tokenize`: text or a conversation. */
 export type TokenizeRequest = z.infer<typeof TokenizePrompt> | z.infer<typeof TokenizeChat>;
+
+/** Parses the body of `POST /tokenize`. `prompt` has precedence over `messages`. Throws `BadRequest`. */
+export const readTokenizeRequest = (body: string): TokenizeRequest => {
+  const value = parseJson(body);
+  const isChat = typeof value === 'object' && value !== null && 'messages' in value && !('prompt' in value);
+  return isChat ? parseValue(TokenizeChat, value) : parseValue(TokenizePrompt, value);
+};
 
 /** The body of `POST /detokenize`. */
 export const DetokenizeRequest = z.object({ model: z.string().nullish(), tokens: z.array(Integer.min(0)) });

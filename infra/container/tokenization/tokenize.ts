@@ -1,6 +1,6 @@
 import { encodeConversation } from '../chat/prompt.ts';
-import { findModel, type ServingLimits } from '../served-models.ts';
-import type { ContainerTokenizer } from '../tokenizer.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import type { DetokenizeRequest, TokenizeRequest } from './request.ts';
 
 /** Answers `POST /tokenize`. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation. */

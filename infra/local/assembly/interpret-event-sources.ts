@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { compileFilter } from '../streams/filter.ts';
+import { compileFilter } from './event-filter.ts';
 import type { EventSource, LambdaFunction, Queue, Table } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 

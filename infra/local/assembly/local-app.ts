@@ -1,4 +1,4 @@
-import type { Filter } from '../streams/filter.ts';
+import type { Filter } from './event-filter.ts';
 
 /** The parts of a cloud assembly that the local run serves. */
 export interface LocalApp {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UserPool } from '../assembly/local-app.ts';
-import { closeServer, listen } from '../processes/listen.ts';
+import { closeServer, listen } from '../http/listen.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { supervise } from '../processes/supervise.ts';

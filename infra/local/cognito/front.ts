@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readBody } from '../gateway/read-body.ts';
-import { closeServer, listen } from '../processes/listen.ts';
+import { closeServer, listen } from '../http/listen.ts';
+import { readBody } from '../http/read-body.ts';
 import { createBackend } from './backend.ts';
 import { Fault, internalError, invalidParameter } from './fault.ts';
 import type { RuleContext } from './rule.ts';

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { RestApi } from '../assembly/local-app.ts';
-import { closeServer, listen } from '../processes/listen.ts';
+import { closeServer, listen } from '../http/listen.ts';
+import { readBody } from '../http/read-body.ts';
 import { type GatewayResponseType, renderGatewayResponse } from './gateway-response.ts';
 import { integrate, type StartFunction } from './integrate.ts';
 import { matchRoute } from './match-route.ts';
 import { proxyEvent, splitTarget } from './proxy-event.ts';
-import { readBody } from './read-body.ts';
 import { gatewayHeaders } from './reply-headers.ts';
 import { newRequestIds, type RequestIds } from './request-ids.ts';
 

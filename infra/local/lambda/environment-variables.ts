@@ -1,6 +1,5 @@
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
-import type { Hosts } from '../hosts.ts';
 
 /** URLs of the emulators. */
 export interface Endpoints {
@@ -13,8 +12,14 @@ export interface Endpoints {
   readonly cognitoUrl: string | null;
 }
 
+/** URLs of the inference hosts; null for a host that the app does not have. */
+export interface InferenceHosts {
+  readonly serverless: string;
+  readonly ondemand: string | null;
+}
+
 /** Replaces the deployed URL of the other inference host with its local URL. */
-const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: Hosts): Record<string, string> => {
+const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts?: InferenceHosts): Record<string, string> => {
   const url = scope === undefined ? undefined : scope === 'on_demand' ? hosts?.serverless : hosts?.ondemand;
   return url ? { OTHER_HOST_URL: url } : {};
 };
@@ -26,7 +31,7 @@ const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts
 export const functionVariables = (
   fn: LambdaFunction,
   { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, cognitoUrl }: Endpoints,
-  hosts?: Hosts,
+  hosts?: InferenceHosts,
 ): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',

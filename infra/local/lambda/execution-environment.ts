@@ -4,8 +4,8 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LambdaFunction } from '../assembly/local-app.ts';
+import { collect } from '../http/collect.ts';
 import type { ProcessList } from '../processes/process-list.ts';
-import { collect } from './collect.ts';
 import { type Invocation, InvocationFailed, type InvocationFailure } from './invocation.ts';
 import { REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 

@@ -3,9 +3,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { LambdaFunction } from '../assembly/local-app.ts';
-import type { Hosts } from '../hosts.ts';
-import { collect } from './collect.ts';
-import { type Endpoints, functionVariables } from './environment-variables.ts';
+import { collect } from '../http/collect.ts';
+import { type Endpoints, functionVariables, type InferenceHosts } from './environment-variables.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
 import type { Invocation } from './invocation.ts';
 
@@ -15,7 +14,7 @@ interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'en
   readonly functions: readonly LambdaFunction[];
   readonly endpoints: Endpoints;
   /** URLs of the local hosts, for functions with HOST_SCOPE. */
-  readonly hosts?: Hosts | undefined;
+  readonly hosts?: InferenceHosts | undefined;
 }
 
 export class FunctionNotFound extends Error {

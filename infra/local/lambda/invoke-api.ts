@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readBody } from '../gateway/read-body.ts';
-import { closeServer, listen } from '../processes/listen.ts';
-import { collect } from './collect.ts';
+import { collect } from '../http/collect.ts';
+import { closeServer, listen } from '../http/listen.ts';
+import { readBody } from '../http/read-body.ts';
 import { FunctionNotFound, type FunctionSet } from './function-set.ts';
 import { InvocationFailed } from './invocation.ts';
 

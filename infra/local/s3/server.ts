@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readBody } from '../gateway/read-body.ts';
-import { closeServer, listen } from '../processes/listen.ts';
+import { closeServer, listen } from '../http/listen.ts';
+import { readBody } from '../http/read-body.ts';
 import { entityTooLarge, invalidUri, keyTooLong, noSuchBucket, noSuchKey, notImplemented, type S3Error, toXml } from './errors.ts';
 import type { ObjectStore } from './object-store.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readBody } from '../gateway/read-body.ts';
-import { collect } from '../lambda/collect.ts';
-import { closeServer, listen } from '../processes/listen.ts';
+import { collect } from '../http/collect.ts';
+import { closeServer, listen } from '../http/listen.ts';
+import { readBody } from '../http/read-body.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
 import { serveControl } from './control.ts';
 import { serveControlApi } from './control-api.ts';

@@ -130,8 +130,8 @@ describe('npm run admin', () => {
   });
 
   describe('publishes a model with its own files', () => {
-    const CONTAINER = path.join(import.meta.dirname, '../../../infra/container');
-    const tokenizer = path.join(CONTAINER, 'tokenizer.json');
+    const CONTAINER_MODEL = path.join(import.meta.dirname, '../../../infra/container/model');
+    const tokenizer = path.join(CONTAINER_MODEL, 'tokenizer.json');
     const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1, completion_nanos: 2 }];
     const targets = [{ endpoint: 'a', weight: 3 }, { endpoint: 'b' }];
     const sizes = { context_length: 10, max_output_tokens: 5, default_output_tokens: 5 };

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { CORPUS_FOLDER, readCorpus } from '../../../infra/container/corpus.ts';
 import { type GenerationRequest, generate, type Step } from '../../../infra/container/generation/generate.ts';
 import { freePhase } from '../../../infra/container/generation/phase.ts';
-import { createModel } from '../../../infra/container/model.ts';
+import { CORPUS_FOLDER, readCorpus } from '../../../infra/container/model/corpus.ts';
+import { createModel } from '../../../infra/container/model/language-model.ts';
+import { loadTokenizer } from '../../../infra/container/model/tokenizer.ts';
 import { PLAIN_SAMPLING } from '../../../infra/container/sampling/parameters.ts';
 import { type ContainerOptions, createContainer } from '../../../infra/container/server.ts';
-import { loadTokenizer } from '../../../infra/container/tokenizer.ts';
 
 export const tokenizer = loadTokenizer();
 export const model = createModel(readCorpus(CORPUS_FOLDER), tokenizer);

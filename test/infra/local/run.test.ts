@@ -7,8 +7,8 @@ import { DynamoDBClient, ListTablesCommand, PutItemCommand } from '@aws-sdk/clie
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
-import { closeServer, listen } from '../../../infra/local/processes/listen.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { eventually, type FixtureStack, fixtureStacks, processState, temporaryFolder, twoHosts, writeAssembly } from './fixtures.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SignIn } from '../../../../functions/control/identity/sign-in.ts';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from '../../../../functions/control/identity/verify-token.ts';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { pool, startTestCognito, type TestCognito, totpOf, wrongTotpOf } from '../../../infra/local/cognito/fixtures.ts';
 
 const MINUTE_MS = 60_000;

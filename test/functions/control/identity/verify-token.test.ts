@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTokenVerifier, jwksUriOf, type TokenVerifierOptions } from '../../../../functions/control/identity/verify-token.ts';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 
 const ISSUER = 'https://cognito-idp.us-east-1.amazonaws.com/us-east-1_abcdefghi';
 const CLIENT = 'client-of-ours';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { type CheckDependencies, checkTargets } from '../../../../functions/control/model-registry/check-targets.ts';
 import { createEndpointFacts, createSageMakerClients } from '../../../../functions/control/model-registry/endpoint-facts.ts';
 import { RegistrationReport } from '../../../../functions/control/model-registry/registration-report.ts';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { Model, type NewModel } from '../../../../shared/models/model.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../../../shared/upstream/invoke.ts';

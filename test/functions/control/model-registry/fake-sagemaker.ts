@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import type { ContainerTarget } from '../../../../infra/local/sagemaker/container-request.ts';
 import { startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
 

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { type LoadedTokenizer, loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
 
-const CONTAINER = path.join(import.meta.dirname, '../../../../infra/container');
+const CONTAINER_MODEL = path.join(import.meta.dirname, '../../../../infra/container/model');
 
 /** The tokenizer of the local run's model, and a template of the ChatML form. */
 export const texts = {
-  tokenizer: readFileSync(path.join(CONTAINER, 'tokenizer.json'), 'utf8'),
+  tokenizer: readFileSync(path.join(CONTAINER_MODEL, 'tokenizer.json'), 'utf8'),
   chatTemplate: `{%- for message in messages -%}
   {{- '<|im_start|>' + message.role + '\\n' + message.content -}}
   {%- for call in message.tool_calls or [] -%}

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { startLocal } from '../../../../infra/local/run.ts';
 import { eventually, fixtureStacks, processState, temporaryFolder, writeAssembly } from '../fixtures.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { collect } from '../../../../infra/local/lambda/collect.ts';
+import { collect } from '../../../../infra/local/http/collect.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from '../../../../infra/local/lambda/function-pool.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
 import { eventually, fixtureFunction, processState, temporaryFolder } from '../fixtures.ts';

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { InvokeEndpointCommand, InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { closeServer, listen } from '../../../../infra/local/processes/listen.ts';
+import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import type { ContainerTarget } from '../../../../infra/local/sagemaker/container-request.ts';
 import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
 import { eventually } from '../fixtures.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { toErrorBody } from '../requests/errors.ts';
 import type { Fault } from './control.ts';
-import { toErrorBody } from './errors.ts';
 
 export const DONE = 'data: [DONE]\n\n';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createAnswerText } from '../../../infra/container/answer-text.ts';
+import { createAnswerText } from '../../../../infra/container/generation/answer-text.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { Step } from '../generation/generate.ts';
 import type { ControlSettings, Fault } from './control.ts';
-import type { Step } from './generation/generate.ts';
 
 /** Without a delay, generation yields to other requests after this many tokens. */
 const TOKENS_PER_YIELD = 4;

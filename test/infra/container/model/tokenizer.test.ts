@@ -3,12 +3,12 @@ import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { loadTokenizer as loadCounting } from '../../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import { CORPUS_FOLDER, readCorpus } from '../../../infra/container/corpus.ts';
-import { CHAT_TEMPLATE_FILE, TOKENIZER_FILE } from '../../../infra/container/tokenizer.ts';
-import { trainMerges } from '../../../infra/container/train-tokenizer.ts';
-import { anyText } from '../../functions/tokenizer/engine/fixtures.ts';
-import { tokenizer } from './fixtures.ts';
+import { loadTokenizer as loadCounting } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { CORPUS_FOLDER, readCorpus } from '../../../../infra/container/model/corpus.ts';
+import { CHAT_TEMPLATE_FILE, TOKENIZER_FILE } from '../../../../infra/container/model/tokenizer.ts';
+import { trainMerges } from '../../../../infra/container/model/train-tokenizer.ts';
+import { anyText } from '../../../functions/tokenizer/engine/fixtures.ts';
+import { tokenizer } from '../fixtures.ts';
 
 const { startOfTurn, endOfTurn, endOfText } = tokenizer.specials;
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { LanguageModel } from '../model/language-model.ts';
+import type { ContainerTokenizer } from '../model/tokenizer.ts';
+import type { ServingLimits } from '../requests/served-models.ts';
 import type { Control, ControlSettings } from './control.ts';
-import type { LanguageModel } from './model.ts';
 import { FaultReached } from './pace.ts';
 import { breakReply } from './reply.ts';
-import type { ServingLimits } from './served-models.ts';
-import type { ContainerTokenizer } from './tokenizer.ts';
 
 /** What the completion routes share across requests. */
 export interface ServingContext {

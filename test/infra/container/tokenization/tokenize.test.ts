@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Container, control, errorOf, MODEL_NAME, model, post, REASONING_MODEL_NAME, startContainer, tokenizer } from './fixtures.ts';
+import { type Container, control, errorOf, MODEL_NAME, model, post, REASONING_MODEL_NAME, startContainer, tokenizer } from '../fixtures.ts';
 
 let container: Container;
 beforeAll(async () => {

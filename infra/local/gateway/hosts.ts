@@ -1,10 +1,9 @@
-import type { LocalApp, RestApi } from './assembly/local-app.ts';
-import { type GatewayOptions, startGateway } from './gateway/server.ts';
+import type { LocalApp, RestApi } from '../assembly/local-app.ts';
+import type { InferenceHosts } from '../lambda/environment-variables.ts';
+import { type GatewayOptions, startGateway } from './server.ts';
 
 /** URLs of the hosts; null for a host that the app does not have. */
-export interface Hosts {
-  readonly serverless: string;
-  readonly ondemand: string | null;
+export interface Hosts extends InferenceHosts {
   readonly control: string | null;
 }
 

@@ -13,7 +13,7 @@ import {
   readUntilEnd,
   startContainer,
   streamOf,
-} from './fixtures.ts';
+} from '../fixtures.ts';
 
 const INITIAL = { token_delay_ms: 0, first_token_delay_ms: 0, omit_usage: false, fault: null };
 const STREAM = { messages: question, temperature: 0, stream: true, max_tokens: 20, stream_options: { include_usage: true } };

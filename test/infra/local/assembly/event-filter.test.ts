@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { compileFilter } from '../../../../infra/local/streams/filter.ts';
+import { compileFilter } from '../../../../infra/local/assembly/event-filter.ts';
 
 const record = (eventName: string, event: string) => ({ eventName, dynamodb: { Keys: { event: { S: event } } } });
 const pattern = { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { event: { S: [{ prefix: 'req_' }] } } } };
