@@ -1,6 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { IdentityStack } from './stacks/identity-stack.ts';

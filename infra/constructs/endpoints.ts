@@ -1,6 +1,6 @@
 import { Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** Every endpoint and inference component of this account in the configured regions. */

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
 import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { version } from '../config/release.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
 import { NodeFunction } from './node-function.ts';
@@ -11,8 +11,6 @@ import { RestHost } from './rest-host.ts';
 import type { Table } from './table.ts';
 
 export const INFERENCE_TIMEOUT = Duration.seconds(600);
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
 
 /** What a host, its functions and their environments are called, by the scope of the keys that open it. */
 const NAMES = {

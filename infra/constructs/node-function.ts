@@ -6,7 +6,7 @@ import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const bundling = path.join(root, 'infra/bundling');

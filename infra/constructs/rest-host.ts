@@ -13,7 +13,7 @@ import {
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { gatewayTexts } from './gateway-texts.ts';
 
 const BUFFERED_TIMEOUT = Duration.seconds(29);

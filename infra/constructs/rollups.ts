@@ -4,7 +4,7 @@ import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { prefixes } from '../../shared/ids/id.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { NodeFunction } from './node-function.ts';
 import type { Table } from './table.ts';
 

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { version } from '../config/release.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endpoints.ts';
 import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
@@ -10,8 +10,6 @@ import { RestHost } from '../constructs/rest-host.ts';
 import type { DataStack } from './data-stack.ts';
 import type { IdentityStack } from './identity-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
 
 /** The gateway waits no longer. */
 const TIMEOUT = Duration.seconds(29);

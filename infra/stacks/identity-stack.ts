@@ -1,6 +1,6 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { UserPool } from '../constructs/user-pool.ts';
 
 /** Who may log in. It outlives every other stack, as the data does: a changed construct id is a new, empty pool. */

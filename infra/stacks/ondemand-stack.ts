@@ -1,6 +1,6 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { InferenceHost } from '../constructs/inference-host.ts';
 import type { DataStack } from './data-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';

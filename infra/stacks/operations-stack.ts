@@ -18,7 +18,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import type { ControlStack } from './control-stack.ts';
 import type { OndemandStack } from './ondemand-stack.ts';

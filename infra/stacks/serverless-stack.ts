@@ -3,7 +3,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX } from '../../shared/admission/limiter-store.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { Rollups } from '../constructs/rollups.ts';

@@ -42,3 +42,9 @@ export interface UpstreamUsage {
   prompt_tokens_details?: Record<string, unknown> | null;
   completion_tokens_details?: Record<string, unknown> | null;
 }
+
+/** Text, if it is text: runtimes have sent lists and objects in its place. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** vLLM's newer name, or its older one. */
+export const reasoningOf = ({ reasoning, reasoning_content }: UpstreamDelta): string => textOf(reasoning) || textOf(reasoning_content);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { readConfig } from '../../infra/config.ts';
+import { readConfig } from '../../infra/config/config.ts';
 import { DataStack } from '../../infra/stacks/data-stack.ts';
 import { ServerlessStack } from '../../infra/stacks/serverless-stack.ts';
 import { assemblyDir } from '../support/assembly.ts';

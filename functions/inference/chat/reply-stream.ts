@@ -1,17 +1,14 @@
-import type { UpstreamChoice, UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import {
+  reasoningOf,
+  textOf,
+  type UpstreamChoice,
+  type UpstreamChunk,
+  type UpstreamDelta,
+  type UpstreamUsage,
+} from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
-import {
-  type CallStep,
-  callIdPrefix,
-  createCallReader,
-  finishReasonOf,
-  type ReplyForm,
-  reasoningOf,
-  stopReasonOf,
-  textOf,
-  usageOf,
-} from './reply.ts';
+import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
 /** One choice of a stream: whether it has ended, and the calls that it makes. */
 interface ChoiceState {

@@ -1,6 +1,6 @@
-import type { UpstreamChoice, UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
-import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, reasoningOf, stopReasonOf, textOf, usageOf } from './reply.ts';
+import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
 /** Gathers one choice. */
 const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {

@@ -1,4 +1,10 @@
-import type { UpstreamChoice, UpstreamDelta, UpstreamToolCall, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import {
+  textOf,
+  type UpstreamChoice,
+  type UpstreamDelta,
+  type UpstreamToolCall,
+  type UpstreamUsage,
+} from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
 /** What the caller's request decides about the form of its reply. */
@@ -19,12 +25,6 @@ export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls
 
 /** The stop string, or the decimal id of the token, that ended an answer. */
 export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => (stop_reason == null ? null : String(stop_reason));
-
-/** Text, if it is text: runtimes have sent lists and objects in its place. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** vLLM's newer name, or its older one. */
-export const reasoningOf = ({ reasoning, reasoning_content }: UpstreamDelta): string => textOf(reasoning) || textOf(reasoning_content);
 
 /** The usage object of interface 2.3. */
 export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {

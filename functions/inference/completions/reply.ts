@@ -1,5 +1,5 @@
-import type { UpstreamChoice, UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { stopReasonOf, textOf, usageOf } from '../chat/reply.ts';
+import { textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { stopReasonOf, usageOf } from '../chat/reply.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 

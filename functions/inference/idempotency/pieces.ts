@@ -1,5 +1,4 @@
-import type { UpstreamChoice, UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
-import { reasoningOf, textOf } from '../chat/reply.ts';
+import { reasoningOf, textOf, type UpstreamChoice, type UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
 
 /** Log probabilities: one list of entries in a chat, a list for each fact in a plain completion. */
 export type Logprobs = Record<string, unknown[]>;

@@ -1,7 +1,7 @@
 import { idLike } from '../../../shared/ids/id.ts';
 import type { ItemEvent, ItemStatus, OpenItem, OutputItem } from '../../../shared/responses/output-item.ts';
-import type { UpstreamChoice, UpstreamChunk, UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
-import { createCallReader, reasoningOf, textOf } from '../chat/reply.ts';
+import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
+import { createCallReader } from '../chat/reply.ts';
 import { openCall, openMessage, openReasoning } from './open-item.ts';
 
 /** How an answer ended, in the words of a response. */

@@ -69,6 +69,7 @@ export type Config = z.output<typeof Config>;
 export const readConfig = (context: unknown): Config => {
   const value: unknown = typeof context === 'string' ? JSON.parse(context) : (context ?? {});
   const result = Config.safeParse(value);
-  if (!result.success) throw new Error(`The context 'sluice' is not as documented in infra/config.ts:\n${z.prettifyError(result.error)}`);
+  if (!result.success)
+    throw new Error(`The context 'sluice' is not as documented in infra/config/config.ts:\n${z.prettifyError(result.error)}`);
   return result.data;
 };
