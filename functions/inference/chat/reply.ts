@@ -1,10 +1,4 @@
-import {
-  textOf,
-  type UpstreamChoice,
-  type UpstreamDelta,
-  type UpstreamToolCall,
-  type UpstreamUsage,
-} from '../../../shared/upstream/chunk.ts';
+import { textOf, type UpstreamChoice, type UpstreamToolCall, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
 /** What the caller's request decides about the form of its reply. */
