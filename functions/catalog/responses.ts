@@ -3,14 +3,25 @@ import { authenticateToSee, type Host } from '../../shared/admission/authenticat
 import { presentedKey } from '../../shared/admission/presented-key.ts';
 import { limitHeaders } from '../../shared/admission/rate-limits.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import { InvalidRequest } from '../../shared/http/errors.ts';
+import { ApiError, InvalidRequest } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 import { userIdOf } from '../../shared/http/user-id.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
 import type { ResponseStore, StoredResponse } from '../../shared/responses/response-store.ts';
-import { ResponseNotFound } from '../inference/responses/errors.ts';
+
+/** No response of this id in the caller's organization, or none any more. */
+export class ResponseNotFound extends ApiError {
+  constructor(id: string) {
+    super({
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'response_not_found',
+      message: `There is no response '${id.slice(0, 100)}'. Responses are kept for 30 days, unless they were made with store: false, or say store: false because they were too large to keep.`,
+    });
+  }
+}
 
 export interface ResponsesDependencies {
   host: Host;

@@ -1,5 +1,5 @@
-import { readEvents } from '../infra/reference/events.ts';
-import { type Json, schemasOf } from '../infra/reference/schemas.ts';
+import { type Json, schemasOf } from './schemas.ts';
+import { readEvents } from './server-sent-events.ts';
 
 interface Reply {
   $ref?: string;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { anyObject } from '../../../shared/http/any-object.ts';
 import { firstFault } from '../../../shared/http/first-fault.ts';
 import { Label } from '../../../shared/http/label.ts';
+import { anyObject } from './any-object.ts';
 
 const MAX_MESSAGES = 4_096;
 const MAX_PARTS = 4_096;

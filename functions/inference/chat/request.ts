@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { anyObject } from '../../../shared/http/any-object.ts';
 import { firstFault } from '../../../shared/http/first-fault.ts';
+import { anyObject } from './any-object.ts';
 import { pairCalls } from './call-ids.ts';
 import { Messages } from './message.ts';
 import { Count, Switch, samplingExtras, samplingFault, samplingFields } from './sampling-fields.ts';

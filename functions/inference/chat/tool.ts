@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { anyObject } from '../../../shared/http/any-object.ts';
 import { firstFault } from '../../../shared/http/first-fault.ts';
+import { anyObject } from './any-object.ts';
 
 const MAX_TOOLS = 128;
 

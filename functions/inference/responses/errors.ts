@@ -1,17 +1,5 @@
 import { ApiError, InvalidRequest } from '../../../shared/http/errors.ts';
 
-/** No response of this id in the caller's organization, or none any more. */
-export class ResponseNotFound extends ApiError {
-  constructor(id: string) {
-    super({
-      status: 404,
-      type: 'invalid_request_error',
-      code: 'response_not_found',
-      message: `There is no response '${id.slice(0, 100)}'. Responses are kept for 30 days, unless they were made with store: false, or say store: false because they were too large to keep.`,
-    });
-  }
-}
-
 /** The response that is to be continued is not there. */
 export class PreviousResponseNotFound extends ApiError {
   constructor(id: string) {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Json } from '../../infra/reference/schemas.ts';
-import { type ToldReplies, toldReplies } from '../../infra/reference/told-replies.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import type { Json } from '../../support/schemas.ts';
+import { type ToldReplies, toldReplies } from '../../support/told-replies.ts';
 
 let run: TestRun;
 let asTold: ToldReplies['asTold'];

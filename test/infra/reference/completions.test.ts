@@ -5,8 +5,8 @@ import { CompletionRequest, completionFields } from '../../../functions/inferenc
 import { DetokenizeRequest, TokenizeRequest } from '../../../functions/inference/tokenize/schema.ts';
 import { openApiDocument } from '../../../infra/reference/inference-document.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { readEvents } from './events.ts';
-import { type Json, schemasOf } from './schemas.ts';
+import { type Json, schemasOf } from '../../support/schemas.ts';
+import { readEvents } from '../../support/server-sent-events.ts';
 
 const document = JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs: false }))) as Json;
 const { schemas } = document.components as { schemas: Record<string, { properties: Record<string, Json>; required: string[] }> };

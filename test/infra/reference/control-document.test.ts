@@ -6,7 +6,7 @@ import { controlRoutes } from '../../../functions/control/routes.ts';
 import { controlDocument } from '../../../infra/reference/control-document.ts';
 import { toInlineSchema } from '../../../infra/reference/json-schema.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { type Json, schemasOf } from './schemas.ts';
+import { type Json, schemasOf } from '../../support/schemas.ts';
 
 interface Told {
   operationId: string;

@@ -3,8 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { chatFields } from '../../../functions/inference/chat/request.ts';
 import { type DocumentOptions, openApiDocument, operations } from '../../../infra/reference/inference-document.ts';
 import { requestRows } from '../../contract/interface.ts';
-import { readEvents } from './events.ts';
-import { having, type Json, schemasOf } from './schemas.ts';
+import { having, type Json, schemasOf } from '../../support/schemas.ts';
+import { readEvents } from '../../support/server-sent-events.ts';
 
 const options = { structuredOutputs: false };
 const documentOf = (of: DocumentOptions): Json => JSON.parse(JSON.stringify(openApiDocument(of))) as Json;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { openApiDocument, operations } from '../../../infra/reference/inference-document.ts';
-import { type Json, schemasOf } from './schemas.ts';
+import { type Json, schemasOf } from '../../support/schemas.ts';
 
 interface Parameter {
   in: string;

@@ -7,7 +7,7 @@ import { InputItemsQuery, listInputItems } from '../../../shared/responses/input
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { callDelta, ended, facts, keepingIn, parseEvents, said, stream, whole } from '../../functions/inference/responses/events.ts';
 import { called, read, result, thought, user } from '../../functions/inference/responses/requests.ts';
-import { type Json, schemasOf } from './schemas.ts';
+import { type Json, schemasOf } from '../../support/schemas.ts';
 
 const documentOf = (structuredOutputs: boolean): Json => JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs }))) as Json;
 const document = documentOf(false);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { anyObject } from '../../../shared/http/any-object.ts';
-import { validate } from '../../../shared/http/validate.ts';
+import { anyObject } from '../../../../functions/inference/chat/any-object.ts';
+import { validate } from '../../../../shared/http/validate.ts';
 
 const record = z.object({
   a: z.record(z.string(), z.unknown()),

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import { readEvents } from './events.ts';
 import { type Json, schemasOf } from './schemas.ts';
+import { readEvents } from './server-sent-events.ts';
 
 interface Reply {
   $ref?: string;

@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { DOCUMENT, departures, folderDiagram, readDocument, readModules, withDiagram } from './plan.ts';
+
+/*
+ * Part of `npm run lint`: fails where the code departs from the plan. `--write` also redraws the diagram of docs/architecture.md;
+ * `--root` checks another copy of the project.
+ */
+const { values } = parseArgs({
+  options: { write: { type: 'boolean', default: false }, root: { type: 'string', default: path.join(import.meta.dirname, '../..') } },
+});
+const result = await readModules(values.root);
+const document = readDocument(values.root);
+const drawn = withDiagram(document, folderDiagram(result));
+if (values.write) writeFileSync(path.join(values.root, DOCUMENT), drawn);
+const outdated =
+  drawn === document || values.write ? [] : [{ rule: 'diagram', message: `${DOCUMENT} shows other imports. Run npm run format.` }];
+const found = [...departures(result), ...outdated];
+for (const { rule, message } of found) console.error(`${rule}: ${message}`);
+console.log(`${result.summary.totalCruised} modules, ${found.length} departures from the plan of ${DOCUMENT}.`);
+if (found.length > 0) process.exitCode = 1;

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(path.join(tmpdir(), 'sluice-plan-'));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+/** A project in which nothing departs from the plan: two functions use one file of shared/. */
+const GOOD: Readonly<Record<string, string>> = {
+  'package.json': '{ "type": "module" }',
+  'docs/architecture.md': '<!-- folders: written by `npm run format` -->\n```mermaid\n\n```\n<!-- /folders -->',
+  'shared/ids/id.ts': 'export const id = 1;',
+  'functions/a/handler.ts': "import { id } from '../../shared/ids/id.ts';\nexport const a = id;",
+  'functions/b/handler.ts': "import { id } from '../../shared/ids/id.ts';\nexport const b = id;",
+  'infra/app.ts': 'export const app = 1;',
+  'test/a.test.ts': 'export const tested = 1;',
+};
+
+/** What the check prints about a project with these files, and how it exits. */
+const check = async (files: Readonly<Record<string, string>>, ...flags: string[]): Promise<{ status: number; output: string }> => {
+  for (const [name, text] of Object.entries({ ...GOOD, ...files })) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), text);
+  }
+  const main = path.join(import.meta.dirname, 'main.ts');
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, '--root', root, ...flags]);
+    return { status: 0, output: stderr + stdout };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { status: code, output: stderr + stdout };
+  }
+};
+
+test('passes a project that keeps to the plan, once its diagram is drawn', async () => {
+  expect(await check({})).toMatchObject({ status: 1, output: expect.stringContaining('diagram: docs/architecture.md') });
+  expect(await check({}, '--write')).toMatchObject({ status: 0, output: expect.stringContaining('0 departures') });
+});
+
+describe('fails', () => {
+  test.each([
+    [
+      'a cycle of files that only types make',
+      'no-file-cycles: ',
+      {
+        'functions/a/one.ts': "import type { Two } from './two.ts';\nexport type One = Two;",
+        'functions/a/two.ts': "import type { One } from './one.ts';\nexport type Two = One | 1;",
+      },
+    ],
+    [
+      'a cycle of folders without a cycle of files',
+      'no-folder-cycles: ',
+      {
+        'functions/a/low/one.ts': "import type { High } from '../high/one.ts';\nexport type Low = High;",
+        'functions/a/high/one.ts': 'export type High = 1;',
+        'functions/a/high/two.ts': "import type { Base } from '../low/two.ts';\nexport type Higher = Base;",
+        'functions/a/low/two.ts': 'export type Base = 1;',
+      },
+    ],
+    [
+      'a function that imports another one',
+      'functions-stand-alone: functions/a/other.ts → functions/b/handler.ts',
+      { 'functions/a/other.ts': "import { b } from '../b/handler.ts';\nexport const other = b;" },
+    ],
+    [
+      'a file of shared/ that one function uses',
+      'shared-is-for-two: shared/ids/alone.ts is used by functions/a alone: move it to functions/a/.',
+      {
+        'shared/ids/alone.ts': 'export const alone = 1;',
+        'functions/a/reader.ts': "import { alone } from '../../shared/ids/alone.ts';\nexport const reader = alone;",
+      },
+    ],
+    [
+      'a file of shared/ that only the reference uses',
+      'shared-is-for-two: shared/ids/told.ts is used by no function',
+      {
+        'shared/ids/told.ts': 'export const told = 1;',
+        'infra/reference/one.ts': "import { told } from '../../shared/ids/told.ts';\nexport const one = told;",
+      },
+    ],
+    [
+      'shared/ that imports a function',
+      'shared-is-below-functions: ',
+      { 'shared/ids/up.ts': "import { a } from '../../functions/a/handler.ts';\nexport const up = a;" },
+    ],
+    [
+      'a function that imports infra/',
+      'only-infra-imports-infra: ',
+      { 'functions/a/where.ts': "import { app } from '../../infra/app.ts';\nexport const where = app;" },
+    ],
+    [
+      'a room of shared/ that imports a higher one',
+      'shared-ids-points-down: ',
+      {
+        'shared/http/reply.ts': 'export const reply = 1;',
+        'shared/ids/up.ts': "import { reply } from '../http/reply.ts';\nexport const up = reply;",
+      },
+    ],
+    [
+      'a room of shared/ without a place in the order',
+      'shared-has-no-other-rooms: ',
+      { 'functions/a/odd.ts': "import '../../shared/odds/end.ts';", 'shared/odds/end.ts': 'export {};' },
+    ],
+  ])('%s', async (_, message, files) => {
+    const { status, output } = await check(files);
+    expect({ status, output }).toEqual({ status: 1, output: expect.stringContaining(message) });
+  });
+});

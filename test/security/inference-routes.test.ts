@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type DocumentOptions, operations } from '../../infra/reference/inference-document.ts';
+import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
+import type { Operation } from '../../shared/hosts/operation.ts';
+import { HOSTS, type HostRun, startHostRun } from '../support/hosts.ts';
+
+const scopes = { serverless: 'serverless', 'on-demand': 'on_demand' } as const;
+const all = (host: DocumentOptions['host']): Operation[] => operations({ structuredOutputs: false, ...(host && { host }) });
+const nameOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`;
+const named = (some: readonly Operation[]): [string, Operation][] => some.map((operation) => [nameOf(operation), operation]);
+
+describe.each(HOSTS)('the %s host', (host) => {
+  const scope = scopes[host];
+  const closed = all(scope).filter(({ access }) => access !== 'public');
+  const open = all(scope).filter(({ access }) => access === 'public');
+  let run: HostRun;
+  beforeAll(async () => {
+    run = await startHostRun(host);
+  });
+  afterAll(async () => {
+    await run.close();
+  });
+
+  /** Sends the operation's own example with this header. */
+  const send = (operation: Operation, authorization?: string): Promise<Response> => {
+    const [example] = Object.values(operation.body?.examples ?? {});
+    return fetch(run.base_url + operation.path.replace(/\{\w+\+?\}/, 'sluice-tiny'), {
+      method: operation.method,
+      headers: { ...run.host.headers, 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
+      ...(example && { body: JSON.stringify(example.value) }),
+    });
+  };
+
+  test('serves the routes of one list, and documents each of them', () => {
+    const served = routesOfHost(scope).map(nameOf);
+    const service = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
+    expect(all(scope).map(nameOf).toSorted()).toEqual([...served, ...service].toSorted());
+  });
+
+  test.each(named(open))('%s needs no API key', async (_, operation) => {
+    expect((await send(operation)).status).toBe(200);
+  });
+
+  describe.each(named(closed))('%s rejects', (_, operation) => {
+    const rejects = async (authorization?: string): Promise<void> => {
+      const response = await send(operation, authorization);
+      const error = { error: expect.any(String), code: 'invalid_api_key', request_id: expect.stringMatching(/^req_/) };
+      expect([response.status, await response.json()]).toEqual([401, error]);
+    };
+
+    test('a request without an API key', () => rejects());
+    test('another scheme', () => rejects('Basic c2s6'));
+    test('a key that is not one', () => rejects('Bearer sk-s0000'));
+    test('a key with a wrong secret', async () => {
+      const { secret } = await run.createKey();
+      const other = (await run.createKey()).secret;
+      await rejects(`Bearer ${secret.slice(0, 22)}${other.slice(22)}`);
+    });
+    test('a key of the other host', async () => {
+      const { secret } = await run.createKey({ scope: run.host.otherScope });
+      await rejects(`Bearer ${secret}`);
+    });
+    test('a key that has expired', async () => {
+      const { secret } = await run.createKey({ expires_at: 1 });
+      await rejects(`Bearer ${secret}`);
+    });
+  });
+});
