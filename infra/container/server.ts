@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { ChatRequest } from './chat/request.ts';
 import { replyToChat } from './chat/route.ts';
 import { CompletionRequest } from './completions/request.ts';
@@ -34,7 +35,7 @@ type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
 /**
  * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and text
- * completions, `/tokenize` and `/detokenize`, and `/control`, where a test sets delays and faults.
+ * completions, tokenization, and `/control`, where a test sets delays and faults.
  */
 export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
@@ -62,13 +63,21 @@ const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerO
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
     ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
     ...completionRoutes(context),
-    ['POST /tokenize', (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits))],
-    ['POST /detokenize', (body, response) => sendBody(response, 200, detokenize(parseBody(DetokenizeRequest, body), tokenizer, limits))],
+    [
+      `POST ${inferenceHostRoutes.tokenize.path}`,
+      (body, response) => sendBody(response, 200, tokenize(readTokenizeRequest(body), tokenizer, limits)),
+    ],
+    [
+      `POST ${inferenceHostRoutes.detokenize.path}`,
+      (body, response) => sendBody(response, 200, detokenize(parseBody(DetokenizeRequest, body), tokenizer, limits)),
+    ],
     ['GET /control', (_, response) => sendBody(response, 200, control.settings())],
     ['PUT /control', (body, response) => sendBody(response, 200, control.change(parseBody(ControlChange, body)))],
     ['DELETE /control', (_, response) => sendBody(response, 200, control.reset())],
   ]);
 };
+
+const { createChatCompletion, createCompletion } = inferenceHostRoutes;
 
 const completionRoutes = (context: ServingContext): [string, Route][] => [
   [
@@ -76,11 +85,11 @@ const completionRoutes = (context: ServingContext): [string, Route][] => [
     (body, response) => answer(context.control, response, (exchange) => replyToInvocation(context, parseJson(body), exchange)),
   ],
   [
-    'POST /v1/chat/completions',
+    `POST ${createChatCompletion.path}`,
     (body, response) => answer(context.control, response, (exchange) => replyToChat(context, parseBody(ChatRequest, body), exchange)),
   ],
   [
-    'POST /v1/completions',
+    `POST ${createCompletion.path}`,
     (body, response) =>
       answer(context.control, response, (exchange) => replyToCompletion(context, parseBody(CompletionRequest, body), exchange)),
   ],

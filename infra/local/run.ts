@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { interpret } from './assembly/interpret.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { startCognito } from './cognito/emulator.ts';
@@ -47,7 +48,7 @@ export interface LocalOptions {
   /** undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in between. */
   readonly environments: number | undefined;
   readonly stopOnDisconnect: boolean;
-  /** OpenAI-compatible server to use instead of our own container. The path defaults to /v1/chat/completions. */
+  /** OpenAI-compatible server to use instead of our own container. The path defaults to that of chat completions. */
   readonly containerUrl?: string | undefined;
   /** Delay between two tokens of our own container. */
   readonly tokenDelayMs: number;
@@ -177,5 +178,5 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
 
 const foreignTarget = (containerUrl: string): ContainerTarget => {
   const { origin, pathname } = new URL(containerUrl);
-  return { url: origin, path: pathname === '/' ? '/v1/chat/completions' : pathname };
+  return { url: origin, path: pathname === '/' ? inferenceHostRoutes.createChatCompletion.path : pathname };
 };

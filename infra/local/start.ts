@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { synthesize } from './assembly/synthesize.ts';
 import { foreignModelName } from './foreign-container.ts';
 import { type LocalFacts, readFacts, writeFacts } from './local-facts.ts';
@@ -126,7 +127,7 @@ const announce = ({ hosts }: LocalRun, { api_key, model, ondemand_api_key, admin
 
 ${lines.join('\n')}
 
-curl -N ${hosts.serverless}/v1/chat/completions \\
+curl -N ${hosts.serverless}${inferenceHostRoutes.createChatCompletion.path} \\
   -H 'authorization: Bearer ${api_key}' -H 'content-type: application/json' \\
   -d '${body}'
 `);

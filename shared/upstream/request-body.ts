@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { ChatPrompt, TextPrompt } from '../tokens/prompt.ts';
 import { type Dialect, sentAs } from './dialects/dialect.ts';
 
@@ -32,3 +33,13 @@ export const requestBody = (
   put('prompt_cache_isolation_key', cacheSalt);
   return Object.assign(body, more, { stream: true, stream_options: { include_usage: true }, request_id: requestId });
 };
+
+/**
+ * What a runtime mixes into its prompt cache: an organization never meets another's entries, nor those of another key of its own choice. 64
+ * hexadecimal characters.
+ * @param isolationKey the caller's `prompt_cache_isolation_key`
+ */
+export const cacheSalt = (secret: string, organizationId: string, isolationKey: string | null | undefined): string =>
+  createHmac('sha256', secret)
+    .update(`${organizationId}\0${isolationKey ?? ''}`)
+    .digest('hex');

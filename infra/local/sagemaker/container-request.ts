@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 export interface ContainerTarget {
   /** Without a path. */
   readonly url: string;
-  /** `/invocations`, or `/v1/chat/completions` for a server that is not a SageMaker container. */
+  /** `/invocations`, or the path of chat completions for a server that is not a SageMaker container. */
   readonly path: string;
   /** Its inference component; undefined: the endpoint has none. */
   readonly component?: string;

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chatCompletions } from '../../../functions/inference/chat/route.ts';
-import { cacheSalt } from '../../../functions/inference/pipeline/cache-salt.ts';
 import { prepareRequest } from '../../../functions/inference/pipeline/prepare-request.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { Model } from '../../../shared/models/model.ts';
@@ -8,6 +7,7 @@ import type { Price } from '../../../shared/prices/price.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../shared/upstream/read-stream.ts';
+import { cacheSalt } from '../../../shared/upstream/request-body.ts';
 import { createPost } from './post.ts';
 import { CallersReply, type Reply } from './reply.ts';
 

@@ -4,10 +4,10 @@ import { type ChatCompletionRequest, chatCompletionRequest, maxTokensOf } from '
 import { checkSupport, ignoredFields } from '../../../../functions/inference/chat/support.ts';
 import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
 import { toUpstreamChat } from '../../../../functions/inference/chat/to-upstream.ts';
-import { cacheSalt } from '../../../../functions/inference/pipeline/cache-salt.ts';
 import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
 import { Model } from '../../../../shared/models/model.ts';
 import { dialects } from '../../../../shared/upstream/dialects/index.ts';
+import { cacheSalt } from '../../../../shared/upstream/request-body.ts';
 
 const hi = { role: 'user', content: 'Hi' };
 const model = (change: object = {}): Model =>
