@@ -15,7 +15,7 @@ export const inParallel = async <Item>(
     while (next < items.length && hasTime()) await work(items[next++] as Item).catch((error: unknown) => failures.push(error));
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  if (next < items.length) failures.push(new Error(`There was no time for ${items.length - next} of ${items.length}.`));
+  if (next < items.length) failures.push(new Error(`Ran out of time before ${items.length - next} of ${items.length} items.`));
   return failures;
 };
 

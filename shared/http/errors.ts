@@ -50,7 +50,7 @@ export class ResourceNotFound extends ApiError {
       type: 'invalid_request_error',
       code: `${kind.toLowerCase().replaceAll(' ', '_')}_not_found`,
       param,
-      message: `There is no ${kind} '${id.slice(0, 256)}', or it is not yours to see.`,
+      message: `The ${kind} '${id.slice(0, 256)}' does not exist, or you don't have access to it.`,
     });
   }
 }
@@ -77,7 +77,8 @@ export class PreconditionFailed extends ApiError {
       type: 'invalid_request_error',
       code: 'version_conflict',
       param: 'If-Match',
-      message: 'It was changed since you read it, or at the same time. Read it again, and send the change with its new ETag in If-Match.',
+      message:
+        'The resource has changed since you read it, or is being changed now. Read it again, then send your change with its new ETag in If-Match.',
     });
   }
 }
@@ -89,7 +90,7 @@ export class InternalError extends ApiError {
       status: 500,
       type: 'server_error',
       code: 'internal_error',
-      message: 'Sluice failed to handle this request. It has been logged; quote the request id when you report it.',
+      message: 'Sluice failed to handle this request. The error has been logged; include the request id when you report it.',
     });
   }
 }

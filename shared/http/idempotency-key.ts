@@ -15,7 +15,7 @@ export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
   throw new InvalidRequest({
     param: IDEMPOTENCY_HEADER,
     code: 'invalid_idempotency_key',
-    message: `The header '${IDEMPOTENCY_HEADER}' must hold 1 to ${MAX_CHARACTERS} visible ASCII characters, without spaces.`,
+    message: `The header '${IDEMPOTENCY_HEADER}' must be 1 to ${MAX_CHARACTERS} visible ASCII characters without spaces.`,
   });
 };
 

@@ -40,9 +40,9 @@ export const readJsonBody = (event: ApiEvent): unknown => {
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
   const { depth, values, width } = measureJson(text);
-  if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body nests deeper than ${MAX_DEPTH} levels.` });
-  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body holds more than ${MAX_VALUES} values, keys among them.` });
-  if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body holds an object of more than ${MAX_WIDTH} keys.` });
+  if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep.` });
+  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body has more than ${MAX_VALUES} values, keys included.` });
+  if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys.` });
   try {
     const body: unknown = JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
@@ -64,5 +64,5 @@ const decodeUtf8 = (base64: string): string => {
 /** The parser's reason without the excerpt of the body that it quotes: an error text is logged, a prompt never is. */
 const shortReason = (error: unknown): string => {
   const at = error instanceof Error ? /position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0] : undefined;
-  return at ? `unexpected text at ${at}` : 'it ends too early or holds unexpected text';
+  return at ? `unexpected text at ${at}` : 'it ends too early or contains unexpected text';
 };

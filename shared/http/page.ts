@@ -11,7 +11,7 @@ export const pageQuery = {
     .meta({ description: 'The most entries of a page.', type: 'integer' }),
   after: z
     .string()
-    .regex(/^[!-~]{1,300}$/, 'expected the `next` of a page')
+    .regex(/^[!-~]{1,300}$/, 'expected the `next` value of an earlier page')
     .optional()
     .meta({ description: 'The `next` of the page before: entries behind it.' }),
 };

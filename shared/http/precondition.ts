@@ -16,7 +16,10 @@ export const expectedVersions = (event: ApiEvent): readonly number[] | undefined
   return header.split(',').map((tag) => {
     const [, version] = /^\s*"(\d{1,15})"\s*$/.exec(tag) ?? [];
     if (version === undefined)
-      throw new InvalidRequest({ param: 'If-Match', message: 'If-Match expects the ETag of a reply, quotation marks included.' });
+      throw new InvalidRequest({
+        param: 'If-Match',
+        message: 'If-Match must be the ETag of an earlier response, including the quotation marks.',
+      });
     return Number(version);
   });
 };

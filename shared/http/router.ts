@@ -17,7 +17,7 @@ export class NotFound extends ApiError {
       status: 404,
       type: 'invalid_request_error',
       code: 'not_found',
-      message: `There is no ${method} ${path.slice(0, 200)} here. GET /docs shows the paths of this host.`,
+      message: `This host has no route ${method} ${path.slice(0, 200)}. GET /docs lists its routes.`,
     });
   }
 }
@@ -28,7 +28,7 @@ class MethodNotAllowed extends ApiError {
       status: 405,
       type: 'invalid_request_error',
       code: 'method_not_allowed',
-      message: `${path.slice(0, 200)} does not take ${method}. It takes ${allow.join(', ')}.`,
+      message: `${path.slice(0, 200)} does not support ${method}. Use ${allow.join(', ')}.`,
       headers: { allow: allow.join(', ') },
     });
   }

@@ -10,7 +10,7 @@ export const invalidUserId = (): InvalidRequest =>
   new InvalidRequest({
     param: USER_HEADER,
     code: 'invalid_user_id',
-    message: `The header '${USER_HEADER}' must hold a UUID, the id of your end user, such as 3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11.`,
+    message: `The header '${USER_HEADER}' must be a UUID that identifies your end user, such as 3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11.`,
   });
 
 /** The end user whom a request is made for, in lower case. @throws 400 where the header is missing or holds something else */

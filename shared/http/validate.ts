@@ -20,7 +20,7 @@ const inWordsOfJson = (text: string): string =>
     .replace(/\bexpected record\b/, 'expected object');
 
 const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
-  if (issue.code === 'unrecognized_keys') return `no such key is allowed in it: ${issue.keys.join(', ').slice(0, 200)}`;
+  if (issue.code === 'unrecognized_keys') return `these keys are not allowed: ${issue.keys.join(', ').slice(0, 200)}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   const reason = inWordsOfJson(issue.message);
   return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)

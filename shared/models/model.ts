@@ -102,7 +102,7 @@ export const Model = z.strictObject({
     .array(Price)
     .min(1)
     .max(MAX_PRICES)
-    .refine((prices) => new Set(prices.map(({ version }) => version)).size === prices.length, 'expected each price version once'),
+    .refine((prices) => new Set(prices.map(({ version }) => version)).size === prices.length, 'expected every price version to be unique'),
   deprecation: Deprecation.optional(),
   /** Counted up by every change; 1 of rows from before it was counted. */
   version: z.int().min(1).default(1),

@@ -28,7 +28,7 @@ export const NewFigures = z.strictObject({
     })
     .refine(({ prompt, cached_prompt = prompt }) => (nanosOf(cached_prompt) ?? 0n) <= (nanosOf(prompt) ?? 0n), {
       path: ['cached_prompt'],
-      message: 'expected at most the price of the prompt',
+      message: 'expected at most the prompt price',
     }),
 });
 export type NewFigures = z.output<typeof NewFigures>;

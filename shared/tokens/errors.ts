@@ -13,14 +13,14 @@ export class TemplateFailed extends TemplateRefused {
   override readonly name = 'TemplateFailed';
 
   constructor(cause: unknown) {
-    super('it cannot be rendered with them, the tools and the arguments of calls.', { cause });
+    super('it cannot be rendered with these messages, tools and tool call arguments.', { cause });
   }
 }
 
 /** The same, as a caller is told it: 400. */
 export class PromptRefused extends InvalidRequest {
   constructor(words: string) {
-    super({ message: `The model's chat template refuses the messages: ${words.slice(0, MAX_WORDS)}`, param: 'messages' });
+    super({ message: `The model's chat template rejected the messages: ${words.slice(0, MAX_WORDS)}`, param: 'messages' });
   }
 }
 
@@ -32,14 +32,14 @@ export class TextRefused extends Error {
 /** The same, as a caller is told it: 400. */
 export class Untokenizable extends InvalidRequest {
   constructor(param: 'prompt' | 'messages', words: string) {
-    super({ message: `The text cannot be turned into tokens: it has ${words.slice(0, MAX_WORDS)}.`, param });
+    super({ message: `The text cannot be tokenized: it has ${words.slice(0, MAX_WORDS)}.`, param });
   }
 }
 
 /** A token id that is none of the model's: 400, naming its place. */
 export class UnknownTokenId extends InvalidRequest {
   constructor(place: number, id: number | undefined) {
-    super({ message: `Invalid value for 'tokens[${place}]': ${id} is no token id of this model.`, param: `tokens[${place}]` });
+    super({ message: `Invalid value for 'tokens[${place}]': ${id} is not a token id of this model.`, param: `tokens[${place}]` });
   }
 }
 
@@ -48,7 +48,7 @@ export class TooLargeToTokenize extends InvalidRequest {
   constructor(param: 'prompt' | 'messages' | 'tokens') {
     super({
       param,
-      message: `The reply to '${param}' would be too large: a reply holds ${MAX_ANSWER_TOKENS} tokens and about 5 MB, strings of tokens included. Send it in parts.`,
+      message: `The response for '${param}' would be too large: a response can hold ${MAX_ANSWER_TOKENS} tokens and about 5 MB, token strings included. Split '${param}' into several requests.`,
     });
   }
 }

@@ -11,7 +11,7 @@ export class PayloadTooLarge extends ApiError {
       type: 'invalid_request_error',
       code: 'request_too_large',
       message:
-        'The messages are too large to be counted: together, with tools and the arguments of calls, they may have about 6 MB. Shorten them.',
+        'The messages are too large to count: together with tools and tool call arguments, they can have about 6 MB at most. Shorten them.',
     });
   }
 }

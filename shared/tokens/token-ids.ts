@@ -8,7 +8,7 @@ export const TokenIds = z
   .custom<number[]>(Array.isArray, { error: 'expected an array of token ids', abort: true })
   .superRefine((ids, context) => {
     const place = ids.findIndex((id) => !isTokenId(id));
-    if (place >= 0) context.addIssue({ code: 'custom', path: [place], message: 'expected a token id, an integer from 0' });
+    if (place >= 0) context.addIssue({ code: 'custom', path: [place], message: 'expected a token id (a non-negative integer)' });
   })
   .meta({ type: 'array', items: { type: 'integer', minimum: 0 } });
 

@@ -4,8 +4,7 @@ export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity'
 
 const texts: Record<UpstreamCode, string> = {
   upstream_error: 'The model failed to answer. Nothing is wrong with the request; try it again.',
-  upstream_timeout:
-    'The model took too long to answer. Lower max_tokens; an answer in one piece has 280 seconds, with stream: true it has 580.',
+  upstream_timeout: 'The model took too long to answer. Lower max_tokens. The limit is 280 seconds, or 580 seconds with stream: true.',
   no_capacity: 'The model has no free capacity at the moment. Try again shortly.',
   model_not_ready: 'The model is starting. Try again in a few moments.',
 };
@@ -115,7 +114,7 @@ const containerMessage = (body: string): { text: string; isSchemaFault: boolean 
 };
 
 const MAX_TEXT = 1_000;
-const GENERIC = 'The model refused the request.';
+const GENERIC = 'The model rejected the request.';
 const INTERNAL =
   /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b[\w.-]+\.(?:internal|local|amazonaws\.com)\b(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
 

@@ -31,13 +31,10 @@ const positionOf = ({ role, name, tool_call_id }: Message, { calls, ids }: OpenC
 
 const faultOf = ({ role, tool_call_id }: Message, index: number, { calls }: OpenCalls): MessageFault => {
   const fault = (field: string, message: string): MessageFault => ({ path: ['messages', index, field], message });
-  if (calls.length === 0) return fault('role', `a '${role}' message must come after the assistant message whose call it answers`);
+  if (calls.length === 0) return fault('role', `a '${role}' message must follow the assistant message that made the call`);
   if (!tool_call_id)
-    return fault(
-      'tool_call_id',
-      `expected the id of the call that it answers: the assistant message before it makes ${calls.length} calls`,
-    );
-  return fault('tool_call_id', 'the assistant message before it makes no call of this id');
+    return fault('tool_call_id', `expected the id of a tool call: the preceding assistant message makes ${calls.length} calls`);
+  return fault('tool_call_id', 'the preceding assistant message makes no call with this id');
 };
 
 /** Which call each result answers, and the id that both have. */

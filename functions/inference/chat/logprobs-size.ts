@@ -25,6 +25,6 @@ interface LogprobsSize {
 export const checkLogprobsSize = ({ tokens, top, formula, holder, remedy, param, most = MAX_LOGPROBS }: LogprobsSize): void => {
   const count = tokens * (top + 1);
   if (count <= most) return;
-  const message = `Up to ${count} log probabilities (${formula}) are too many for ${holder}, which holds ${most}. ${remedy}`;
+  const message = `This request can return up to ${count} log probabilities (${formula}), but ${holder} can hold at most ${most}. ${remedy}`;
   throw new InvalidRequest({ param, message });
 };

@@ -18,7 +18,7 @@ const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, Refus
   error: 'expected a string or an array of text parts ({ "type": "text", "text": … }); images, audio and files are not supported',
 });
 
-const Arguments = z.union([z.string(), anyObject()], { error: 'expected a string of JSON, or an object' });
+const Arguments = z.union([z.string(), anyObject()], { error: 'expected a JSON string or an object' });
 
 /** A call in an assistant's turn as clients replay it (interface 2.2). */
 export const ToolCall = z.looseObject({
@@ -42,7 +42,7 @@ export const Message = z
     function_call: z.looseObject({ name: Label, arguments: Arguments.nullish() }).nullish(),
   })
   .refine(({ content, role }) => content != null || !NEEDS_CONTENT.has(role), {
-    error: 'expected a string: a message of this role cannot come without content',
+    error: 'expected a string: messages with this role must have content',
     path: ['content'],
   });
 export type Message = z.output<typeof Message>;

@@ -27,7 +27,7 @@ const Prediction = z.union(
 );
 
 const ReasoningEffort = z.union([z.enum(['low', 'medium', 'high', 'none']), z.int().min(1), z.boolean()], {
-  error: "expected 'low', 'medium', 'high' or 'none', a number of tokens from 1, or a boolean",
+  error: "expected 'low', 'medium', 'high' or 'none', a number of tokens (at least 1), or a boolean",
 });
 
 const Thinking = z.discriminatedUnion(
@@ -38,7 +38,7 @@ const Thinking = z.discriminatedUnion(
 
 /** Why a schema for the answer is refused, and what to send in its place. */
 export const NO_SCHEMA =
-  'json_schema is not accepted: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
+  'json_schema is not supported: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
 
 const ResponseFormat = z.strictObject({
   type: z.enum(['json_object', 'text'], {

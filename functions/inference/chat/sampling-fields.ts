@@ -17,7 +17,7 @@ const Stop = z.union([StopString, firstFault(z.array(StopString).max(4))], {
   error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',
 });
 
-const Seed = z.number().refine((seed) => Number.isInteger(seed) && Math.abs(seed) <= INT64, 'expected an integer of 64 bits');
+const Seed = z.number().refine((seed) => Number.isInteger(seed) && Math.abs(seed) <= INT64, 'expected a 64-bit integer');
 
 const isSmall = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_BIASES;
 

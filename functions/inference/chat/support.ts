@@ -47,8 +47,8 @@ const checkLogprobs = ({ stream, logprobs, top_logprobs, n }: ChatCompletionRequ
     tokens: (n ?? 1) * maxTokens,
     top: top_logprobs ?? 0,
     formula: 'n × max_tokens × (top_logprobs + 1)',
-    holder: 'a reply in one piece',
-    remedy: 'Send stream: true, or ask for fewer.',
+    holder: 'a response without streaming',
+    remedy: 'Send stream: true or request fewer.',
     param: 'logprobs',
   });
 };

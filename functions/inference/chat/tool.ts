@@ -5,7 +5,7 @@ import { firstFault } from '../../../shared/http/first-fault.ts';
 const MAX_TOOLS = 128;
 
 /** The name of a function, or of a schema. */
-export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes');
+export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores or dashes');
 
 /** A JSON Schema, which only a runtime reads. */
 export const AnySchema = anyObject('expected a JSON Schema object');
@@ -71,11 +71,11 @@ const choiceOf = ({ tool_choice, function_call }: ToolRequest): Choice | undefin
 export const toolFault = (request: ToolRequest): { path: string[]; message: string } | undefined => {
   const functions = functionsOf(request);
   if (request.tools?.length && request.functions?.length)
-    return { path: ['functions'], message: 'functions is the deprecated name of tools: send one of the two' };
+    return { path: ['functions'], message: 'functions is the deprecated name of tools: send only one of them' };
   const path = [request.tool_choice == null && request.function_call != null ? 'function_call' : 'tool_choice'];
   const choice = choiceOf(request);
   if (choice === undefined || choice === 'auto' || choice === 'none') return undefined;
-  if (functions.length === 0) return { path, message: 'a call can only be asked for together with tools: add tools, or leave it out' };
+  if (functions.length === 0) return { path, message: 'only valid with tools: add tools or leave this field out' };
   if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
     return { path, message: `expected the name of one of the tools, got '${choice.name}'` };
   return undefined;

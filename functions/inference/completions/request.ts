@@ -21,7 +21,7 @@ const listOf = (items: object) => ({ type: 'array', minItems: 1, maxItems: MAX_P
 // One check in place of a union of arrays: an issue for each wrong id of hundreds of thousands would not fit into memory.
 const Prompt = z
   .custom<PromptInput>((value) => isText(value) || isTokenIds(value) || isList(value), {
-    error: `expected a string, a list of token ids, or up to ${MAX_PROMPTS} of either, none of them empty`,
+    error: `expected a non-empty string, a non-empty array of token ids, or an array of up to ${MAX_PROMPTS} of either`,
   })
   .meta({ anyOf: [textSchema, listOf(textSchema), tokenIdsSchema, listOf(tokenIdsSchema)] });
 
@@ -63,8 +63,9 @@ const contradiction = (request: CompletionRequest): { path: string[]; message: s
   const fault = (path: string, message: string) => ({ path: [path], message });
   if (stream_options && !stream) return fault('stream_options', 'stream_options is only valid when stream is true');
   if (max_tokens === 0 && !echo) return fault('max_tokens', 'expected at least 1; 0 is only valid with echo');
-  if (suffix) return fault('suffix', 'suffix is not supported: put the text that comes after into the prompt');
-  if (promptsOf(request).length * (n ?? 1) > MAX_CHOICES) return fault('n', `expected at most ${MAX_CHOICES} choices, prompts × n`);
+  if (suffix) return fault('suffix', 'suffix is not supported: include its text in the prompt instead');
+  if (promptsOf(request).length * (n ?? 1) > MAX_CHOICES)
+    return fault('n', `expected at most ${MAX_CHOICES} choices in total (prompts × n)`);
   return samplingFault(request, max_tokens);
 };
 

@@ -31,14 +31,14 @@ const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: numb
   const inOnePiece = {
     tokens: (n ?? 1) * (written + maxPromptTokens(prompt, size, model)),
     formula: `(choices × max_tokens${echo ? ' + choices × tokens of the prompt' : ''}) × (logprobs + 1)`,
-    holder: 'a reply in one piece',
-    remedy: 'Send stream: true, or ask for fewer.',
+    holder: 'a response without streaming',
+    remedy: 'Send stream: true or request fewer.',
   };
   const inOneEvent = {
     tokens: Math.min(size.longestTokens, model.context_length),
     formula: 'tokens of the prompt × (logprobs + 1)',
-    holder: 'the echo of a prompt',
-    remedy: 'Send a shorter prompt, its token ids in place of its text, or ask for fewer.',
+    holder: 'an echoed prompt',
+    remedy: 'Send a shorter prompt, send token ids instead of text, or request fewer.',
   };
   checkLogprobsSize({ ...(stream ? inOneEvent : inOnePiece), top: logprobs, param: 'logprobs' });
 };

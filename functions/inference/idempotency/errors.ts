@@ -16,7 +16,7 @@ export class IdempotencyInProgress extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotency_in_progress',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key is still under way. Try again in ${seconds} s to get its result.`,
+      message: `The first request with this idempotency key is still in progress. Try again in ${seconds} s to get its result.`,
       headers: { 'retry-after': String(seconds), 'retry-after-ms': String(waitMs), 'x-should-retry': 'true' },
     });
   }
@@ -30,7 +30,7 @@ export class IdempotencyKeyReused extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotency_key_reused',
       param: IDEMPOTENCY_HEADER,
-      message: 'This idempotency key was used for a request with another path or body. Use a new key for every new request.',
+      message: 'This idempotency key was already used for a request with a different path or body. Use a new key for each new request.',
       headers: { 'x-should-retry': 'false' },
     });
   }
@@ -45,7 +45,7 @@ export class IdempotentResultNotStored extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotent_result_not_stored',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key, ${requestId}, has completed and was charged once. Its result was not kept: it was larger than 256 KB compressed, or your organization does not let content be kept. Use a new key to ask again.`,
+      message: `The first request with this idempotency key, ${requestId}, completed and was charged once. Its result was not stored because it was larger than 256 KB compressed or your organization doesn't allow content to be stored. Use a new key to send the request again.`,
       headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' },
     });
   }

@@ -25,7 +25,7 @@ const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { para
   if (!isByWord(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
   return {
     param: nameOf('messages', names),
-    bound: `With truncation: "auto", and room for the answer, the prompt may have ${maxPromptTokens} tokens`,
+    bound: `With truncation: "auto", the prompt can have ${maxPromptTokens} tokens so that the answer has room`,
     remedy: `lower ${nameOf('max_tokens', names)}`,
   };
 };
@@ -38,8 +38,8 @@ export class ContextLengthExceeded extends InvalidRequest {
     const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
     const bounded = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
     const message = bounded
-      ? `${bounded.bound}, but what is never evicted (system messages, tools, the last user message, the newest message) is longer: ${sizes}. Shorten it or ${bounded.remedy}.`
-      : `This request does not fit the model: ${sizes}. ${remedyOf(facts)}.`;
+      ? `${bounded.bound}, but the parts that are never evicted (system messages, tools, the last user message, the newest message) are longer: ${sizes}. Shorten them or ${bounded.remedy}.`
+      : `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
     super({ code: 'context_length_exceeded', param: bounded?.param ?? nameOf('messages', names), message });
   }
 }

@@ -26,9 +26,9 @@ export const continueResponse = async (
   const previous = id == null ? undefined : await store.get(organization, id);
   if (id != null && !previous) throw new PreviousResponseNotFound(id);
   const before = previous ? { items: conversationOf(previous), depth: previous.depth } : request.before;
-  if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, the most there can be`);
+  if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, which is the maximum`);
   const count = before.items.length + input.length;
-  if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, more than the ${MAX_CONVERSATION_ITEMS} there can be`);
+  if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, and the maximum is ${MAX_CONVERSATION_ITEMS}`);
   const nothing = silence([...before.items, ...input], request.asked);
   if (nothing) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${nothing}.` });
   const orphan = orphanOf(input, before.items);

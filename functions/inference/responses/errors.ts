@@ -7,7 +7,7 @@ export class ResponseNotFound extends ApiError {
       status: 404,
       type: 'invalid_request_error',
       code: 'response_not_found',
-      message: `There is no response '${id.slice(0, 100)}'. Responses are kept for 30 days, unless they were made with store: false, or say store: false because they were too large to keep.`,
+      message: `The response '${id.slice(0, 100)}' does not exist. Responses are stored for 30 days, unless they have store: false because the request asked for it or because they were too large.`,
     });
   }
 }
@@ -20,7 +20,7 @@ export class PreviousResponseNotFound extends ApiError {
       type: 'invalid_request_error',
       code: 'previous_response_not_found',
       param: 'previous_response_id',
-      message: `There is no response '${id.slice(0, 100)}' to continue. Responses are kept for 30 days, unless they were made with store: false, or say store: false because they were too large to keep. Send the whole conversation as input instead.`,
+      message: `The response '${id.slice(0, 100)}' can't be continued because it does not exist. Responses are stored for 30 days, unless they have store: false because the request asked for it or because they were too large. Send the whole conversation as input instead.`,
     });
   }
 }
@@ -33,7 +33,7 @@ export class ItemNotFound extends ApiError {
       type: 'invalid_request_error',
       code: 'item_not_found',
       param: `input[${index}].id`,
-      message: `There is no item '${id.slice(0, 100)}'. Items are kept with their response for 30 days, unless it was made with store: false. Send the item itself instead.`,
+      message: `The item '${id.slice(0, 100)}' does not exist. Items are stored with their response for 30 days, unless the response has store: false. Send the item itself instead.`,
     });
   }
 }
@@ -44,7 +44,7 @@ export class ConversationTooLong extends InvalidRequest {
     super({
       param: 'previous_response_id',
       code: 'conversation_too_long',
-      message: `The conversation that this response would continue has ${what}. Send the part of it that still matters as input instead.`,
+      message: `The conversation is too long to continue: it has ${what}. Send only the relevant part of it as input instead.`,
     });
   }
 }

@@ -7,7 +7,7 @@ export const orphanOf = (items: readonly Item[], before: readonly Item[]): { ind
   for (const [index, item] of items.entries()) {
     if (item.type === 'function_call') called.add(item.call_id);
     else if (item.type === 'function_call_output' && !called.has(item.call_id))
-      return { index, message: `there is no function_call of the id '${item.call_id}' before it` };
+      return { index, message: `no function_call before it has the call_id '${item.call_id}'` };
   }
   return undefined;
 };

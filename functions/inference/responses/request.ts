@@ -61,7 +61,7 @@ const documented = {
   top_logprobs: z.int().min(0).max(20).nullish(),
   include: firstFault(z.array(z.string().max(256)).max(64)).nullish(),
   prompt_cache_key: z.string().max(256).nullish(),
-  background: refused('responses in the background are not supported: leave it out, and use stream: true for long answers'),
+  background: refused('background responses are not supported: leave this field out and use stream: true for long answers'),
   conversation: refused('conversations are not supported: continue a response with previous_response_id'),
   prompt: refused('stored prompts are not supported: send instructions and input'),
 };
@@ -89,14 +89,14 @@ export interface ResponsesRequest {
 
 /** What is wrong with a conversation that becomes no message at all: reasoning by itself is nothing that a model is told. */
 export const silence = (items: readonly InputItem[], { instructions }: Asked): string | undefined =>
-  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item beside reasoning' : undefined;
+  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item other than reasoning' : undefined;
 
 const contradiction = (asked: Asked): { path: (string | number)[]; message: string } | undefined => {
   const { tools, tool_choice: choice, input, previous_response_id: previous } = asked;
   const functions = (tools ?? []).filter(isFunction);
   if (choice != null && choice !== 'auto' && choice !== 'none') {
     if (functions.length === 0)
-      return { path: ['tool_choice'], message: 'a call can only be asked for together with function tools: add tools, or leave it out' };
+      return { path: ['tool_choice'], message: 'only valid with function tools: add tools or leave this field out' };
     if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
       return { path: ['tool_choice'], message: `expected the name of one of the tools, got '${choice.name}'` };
   }

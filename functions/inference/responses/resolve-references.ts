@@ -25,7 +25,7 @@ const itemsOf = (stored: StoredResponse): [string, Item][] => {
 };
 
 const tooMuch = (what: string): InvalidRequest => {
-  const message = `Invalid value for 'input': it refers to ${what}. Continue the last response with previous_response_id.`;
+  const message = `Invalid value for 'input': it refers to ${what}. Continue the last response with previous_response_id instead.`;
   return new InvalidRequest({ param: 'input', message });
 };
 
@@ -41,7 +41,7 @@ export const resolveReferences = async (
   const references = input.filter(isReference);
   if (references.length === 0) return input as readonly Item[];
   const ids = new Set(references.flatMap(({ id }) => responseIdOf(id) ?? []));
-  if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, more than the ${MAX_RESPONSES} there can be`);
+  if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));
   const kept = new Map<string, { item: Item; characters: number }>();
   // One after the other: a whole conversation is opened for each, and memory has to hold only one.

@@ -16,8 +16,8 @@ const checkLogprobs = (request: ResponsesRequest, maxTokens: number): void => {
     tokens: maxTokens,
     top: request.asked.top_logprobs ?? 0,
     formula: 'max_output_tokens × (top_logprobs + 1)',
-    holder: 'one response',
-    remedy: 'Ask for fewer.',
+    holder: 'a response',
+    remedy: 'Request fewer.',
     param: 'top_logprobs',
     most: MAX_RESPONSE_LOGPROBS,
   });

@@ -82,7 +82,7 @@ export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: Tokeni
   const settings = whileReading('tokenizer_config.json', () => TokenizerConfig.parse(readJson(config, 'tokenizer_config.json')));
   const source = chatTemplate ?? templateOf(settings.chat_template);
   if (source === undefined)
-    throw new Error('There is no chat template: neither a file of its own, nor chat_template in tokenizer_config.json.');
+    throw new Error('There is no chat template. Add a chat template file, or set chat_template in tokenizer_config.json.');
   const render = whileReading('The chat template', () => createRenderPrompt(source, specialTokensOf(settings)));
   return { render, ...text };
 };

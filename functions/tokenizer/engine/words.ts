@@ -84,7 +84,7 @@ const createAllowance = () => {
     if (bytes <= LONG_WORD_BYTES) return;
     longBytes += bytes;
     if (longBytes <= MAX_LONG_WORDS_BYTES) return;
-    throw new TextRefused(`more than ${MAX_LONG_WORDS_BYTES} bytes in words of more than ${LONG_WORD_BYTES} bytes`);
+    throw new TextRefused(`more than ${MAX_LONG_WORDS_BYTES} bytes in words longer than ${LONG_WORD_BYTES} bytes`);
   };
 };
 
