@@ -2,12 +2,12 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 
 const MIN_WAIT_MS = 1_000;
-/** An answer may end long before its lease, so nobody is sent away for longer. */
+/** A request can end long before its lease, so callers never wait longer than this to retry. */
 const MAX_WAIT_MS = 10_000;
 
-/** The first request with this key is still under way: 409, with the wait in whole seconds and in milliseconds. */
+/** The first request with this key is still in progress: 409, with the wait in whole seconds and in milliseconds. */
 export class IdempotencyInProgress extends ApiError {
-  /** @param leaseMs what is left of the first request's lease */
+  /** @param leaseMs the remaining time of the first request's lease */
   constructor({ leaseMs }: { leaseMs: number }) {
     const waitMs = Math.ceil(Math.min(Math.max(leaseMs, MIN_WAIT_MS), MAX_WAIT_MS));
     const seconds = Math.ceil(waitMs / 1_000);
@@ -22,7 +22,7 @@ export class IdempotencyInProgress extends ApiError {
   }
 }
 
-/** The key has been used for another request: 422. */
+/** The key was used for a different request: 422. */
 export class IdempotencyKeyReused extends ApiError {
   constructor() {
     super({
@@ -36,9 +36,9 @@ export class IdempotencyKeyReused extends ApiError {
   }
 }
 
-/** The first request with this key has completed, but its result is not there to be given again: 409. */
+/** The first request with this key completed, but its result was not stored: 409. */
 export class IdempotentResultNotStored extends ApiError {
-  /** @param requestId the id of the request whose result it was */
+  /** @param requestId the id of the first request */
   constructor({ requestId }: { requestId: string }) {
     super({
       status: 409,

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * What a runtime mixes into its prompt cache: an organization never meets another's entries, nor those of another key of its own choice. 64
- * hexadecimal characters.
+ * The salt of a runtime's prompt cache, which separates the entries of organizations, and of isolation keys within an organization. 64 hexadecimal
+ * characters.
  * @param isolationKey the caller's `prompt_cache_isolation_key`
  */
 export const cacheSalt = (secret: string, organizationId: string, isolationKey: string | null | undefined): string =>

@@ -1,7 +1,7 @@
 import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 
 interface ExceededFacts {
-  /** Absent where the answer alone asks for more than the window. */
+  /** Absent if max_tokens alone exceeds the window. */
   promptTokens?: number;
   maxTokens: number;
   windowTokens: number;
@@ -9,7 +9,7 @@ interface ExceededFacts {
   names?: FieldNames | undefined;
 }
 
-/** Whether the route shortens prompts on a word of the caller, `truncation: "auto"`, and not to a number. */
+/** Whether the caller requests truncation with `truncation: "auto"` and not with a number of tokens. */
 const isByWord = (names: FieldNames | undefined): boolean => nameOf('prompt_truncate_len', names) === 'truncation';
 
 const remedyOf = ({ promptTokens, windowTokens, names }: ExceededFacts): string => {
@@ -30,7 +30,7 @@ const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { para
   };
 };
 
-/** Prompt and answer do not fit the window, or the prompt not its own bound. */
+/** The prompt and the answer don't fit the context window, or the prompt exceeds its own limit. */
 export class ContextLengthExceeded extends InvalidRequest {
   constructor(facts: ExceededFacts) {
     const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;

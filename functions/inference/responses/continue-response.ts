@@ -6,15 +6,15 @@ import { orphanOf } from './orphan.ts';
 import { type ResponsesRequest, silence } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
 
-/** The most responses that one conversation is made of. */
+/** The most responses in one conversation. */
 const MAX_DEPTH = 100;
 
-/** Everything said up to the end of a response. */
+/** The conversation up to the end of a response. */
 const conversationOf = ({ before, input, response }: StoredResponse): Item[] => [...before, ...input, ...response.output];
 
 /**
- * The request with what was said before it, if it continues a response, and with the items that it refers to.
- * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result whose call stands nowhere or a conversation of nothing
+ * Adds the earlier conversation to a request that continues a response, and resolves its item references.
+ * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result without its call or a conversation without content
  */
 export const continueResponse = async (
   store: Pick<ResponseStore, 'get'>,

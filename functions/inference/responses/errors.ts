@@ -1,6 +1,6 @@
 import { ApiError, InvalidRequest } from '../../../shared/http/errors.ts';
 
-/** No response of this id in the caller's organization, or none any more. */
+/** The caller's organization has no response with this id, or it has expired. */
 export class ResponseNotFound extends ApiError {
   constructor(id: string) {
     super({
@@ -12,7 +12,7 @@ export class ResponseNotFound extends ApiError {
   }
 }
 
-/** The response that is to be continued is not there. */
+/** The response to continue does not exist. */
 export class PreviousResponseNotFound extends ApiError {
   constructor(id: string) {
     super({
@@ -25,7 +25,7 @@ export class PreviousResponseNotFound extends ApiError {
   }
 }
 
-/** An item that is referred to is in no response that is kept. */
+/** No stored response has the referenced item. */
 export class ItemNotFound extends ApiError {
   constructor(id: string, index: number) {
     super({
@@ -38,7 +38,7 @@ export class ItemNotFound extends ApiError {
   }
 }
 
-/** A conversation has grown out of what is read for one request. */
+/** A conversation has more responses or items than one request may read. */
 export class ConversationTooLong extends InvalidRequest {
   constructor(what: string) {
     super({

@@ -1,6 +1,6 @@
 import type { Item } from '../../../shared/responses/item.ts';
 
-/** The first result whose call stands nowhere before it: its index in `items`, and what to tell. */
+/** The first result without an earlier call: its index in `items`, and the error message. */
 export const orphanOf = (items: readonly Item[], before: readonly Item[]): { index: number; message: string } | undefined => {
   const called = new Set<string>();
   for (const item of before) if (item.type === 'function_call') called.add(item.call_id);
