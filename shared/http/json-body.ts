@@ -2,10 +2,10 @@ import { type ApiEvent, headerOf } from './api-event.ts';
 import { ApiError, InvalidRequest } from './errors.ts';
 import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
-/** An escape that may be half a character. Text never holds one by itself, because the body is UTF-8. */
+/** An escape that may be a lone surrogate. Only escapes can be: the body itself is UTF-8. */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/** The same value with every half of a character replaced by U+FFFD: no tokenizer and no database can take one. Objects are changed where they stand. */
+/** Replaces lone surrogates with U+FFFD, because no tokenizer and no database accepts them. Changes objects in place. */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -31,8 +31,8 @@ class UnsupportedContentType extends ApiError {
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
 /**
- * The request's body as JSON. A missing content type is accepted; another than JSON, an empty body, bytes that are not
- * UTF-8, text that is not JSON, nests too deep, holds too many values or too wide an object are a 400. Halves of characters become U+FFFD.
+ * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
+ * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many values or too wide an object
  */
 export const readJsonBody = (event: ApiEvent): unknown => {
   const contentType = headerOf(event, 'content-type');
@@ -61,7 +61,7 @@ const decodeUtf8 = (base64: string): string => {
   }
 };
 
-/** The parser's reason without the excerpt of the body that it quotes: an error text is logged, a prompt never is. */
+/** The parser's message without its excerpt of the body, because messages are logged and prompts must not be. */
 const shortReason = (error: unknown): string => {
   const at = error instanceof Error ? /position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0] : undefined;
   return at ? `unexpected text at ${at}` : 'it ends too early or contains unexpected text';
