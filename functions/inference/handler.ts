@@ -28,7 +28,7 @@ const { database, once } = createDatabases();
 const now = Date.now;
 const host = hostOfEnvironment();
 const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
-/** Shared models, or each organization's own deployments. */
+/** On the serverless host the shared models, on the on-demand host each organization's own deployments. */
 const modelsOf = (): ((organization: string) => Inventory) => {
   if (host.scope === 'on_demand') return createDeployments(models, now);
   const shared = createInventory(models, SERVERLESS_POOL, now);
@@ -57,12 +57,12 @@ const routes = serveRoutes({
   detokenize: (path) => detokenize(path, dependencies),
 });
 
-/** An invocation ends when its body is closed, even if the caller left in the middle of it or before it began. */
+/** Keeps the invocation alive until its body is closed, even if the caller disconnects early. */
 const untilClosed = async ({ response }: { response?: Reply<string | Readable> }): Promise<void> => {
   const body = response?.body;
   if (!body || typeof body === 'string' || body.closed) return;
   const closed = new Promise((resolve) => body.once('close', resolve));
-  // A body that was read to its end closes by itself.
+  // A body that was read to the end closes by itself.
   if (!body.readableEnded) body.destroy();
   await closed;
 };

@@ -9,7 +9,7 @@ import type { LoadedTokenizer } from './engine/loaded-tokenizer.ts';
 import { answerDetokenize, answerTokenize } from './tokenize.ts';
 import type { Tokenizers } from './tokenizers.ts';
 
-/** What breaks our renderer may be fine for the runtime's, or for a runtime that has no use for the template: it goes on uncounted. */
+/** If only the length is needed, a template that fails here returns no count: the runtime may render it, or not use it at all. */
 const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: FitQuestion): FitAnswer => {
   try {
     return fitPrompt(tokenizer, prompt, max_prompt_tokens);
@@ -19,7 +19,7 @@ const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: Fi
   }
 };
 
-/** An answer is counted also where the prompt, which the runtime has taken, cannot be counted here. */
+/** Returns null if the prompt can't be counted here, so that the answer is still counted: the runtime has accepted the prompt. */
 const countIfTaken = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
   try {
     return countPrompt(tokenizer, prompt);
@@ -51,7 +51,7 @@ const answerOne = (tokenizer: LoadedTokenizer, question: TokenizerQuestion) => {
   }
 };
 
-/** The same tokenizer, whose template does not break unseen. */
+/** The same tokenizer, which also logs a chat template that fails. */
 const withLog = (tokenizer: LoadedTokenizer, files: TokenizerFiles): LoadedTokenizer => ({
   ...tokenizer,
   render: (...prompt) => {
@@ -64,7 +64,7 @@ const withLog = (tokenizer: LoadedTokenizer, files: TokenizerFiles): LoadedToken
   },
 });
 
-/** Answers one question; that a prompt or a text is refused is an answer too. Throws when the tokenizer's files cannot be read. */
+/** Answers one question; a rejected prompt or text is an answer, too. Throws if the tokenizer's files can't be read. */
 export const answer = async (tokenizers: Tokenizers, question: TokenizerQuestion): Promise<ReturnType<typeof answerOne> | Refusal> => {
   const tokenizer = withLog(await tokenizers(question.files), question.files);
   try {

@@ -13,7 +13,7 @@ const tokensOf = (question: TokenizerQuestion, answered: Awaited<ReturnType<type
   return 'prompt_tokens' in answered ? answered.prompt_tokens : null;
 };
 
-/** Invoked by our other functions: counts prompts and texts, shortens prompts, gives the tokens of texts and the texts of tokens. Logs lengths, never a text. */
+/** Invoked by our other functions: counts and truncates prompts, counts, tokenizes and detokenizes texts. Logs lengths, never a text. */
 export const handler = async (event: unknown): ReturnType<typeof answer> => {
   const question = TokenizerQuestion.parse(event);
   const startMs = performance.now();

@@ -6,12 +6,12 @@ import type { ReadFile } from './tokenizers.ts';
 
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** Silence for longer than this means that the connection is gone. */
+/** A connection without data for longer than this is considered lost. */
 const SILENCE_TIMEOUT_MS = 5_000;
-/** For all attempts together, and the body. */
+/** For all attempts together, including the body. */
 const TOTAL_TIMEOUT_MS = 15_000;
 
-/** Reads objects of a bucket as UTF-8 texts. Throws the SDK's errors, and an Error for an object of more than 64 MB. */
+/** Reads objects of a bucket as UTF-8 text. Throws the SDK's errors, and an Error for an object of more than 64 MB. */
 export const createReadObject = (bucket: string): ReadFile => {
   const client = new S3Client({
     maxAttempts: MAX_ATTEMPTS,

@@ -12,7 +12,7 @@ import type { LoadedTokenizer } from './engine/loaded-tokenizer.ts';
 const ifItFits = <Answer extends object>(answer: Answer): Answer | TooLarge =>
   Buffer.byteLength(JSON.stringify(answer)) > MAX_ANSWER_BYTES ? { too_large: true } : answer;
 
-/** The tokens of a text or a prompt. Throws TemplateRefused. */
+/** Tokenizes a text or a prompt. Throws TemplateRefused. */
 export const answerTokenize = (tokenizer: LoadedTokenizer, question: TokenizeQuestion): TokenizeAnswer | TooLarge => {
   const { input, add_special_tokens, add_generation_prompt, return_token_strs } = question;
   const text = typeof input === 'string' ? input : tokenizer.render(input, { addGenerationPrompt: add_generation_prompt });
@@ -21,7 +21,6 @@ export const answerTokenize = (tokenizer: LoadedTokenizer, question: TokenizeQue
   return ifItFits({ tokens, token_strs: return_token_strs ? tokens.map((id) => tokenizer.tokenOf(id) ?? '') : null });
 };
 
-/** The text of tokens. */
 export const answerDetokenize = (tokenizer: LoadedTokenizer, { tokens }: DetokenizeQuestion): DetokenizeAnswer | UnknownId | TooLarge => {
   const unknownAt = tokens.findIndex((id) => tokenizer.tokenOf(id) === undefined);
   return unknownAt < 0 ? ifItFits({ text: tokenizer.decode(tokens) }) : { unknown_at: unknownAt };

@@ -1,15 +1,15 @@
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { type LoadedTokenizer, loadTokenizer } from './engine/loaded-tokenizer.ts';
 
-/** A large vocabulary takes some 150 MB of memory. */
+/** A large vocabulary needs about 150 MB of memory. */
 const MAX_TOKENIZERS = 4;
 
 /** Reads the text of a file by its key. */
 export type ReadFile = (key: string) => Promise<string>;
 
 /**
- * The tokenizers of an environment, loaded when they are first asked for; the four that were used last are kept. A file's content
- * never changes, so what is loaded stays true. A load that failed is tried again by the next who asks.
+ * The tokenizers of an environment, loaded when they are first needed; the four most recently used are cached. A file's content never changes, so
+ * the cache never becomes stale. A load that failed is retried by the next request.
  */
 export const createTokenizers = (readFile: ReadFile) => {
   const loaded = new Map<string, Promise<LoadedTokenizer>>();
@@ -23,7 +23,7 @@ export const createTokenizers = (readFile: ReadFile) => {
   return (files: TokenizerFiles): Promise<LoadedTokenizer> => {
     const name = JSON.stringify([files.tokenizer, files.config, files.chat_template]);
     const tokenizer = loaded.get(name) ?? load(files);
-    // The one that was used last is last in the map.
+    // Moves the tokenizer to the end of the map, which is in order of use.
     loaded.delete(name);
     loaded.set(name, tokenizer);
     tokenizer.catch(() => {

@@ -4,7 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { orUnavailable } from './outage.ts';
 
-/** Every write of ours but an admission may be sent twice without harm, so the SDK may retry: at most this often in all. */
+/** The SDK may retry, because all of our writes except an admission are idempotent. The number includes the first attempt. */
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 3_000;
@@ -14,10 +14,10 @@ export type Database = DynamoDBDocumentClient;
 
 type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-/** The DynamoDB client. Region, credentials and endpoint come from the environment unless they are given. An outage is thrown as a 503. */
+/** Creates a DynamoDB client. Region, credentials and endpoint default to the environment's. An outage is thrown as a 503. */
 export const createDatabase = (place: Place = {}): Database => open(place, MAX_ATTEMPTS, createHandler());
 
-/** Two clients over the same connections: one that sends a call again when its reply is lost, and one that sends it once, whatever becomes of it. */
+/** Two clients with shared connections: `database` retries calls, `once` never does. */
 export const createDatabases = (place: Place = {}): { database: Database; once: Database } => {
   const handler = createHandler();
   return { database: open(place, MAX_ATTEMPTS, handler), once: open(place, 1, handler) };
@@ -42,16 +42,16 @@ const open = (place: Place, maxAttempts: number, requestHandler: NodeHttpHandler
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers } });
 };
 
-/** Money has no bound that a double would hold: what it would not give exactly is a bigint. */
+/** Integers that a double can't represent exactly, such as large amounts of money, become bigints. */
 export const wrapNumbers = (text: string): number | bigint => {
   const value = Number(text);
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : BigInt(text);
 };
 
-/** An item as an error brings it along. */
+/** The existing item that a failed condition's error carries. */
 export const itemOf = (error: ConditionalCheckFailedException): Record<string, unknown> | undefined =>
   error.Item && unmarshall(error.Item, { wrapNumbers });
 
-/** Whether a conditional write was refused by its condition. */
+/** Whether a conditional write failed because of its condition. */
 export const isConditionFailed = (error: unknown): error is ConditionalCheckFailedException =>
   error instanceof ConditionalCheckFailedException;

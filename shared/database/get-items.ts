@@ -4,10 +4,10 @@ import { DatabaseUnavailable } from './outage.ts';
 
 type Asked = Omit<NonNullable<BatchGetCommandInput['RequestItems']>[string], 'Keys'> & { Keys: Record<string, unknown>[] };
 
-/** What DynamoDB leaves for later is asked for again, at most this often in all. */
+/** Keys that DynamoDB leaves unprocessed are requested again. The number includes the first attempt. */
 const MAX_ATTEMPTS = 5;
 
-/** The items with these keys, at most 100, in no order; those that are not there are absent. */
+/** The items with these keys (at most 100), in no particular order; missing items are left out. */
 export const getItems = async (database: Database, table: string, asked: Asked): Promise<Record<string, unknown>[]> => {
   const found: Record<string, unknown>[] = [];
   let left = asked.Keys;

@@ -1,7 +1,7 @@
 /**
- * Does the work of every item, at most so many at a time, and all that it can although some fail.
- * @param hasTime asked before each item
- * @returns why items failed; those that there was no time for have one reason together
+ * Processes all items, at most `limit` at a time, and continues if some fail.
+ * @param hasTime called before each item
+ * @returns the errors of failed items; one error stands for all items that there was no time for
  */
 export const inParallel = async <Item>(
   items: readonly Item[],
@@ -15,11 +15,11 @@ export const inParallel = async <Item>(
     while (next < items.length && hasTime()) await work(items[next++] as Item).catch((error: unknown) => failures.push(error));
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  if (next < items.length) failures.push(new Error(`There was no time for ${items.length - next} of ${items.length}.`));
+  if (next < items.length) failures.push(new Error(`Ran out of time before ${items.length - next} of ${items.length} items.`));
   return failures;
 };
 
-/** @throws AggregateError in the words of the first failure, if there is one: a log line does not show those inside */
+/** @throws AggregateError with the text of the first failure, if there is one: a log line does not show the inner errors */
 export const throwFailures = (failures: readonly unknown[]): void => {
   if (failures.length === 0) return;
   const [first] = failures;

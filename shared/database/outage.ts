@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceUnavailable } from '../http/errors.ts';
 
-/** DynamoDB could not be reached or was too busy, also after the SDK's retries: 503. The cause is for the log. */
+/** DynamoDB was unreachable or too busy, even after the SDK's retries: 503. The cause is for the log. */
 export class DatabaseUnavailable extends ServiceUnavailable {}
 
 const NAMES = new Set([
@@ -18,20 +18,20 @@ const NAMES = new Set([
 ]);
 const FIRST_SERVER_STATUS = 500;
 
-/** Whether a failed call speaks of the database's state and not of the call; what is wrong with the call is our bug. */
+/** Whether a call failed because of the database's state; a failure because of the call itself is our bug. */
 const isOutage = (error: unknown): boolean => {
   const { name, code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
   const isNetwork = typeof code === 'string' && /^E[A-Z]+/.test(code);
   return NAMES.has(name ?? '') || isNetwork || ($metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
 };
 
-/** A plain write beside a transaction on the same item is refused at once, which the SDK does not retry. */
+/** DynamoDB rejects a plain write during a transaction on the same item, and the SDK does not retry it. */
 const MAX_CONFLICTS = 3;
 const CONFLICT_WAIT_MS = 20;
 
 const isConflict = (error: unknown): boolean => (error as { name?: string }).name === 'TransactionConflictException';
 
-/** Makes a call, again after a conflict; an outage becomes DatabaseUnavailable, anything else stays what it is. */
+/** Makes a call and retries it after a conflict. An outage becomes DatabaseUnavailable; other errors are rethrown. */
 export const orUnavailable = async <Result>(call: () => Promise<Result>): Promise<Result> => {
   for (let conflicts = 1; ; conflicts++) {
     try {

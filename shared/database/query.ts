@@ -2,8 +2,8 @@ import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Database } from './client.ts';
 
 /**
- * Every item of a query, page by page as they are asked for.
- * @throws Error when there are more pages (of 1 MB) than `maxPages`: a partition that large is a mistake of ours
+ * All items of a query, read page by page as they are consumed.
+ * @throws Error if there are more pages (of 1 MB) than `maxPages`: a partition that large is our bug
  */
 export async function* queryItems(database: Database, input: QueryCommandInput, maxPages: number): AsyncGenerator<Record<string, unknown>> {
   let start: Record<string, unknown> | undefined;

@@ -7,7 +7,7 @@ import { getItems } from './get-items.ts';
 import { queryItems } from './query.ts';
 import type { Write } from './transaction.ts';
 
-/** Where a row of the table `accounts` stands. */
+/** The key of a row of the table `accounts`. */
 export interface Place {
   account: string;
   record: string;
@@ -15,25 +15,25 @@ export interface Place {
 
 export type Row = Record<string, unknown>;
 
-/** Who has a place for a while, and since when. */
+/** Who has claimed a place temporarily, and since when. */
 interface Claim {
   claim: string;
   nowMs: number;
 }
 
-/** Rows of one account whose records begin alike. */
+/** The rows of one account whose record begins with a prefix. */
 export interface Listing {
   account: string;
   prefix: string;
   newestFirst?: boolean;
 }
 
-/** Ten thousand keys with all that may be written on one. */
+/** Enough for ten thousand keys of the largest size. */
 const MAX_PAGES = 1_000;
 
 /**
- * The table `accounts`: organizations, users, what is known of API keys, the ledger of credit, the audit log. The only code that knows its keys;
- * each concept's store says which rows are its own. Reads are consistent; no scan.
+ * The table `accounts`: organizations, users, data of API keys, the credit ledger, the audit log. The only code that knows its key attributes; each
+ * concept's store defines its rows. Reads are consistent; there are no scans.
  */
 export const createAccountTable = (database: Database, table: string) => ({
   get: async (place: Place): Promise<Row | undefined> => {
@@ -41,7 +41,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     return Item;
   },
 
-  /** At most 100 rows, in the order in which they are named, without those that are not there. */
+  /** At most 100 rows, in the order of `places`; missing rows are left out. */
   getMany: async (places: readonly Place[]): Promise<Row[]> => {
     const Keys = places.map(({ account, record }) => ({ account, record }));
     const rows = await getItems(database, table, { Keys, ConsistentRead: true });
@@ -49,7 +49,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     return places.map(({ account, record }) => found.get(`${account}/${record}`)).filter((row) => row !== undefined);
   },
 
-  /** A page of rows; `after` is what follows the prefix in the last row of the page before. */
+  /** A page of rows; `after` is the rest of the last record of the previous page, after the prefix. */
   page: async (
     { account, prefix, newestFirst = false }: Listing,
     { limit, after }: PageRequest,
@@ -66,11 +66,10 @@ export const createAccountTable = (database: Database, table: string) => ({
         ...(after !== undefined && { ExclusiveStartKey: { account, record: prefix + after } }),
       }),
     );
-    // A page of DynamoDB's ends at a megabyte, too.
+    // DynamoDB also ends a page at 1 MB.
     return { rows: Items.slice(0, limit), hasMore: Items.length > limit || LastEvaluatedKey !== undefined };
   },
 
-  /** Every row of a listing. */
   all: ({ account, prefix }: Listing): AsyncGenerator<Row> =>
     queryItems(
       database,
@@ -84,7 +83,7 @@ export const createAccountTable = (database: Database, table: string) => ({
       MAX_PAGES,
     ),
 
-  /** Sets one attribute of a row, if it is there. */
+  /** Sets one attribute of a row, if the row exists. */
   set: async ({ account, record }: Place, attribute: string, value: unknown): Promise<void> => {
     const write = database.send(
       new UpdateCommand({
@@ -101,7 +100,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     });
   },
 
-  /** Takes a place that is free, or whose last claim is older, for a while: nobody else takes it meanwhile. */
+  /** Claims a place that is free, or whose last claim is older than `olderThanMs`. */
   claim: async (
     { account, record }: Place,
     { claim, nowMs, olderThanMs }: Claim & { olderThanMs: number },
@@ -121,7 +120,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     }
   },
 
-  /** Gives a claimed place back, if it is claimed still. @param claim undefined: whosever it is */
+  /** Releases a claimed place, if it is still claimed. @param claim undefined: release any claim */
   unclaim: async ({ account, record }: Place, claim: string | undefined): Promise<void> => {
     const write = database.send(
       new DeleteCommand({
@@ -136,7 +135,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     });
   },
 
-  /** What a claimed place was claimed for. */
+  /** Writes the row for which a place was claimed. */
   toKeepClaim: ({ account, record }: Place, claim: string, row: object, refused: () => Error): Write => ({
     item: {
       Put: {
@@ -149,20 +148,20 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused,
   }),
 
-  /** A claim in place of what is there. */
+  /** Replaces a row with a claim. */
   toClaim: ({ account, record }: Place, { claim, nowMs }: Claim): Write => ({
     item: { Put: { TableName: table, Item: { account, record, claim, claimed_at: nowMs } } },
   }),
 
-  /** A row that must not be there yet. */
+  /** Creates a row that must not exist yet. */
   toCreate: ({ account, record }: Place, row: object, refused: () => Error): Write => ({
     item: { Put: { TableName: table, Item: { ...row, account, record }, ConditionExpression: 'attribute_not_exists(account)' } },
     refused,
   }),
 
   /**
-   * A row in place of the one that was read: 412 where another change came first. The version is counted up.
-   * @param unchanged attributes that are written beside the version: they must be as they were read
+   * Replaces the row that was read and increments its version: 412 if another change came first.
+   * @param unchanged attributes that are written without a new version: they must have the values that were read
    */
   toReplace: <Replaced extends Versioned>({ account, record }: Place, row: Replaced, unchanged: Row = {}): Write => {
     const others = Object.entries(unchanged);
@@ -180,7 +179,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     };
   },
 
-  /** Removes a row as it was read: 412 where another change came first. */
+  /** Deletes the row that was read: 412 if another change came first. */
   toDelete: ({ account, record }: Place, version?: number): Write => ({
     item: {
       Delete: {
@@ -196,7 +195,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused: () => new PreconditionFailed(),
   }),
 
-  /** Adds to a count that may not pass a bound. */
+  /** Adds to a count, up to a maximum. */
   toCount: ({ account, record }: Place, by: 1 | -1, max: number, refused: () => Error): Write => ({
     item: {
       Update: {
@@ -211,7 +210,7 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused,
   }),
 
-  /** Changes nothing, and makes sure that a row has this value. */
+  /** Checks that a row has this value, without a change. */
   toCheck: ({ account, record }: Place, attribute: string, value: string, refused: (row: Row | undefined) => Error): Write => ({
     item: {
       ConditionCheck: {

@@ -7,29 +7,29 @@ import { DatabaseUnavailable } from './outage.ts';
 
 type Item = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** One write among others of which all are made or none. */
+/** One write of a transaction. */
 export interface Write {
   item: Item;
-  /** What its condition's failure means, by the item as it stands (undefined: there is none). A write without one is never refused. */
+  /** The error if its condition fails, given the existing item (undefined: there is none). Absent: the write has no condition. */
   refused?: (existing: Record<string, unknown> | undefined) => Error;
 }
 
-/** DynamoDB's bound. */
+/** DynamoDB's limit. */
 export const MAX_WRITES = 100;
 
-/** Another transaction on one of the items, or a write beside this one, is soon over. */
+/** A conflicting transaction or write on the same item ends soon, so the transaction is retried this often. */
 const MAX_CONFLICTS = 6;
 const CONFLICT_WAIT_MS = 25;
 
-/** Asks DynamoDB to bring along the item that a condition failed on. */
+/** Makes DynamoDB return the existing item if a condition fails. */
 const withImage = (item: Item): Item =>
   Object.fromEntries(
     Object.entries(item).map(([kind, write]) => [kind, { ...write, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }]),
   ) as Item;
 
 /**
- * Makes all of these writes or none, in any tables. Sent again by the SDK when a reply is lost, it is still made once (its request token says so).
- * @throws what `refused` says of the first write whose condition did not hold; 503 in an outage or a storm of conflicts
+ * Makes all of these writes or none, in any tables. If the SDK retries after a lost reply, the request token ensures that they are made only once.
+ * @throws the `refused` error of the first write whose condition failed; 503 in an outage or after too many conflicts
  */
 export const transact = async (database: Database, writes: readonly Write[]): Promise<void> => {
   if (writes.length > MAX_WRITES) throw new Error(`A transaction has ${writes.length} writes; DynamoDB takes ${MAX_WRITES}.`);

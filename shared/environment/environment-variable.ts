@@ -1,4 +1,4 @@
-/** A variable of the function's environment; its absence is a mistake of the deployment. */
+/** A variable of the function's environment. @throws Error if it is missing, which is a deployment error */
 export const environmentVariable = (name: string): string => {
   const value = process.env[name];
   if (!value) throw new Error(`The environment variable ${name} is missing.`);

@@ -7,7 +7,7 @@ export type Scope = (typeof SCOPES)[number];
 /** The host that serves a request. */
 export interface Host {
   scope: Scope;
-  /** The URL of the other host, for callers whose key belongs there; absent where it is not known. */
+  /** The URL of the other host, for callers whose key belongs there; absent if unknown. */
   otherUrl?: string;
 }
 

@@ -16,7 +16,7 @@ const catalog = { method: 'GET', servedBy: 'catalog', scopes: both } as const;
 const RESPONSES = '/v1/responses';
 const MODELS = '/v1/models';
 
-/** Every route of the hosts that serve models, by the operation's id. Where two paths fit a request, the first one counts. */
+/** Every route of the hosts that serve models, by operation id. If two paths match a request, the first one is used. */
 export const inferenceHostRoutes = {
   createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
   createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },

@@ -7,7 +7,7 @@ export type Role = (typeof ROLES)[number];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The statuses of failures, as far as a route can choose them. */
+/** The error statuses that a route can list. */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
 
 export interface Example {
@@ -62,7 +62,7 @@ export interface Operation<Tag extends string = string> {
   description?: string;
   /** Who may call it: anyone, whoever has an API key, or users from this role up. */
   access: 'public' | 'api_key' | Role;
-  /** Whether members of a suspended organization may call it, beside reading. */
+  /** Whether members of a suspended organization may call it even though it is not a read. */
   isOpenToSuspended?: true;
   /** Whether the request must name its end user. */
   takesUserId?: true;
@@ -71,9 +71,9 @@ export interface Operation<Tag extends string = string> {
   query?: z.ZodObject;
   body?: RequestBody;
   reply: ReplyBody;
-  /** Whether it changes what is read under an ETag, and takes `If-Match`. */
+  /** Whether it changes a resource with an ETag, and accepts `If-Match`. */
   isVersioned?: true;
-  /** Whether it takes an idempotency key. */
+  /** Whether it accepts an idempotency key. */
   isIdempotent?: true;
   /** The failures that do not follow from the facts above. */
   errors: readonly ErrorStatus[];

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { newRequestId } from '../ids/request-id.ts';
 
-/** API Gateway's proxy event, with the id that stands in the reply, the logs and the usage event, and the arrival time. */
+/** API Gateway's proxy event, with the arrival time and the request id that the reply, the logs and the usage event have. */
 export interface ApiEvent extends APIGatewayProxyEvent {
   requestId: string;
   receivedAtMs: number;
@@ -14,8 +14,8 @@ export const headerOf = (event: ApiEvent, name: string): string | undefined => {
 };
 
 /**
- * Middleware: gives the request its id. Our own and random: callers may choose API Gateway's `requestId`
- * themselves, and an id that a caller can repeat must never decide what is billed.
+ * Middleware: gives the request its id, a random one of our own. Callers can choose API Gateway's `requestId`, and an id that a caller can repeat
+ * must never decide what is billed.
  */
 export const identify = () => ({
   before: ({ event }: { event: ApiEvent }): void => {

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { type ApiEvent, headerOf } from './api-event.ts';
 import type { Reply } from './reply.ts';
 
-/** A strong entity tag: what is the same byte for byte has the same. */
+/** A strong entity tag: equal for content that is equal byte for byte. */
 export const entityTag = (content: string | Uint8Array): string =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 
-/** Whether the caller has this already: `If-None-Match` as RFC 9110, 13.1.2 compares it. */
+/** Whether the caller already has this version: `If-None-Match` as compared by RFC 9110, 13.1.2. */
 const isKnown = (event: ApiEvent, tag: string): boolean => {
   const known = headerOf(event, 'if-none-match')?.trim();
   if (!known) return false;
   return known === '*' || known.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag);
 };
 
-/** The reply under an entity tag: as it is, or a 304 without body where the caller has it already. */
+/** Adds an entity tag to a reply; returns a 304 without a body if the caller already has this version. */
 export const unlessKnown = <Whole extends Reply>(event: ApiEvent, tag: string, reply: Whole): Whole | Reply => {
   const headers = { ...reply.headers, etag: tag };
   return isKnown(event, tag) ? { statusCode: 304, headers, body: '' } : { ...reply, headers };

@@ -9,7 +9,7 @@ const factsOf = ({ requestId, requestContext, path }: ApiEvent) => ({
   path,
 });
 
-/** The error to tell for anything thrown. What nobody foresaw is logged with its cause and told as a plain 500. */
+/** Converts anything thrown to an error for the caller. Unexpected errors are logged with their cause and become a plain 500. */
 export const errorToTell = (error: unknown, event: ApiEvent): ApiError => {
   if (!(error instanceof ApiError)) logError('unhandled_error', error, factsOf(event));
   else if (error.cause) logError('dependency_failed', error.cause, factsOf(event));

@@ -1,4 +1,4 @@
-/** What a caller is told of a failure; `headers` go on the reply beside the body. */
+/** The parts of an error reply; `headers` are added to the reply's headers. */
 export interface ErrorFacts {
   status: number;
   type: string;
@@ -10,7 +10,7 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
-/** The one error class that reaches callers. Subclasses live with the concept they speak of and take facts, not sentences. */
+/** The only error class that reaches callers. Subclasses live with their concept and take facts, not sentences. */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: string;
@@ -28,21 +28,21 @@ export class ApiError extends Error {
     this.headers = headers;
   }
 
-  /** The same error with more headers on its reply. */
+  /** Returns the same error with more headers on its reply. */
   withHeaders(headers: Record<string, string>): ApiError {
     const { status, type, code, message, param, cause } = this;
     return new ApiError({ status, type, code, message, param, cause, headers: { ...this.headers, ...headers } });
   }
 }
 
-/** A request that cannot be understood or is out of range: 400, naming the field in `param`. */
+/** An invalid request: 400, with the field in `param`. */
 export class InvalidRequest extends ApiError {
   constructor(facts: { message: string; param?: string | null; code?: string }) {
     super({ status: 400, type: 'invalid_request_error', code: facts.code ?? null, message: facts.message, param: facts.param ?? null });
   }
 }
 
-/** Something that is not there, or that is another's: 404. */
+/** A resource that does not exist or belongs to another organization: 404. */
 export class ResourceNotFound extends ApiError {
   constructor(kind: string, id: string, param: string | null = null) {
     super({
@@ -50,26 +50,26 @@ export class ResourceNotFound extends ApiError {
       type: 'invalid_request_error',
       code: `${kind.toLowerCase().replaceAll(' ', '_')}_not_found`,
       param,
-      message: `There is no ${kind} '${id.slice(0, 256)}', or it is not yours to see.`,
+      message: `The ${kind} '${id.slice(0, 256)}' does not exist, or you don't have access to it.`,
     });
   }
 }
 
-/** What the caller's role does not allow: 403. */
+/** The caller's role does not allow the request: 403. */
 export class Forbidden extends ApiError {
   constructor({ message, code = 'insufficient_role', param = null }: { message: string; code?: string; param?: string | null }) {
     super({ status: 403, type: 'permission_error', code, param, message });
   }
 }
 
-/** What the state of a resource does not allow: 409. */
+/** The state of a resource does not allow the request: 409. */
 export class Conflict extends ApiError {
   constructor({ code, message, param = null }: { code: string; message: string; param?: string | null }) {
     super({ status: 409, type: 'invalid_request_error', code, param, message });
   }
 }
 
-/** What was to be changed has been changed meanwhile: 412. */
+/** The resource was changed after the caller read it: 412. */
 export class PreconditionFailed extends ApiError {
   constructor() {
     super({
@@ -77,24 +77,25 @@ export class PreconditionFailed extends ApiError {
       type: 'invalid_request_error',
       code: 'version_conflict',
       param: 'If-Match',
-      message: 'It was changed since you read it, or at the same time. Read it again, and send the change with its new ETag in If-Match.',
+      message:
+        'The resource has changed since you read it, or is being changed now. Read it again, then send your change with its new ETag in If-Match.',
     });
   }
 }
 
-/** Our own fault. The cause is logged, never sent. */
+/** An error of our own: 500. The cause is logged, never sent. */
 export class InternalError extends ApiError {
   constructor() {
     super({
       status: 500,
       type: 'server_error',
       code: 'internal_error',
-      message: 'Sluice failed to handle this request. It has been logged; quote the request id when you report it.',
+      message: 'Sluice failed to handle this request. The error has been logged; include the request id when you report it.',
     });
   }
 }
 
-/** A dependency of ours does not answer: 503, worth a retry. */
+/** A dependency does not answer: 503, which callers can retry. */
 export class ServiceUnavailable extends ApiError {
   constructor(cause?: unknown) {
     super({
@@ -108,22 +109,22 @@ export class ServiceUnavailable extends ApiError {
   }
 }
 
-/** Anything thrown, as something that may be said: what is not an ApiError is our own fault. */
+/** Converts anything thrown to an error for callers: anything but an ApiError is our own fault, a 500. */
 export const toApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new InternalError());
 
-/** The code that a failure is told with; undefined where there is none. */
+/** The error code that callers see for a failure; undefined if there is none. */
 export const codeOf = (error: unknown): string | undefined => (error === undefined ? undefined : (toApiError(error).code ?? undefined));
 
 /**
- * The body of interface 2.6. A 401's `error` is a string, as interface 7 has it; every other is an object.
- * Used for replies and, as `data:`, for the error that ends a stream.
+ * The error body of interface 2.6. `error` is a string for a 401 (interface 7), otherwise an object. Used for replies and for the event that ends a
+ * failed stream.
  */
 export const toWire = (error: ApiError, requestId: string): Record<string, unknown> =>
   error.status === 401
     ? { error: error.message, code: error.code, request_id: requestId }
     : { error: { message: error.message, type: error.type, param: error.param, code: error.code }, request_id: requestId };
 
-/** A route's names of fields that a chat completion calls otherwise, by the chat completion's names. */
+/** A route's names for a chat completion's fields, where they differ, by the chat completion's names. */
 export type FieldNames = Readonly<Record<string, string>>;
 
 /** A route's name for a field of a chat completion. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 // By name: the namespace `z.core` would bring all of zod into every bundle.
 import { $constructor } from 'zod/v4/core';
 
-/** zod's array, but for the elements behind the first wrong one, which are not looked at. */
+/** zod's array, except that it stops at the first invalid element. */
 const FirstFaultArray: z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef> = $constructor(
   'FirstFaultArray',
   (inst: z.ZodArray, def: z.core.$ZodArrayDef) => {
@@ -29,7 +29,7 @@ const FirstFaultArray: z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef> = $c
 );
 
 /**
- * The same list, but only its first wrong element is told, in the words in which it was told before: a body may hold 250,000 values, and an issue for
- * each would take seconds and hundreds of megabytes.
+ * The same list, but it reports only its first invalid element, with the same message: a body can have 250,000 values, and an issue for each would
+ * take seconds and hundreds of megabytes.
  */
 export const firstFault = <List extends z.ZodArray>(list: List): List => new FirstFaultArray(list.def) as List;

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 255;
 /** Visible ASCII: all of it from `!` to `~`. */
 const FORM = new RegExp(`^[!-~]{1,${MAX_CHARACTERS}}$`);
 
-/** The request's idempotency key; undefined where the header is missing or empty. Throws a 400 for one that is no key. */
+/** The request's idempotency key; undefined if the header is missing or empty. Throws a 400 for an invalid key. */
 export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
   const key = headerOf(event, IDEMPOTENCY_HEADER.toLowerCase());
   if (!key) return undefined;
@@ -15,13 +15,13 @@ export const idempotencyKeyOf = (event: ApiEvent): string | undefined => {
   throw new InvalidRequest({
     param: IDEMPOTENCY_HEADER,
     code: 'invalid_idempotency_key',
-    message: `The header '${IDEMPOTENCY_HEADER}' must hold 1 to ${MAX_CHARACTERS} visible ASCII characters, without spaces.`,
+    message: `The header '${IDEMPOTENCY_HEADER}' must be 1 to ${MAX_CHARACTERS} visible ASCII characters without spaces.`,
   });
 };
 
-/** What makes two requests the same one: SHA-256, in base64, over the path, whose it is, and the body's bytes as they came. */
+/** Two requests with the same fingerprint are the same request: SHA-256 in base64 of the path, the end user and the body's bytes. */
 export const fingerprintOf = ({ path, body, isBase64Encoded }: ApiEvent, userId = ''): string =>
-  // No path holds a line feed, so that no path and body are like another path and body.
+  // A path never contains a line feed, so different pairs of path and body can't have the same hash input.
   createHash('sha256')
     .update(`${path}\n${userId && `${userId}\n`}`)
     .update(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
@@ -35,7 +35,7 @@ export class IdempotencyKeyReused extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotency_key_reused',
       param: IDEMPOTENCY_HEADER,
-      message: 'This idempotency key was used for a request with another path or body. Use a new key for every new request.',
+      message: 'This idempotency key was already used for a request with a different path or body. Use a new key for each new request.',
       headers: { 'x-should-retry': 'false' },
     });
   }

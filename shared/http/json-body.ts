@@ -2,10 +2,10 @@ import { type ApiEvent, headerOf } from './api-event.ts';
 import { ApiError, InvalidRequest } from './errors.ts';
 import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
-/** An escape that may be half a character. Text never holds one by itself, because the body is UTF-8. */
+/** An escape that may be a lone surrogate. Only escapes can be: the body itself is UTF-8. */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/** The same value with every half of a character replaced by U+FFFD: no tokenizer and no database can take one. Objects are changed where they stand. */
+/** Replaces lone surrogates with U+FFFD, because no tokenizer and no database accepts them. Changes objects in place. */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -31,8 +31,8 @@ class UnsupportedContentType extends ApiError {
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
 /**
- * The request's body as JSON. A missing content type is accepted; another than JSON, an empty body, bytes that are not
- * UTF-8, text that is not JSON, nests too deep, holds too many values or too wide an object are a 400. Halves of characters become U+FFFD.
+ * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
+ * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many values or too wide an object
  */
 export const readJsonBody = (event: ApiEvent): unknown => {
   const contentType = headerOf(event, 'content-type');
@@ -40,9 +40,9 @@ export const readJsonBody = (event: ApiEvent): unknown => {
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
   const { depth, values, width } = measureJson(text);
-  if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body nests deeper than ${MAX_DEPTH} levels.` });
-  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body holds more than ${MAX_VALUES} values, keys among them.` });
-  if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body holds an object of more than ${MAX_WIDTH} keys.` });
+  if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep.` });
+  if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body has more than ${MAX_VALUES} values, keys included.` });
+  if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys.` });
   try {
     const body: unknown = JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
@@ -61,8 +61,8 @@ const decodeUtf8 = (base64: string): string => {
   }
 };
 
-/** The parser's reason without the excerpt of the body that it quotes: an error text is logged, a prompt never is. */
+/** The parser's message without its excerpt of the body, because messages are logged and prompts must not be. */
 const shortReason = (error: unknown): string => {
   const at = error instanceof Error ? /position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0] : undefined;
-  return at ? `unexpected text at ${at}` : 'it ends too early or holds unexpected text';
+  return at ? `unexpected text at ${at}` : 'it ends too early or contains unexpected text';
 };

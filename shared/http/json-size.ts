@@ -1,22 +1,21 @@
-/** Deeper JSON than this is refused: nothing we take needs it, and recursive readers downstream have small stacks. */
+/** The deepest JSON that we accept: no request needs more, and recursive readers downstream have small stacks. */
 export const MAX_DEPTH = 64;
 
-/** Small values cost far more memory than text: more of them than this could not be held beside each other. */
+/** The most values in a body: small values need far more memory than text, and more than these would not fit. */
 export const MAX_VALUES = 250_000;
 
-/** The keys of one object: to read and to copy one that is wider takes several times as long as narrow ones of the same size. */
+/** The most keys of one object: reading and copying a wider object takes several times as long as narrow ones of the same total size. */
 export const MAX_WIDTH = 4_096;
 
-/** What is known of a JSON text without parsing it. */
+/** The size of a JSON text, measured without parsing it. */
 export interface JsonSize {
   depth: number;
-  /** At most so many values and keys: a key that comes but once costs as much as a value. */
+  /** An upper bound on values plus keys: a unique key costs as much memory as a value. */
   values: number;
   /** The keys of its widest object. */
   width: number;
 }
 
-/** Measures a JSON text. */
 export const measureJson = (text: string): JsonSize => {
   const widths = new Uint32Array(MAX_DEPTH + 1);
   let width = 0;

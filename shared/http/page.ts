@@ -2,32 +2,32 @@ import * as z from 'zod';
 
 const MAX_LIMIT = 100;
 
-/** How a list is asked for, page by page. */
+/** The query parameters of a paged list. */
 export const pageQuery = {
   limit: z.coerce
     .number()
     .pipe(z.int().min(1).max(MAX_LIMIT))
     .default(20)
-    .meta({ description: 'The most entries of a page.', type: 'integer' }),
+    .meta({ description: 'The maximum number of entries on a page.', type: 'integer' }),
   after: z
     .string()
-    .regex(/^[!-~]{1,300}$/, 'expected the `next` of a page')
+    .regex(/^[!-~]{1,300}$/, 'expected the `next` value of an earlier page')
     .optional()
-    .meta({ description: 'The `next` of the page before: entries behind it.' }),
+    .meta({ description: 'The `next` of the previous page. Returns the entries after it.' }),
 };
 
-/** A page that is asked for. */
+/** A requested page. */
 export interface PageRequest {
   limit: number;
   after?: string | undefined;
 }
 
-/** A page of a list as it goes out. */
+/** A page of a list on the wire. */
 export interface Page<Entry> {
   object: 'list';
   data: Entry[];
   has_more: boolean;
-  /** What to send as `after` for the page behind it. */
+  /** The `after` of the next page; null on the last page. */
   next: string | null;
 }
 
@@ -37,5 +37,5 @@ export const pageOf = <Entry extends z.ZodType>(entry: Entry) =>
     object: z.literal('list'),
     data: z.array(entry),
     has_more: z.boolean(),
-    next: z.string().nullable().meta({ description: 'What to send as `after` for the page behind this one; null on the last.' }),
+    next: z.string().nullable().meta({ description: 'To get the next page, send this as `after`. Null on the last page.' }),
   });

@@ -1,7 +1,7 @@
 import { type ApiEvent, headerOf } from './api-event.ts';
 import { InvalidRequest, PreconditionFailed } from './errors.ts';
 
-/** A resource that is changed under a version, counted from 1. */
+/** A resource with a version, counted from 1, that every change increments. */
 export interface Versioned {
   version: number;
 }
@@ -9,19 +9,22 @@ export interface Versioned {
 /** The entity tag of a resource's version. */
 export const versionTag = (version: number): string => `"${version}"`;
 
-/** The versions that `If-Match` names; undefined where any will do. */
+/** The versions in `If-Match`; undefined: any version. */
 export const expectedVersions = (event: ApiEvent): readonly number[] | undefined => {
   const header = headerOf(event, 'if-match')?.trim();
   if (!header || header === '*') return undefined;
   return header.split(',').map((tag) => {
     const [, version] = /^\s*"(\d{1,15})"\s*$/.exec(tag) ?? [];
     if (version === undefined)
-      throw new InvalidRequest({ param: 'If-Match', message: 'If-Match expects the ETag of a reply, quotation marks included.' });
+      throw new InvalidRequest({
+        param: 'If-Match',
+        message: 'If-Match must be the ETag of an earlier response, including the quotation marks.',
+      });
     return Number(version);
   });
 };
 
-/** A resource as it was read, if the caller expected this version. @throws 412 */
+/** Returns the resource if it has a version that the caller expects. @throws 412 */
 export const checkVersion = <Resource extends Versioned>(resource: Resource, expected: readonly number[] | undefined): Resource => {
   if (expected && !expected.includes(resource.version)) throw new PreconditionFailed();
   return resource;

@@ -7,14 +7,14 @@ import { entityTag, unlessKnown } from './conditional.ts';
 import { commonHeaders, type Reply } from './reply.ts';
 import { type Handle, NotFound } from './router.ts';
 
-/** A file that the function ships with, compressed as it was when the function was built. */
+/** A file bundled with the function, compressed at build time. */
 interface StoredFile {
   gzipped: Buffer;
-  /** The tag of what is sent compressed, and of what is sent as it is: they are not the same bytes. */
+  /** The entity tags of the compressed and the plain reply, which are different bytes. */
   tags: { gzip: string; identity: string };
 }
 
-/** API Gateway decodes the body; only so may it be bytes. */
+/** API Gateway decodes the base64 body, which is the only way to send bytes. */
 interface BinaryReply extends Reply {
   isBase64Encoded: true;
 }
@@ -26,7 +26,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** The page may run and load what this host ships, and ask this host; nothing else. */
+/** The page may load scripts and files from this host and send requests to it, nothing else. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,8 +45,8 @@ const takesGzip = (event: ApiEvent): boolean =>
   (headerOf(event, 'accept-encoding') ?? '').split(',').some((coding) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(coding));
 
 /**
- * The API reference: the OpenAPI document, and a page that shows it with a viewer of our own host.
- * @param folder what infra/reference/write-reference.ts has written; it is read at the first request and not before
+ * The API reference: the OpenAPI document, and a page that shows it with a viewer served by this host.
+ * @param folder the output of infra/reference/write-reference.ts; its files are read at the first request
  */
 export const createReference = (folder: string) => {
   const files = new Map<string, StoredFile>();
@@ -81,14 +81,14 @@ export const createReference = (folder: string) => {
   /** GET /openapi.json. */
   const document: Handle = (event) => send(event, DOCUMENT, { 'cache-control': 'public, max-age=300' });
 
-  /** GET /docs. Its links are relative to the path without a slash at its end. */
+  /** GET /docs. The page's links are relative to the path without a trailing slash. */
   const page: Handle = async (event) => {
     if (event.path.endsWith('/'))
       return { statusCode: 308, headers: { ...commonHeaders(event.requestId, 'text/plain'), location: '../docs' }, body: '' };
     return send(event, PAGE, { 'cache-control': 'no-cache', 'content-security-policy': CONTENT_SECURITY_POLICY });
   };
 
-  /** GET /docs/{file}: a file of the viewer. Its name has a hash of its content, so that it may be kept for ever. */
+  /** GET /docs/{file}: a file of the viewer. Its name includes a hash of its content, so it can be cached forever. */
   const viewerFile: Handle = async (event) => {
     names ??= await readdir(folder);
     const name = event.pathParameters?.file ?? '';

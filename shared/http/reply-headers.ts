@@ -8,16 +8,16 @@ export const LIMIT_HEADERS = [
   'x-ratelimit-reset-tokens',
 ] as const;
 
-/** The announcement that a model will be removed. */
+/** Announce that a model will be removed. */
 export const DEPRECATION_HEADERS = ['deprecation', 'sunset', 'x-sluice-successor'] as const;
 
-/** On replies to requests that may have an idempotency key. */
+/** On replies of routes that accept an idempotency key. */
 export const IDEMPOTENCY_HEADERS = ['x-sluice-idempotency', 'x-sluice-original-request-id', 'idempotent-replayed'] as const;
 
 /** On replies to inference requests. */
 export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', ...DEPRECATION_HEADERS] as const;
 
-/** The headers that a browser may read, in the order in which replies name them. */
+/** The headers that a browser may read, in the order of `access-control-expose-headers`. */
 export const EXPOSED_HEADERS = [
   'x-request-id',
   'etag',

@@ -1,13 +1,13 @@
 import { EXPOSED_HEADERS } from './reply-headers.ts';
 
-/** What a handler returns: API Gateway's proxy result, whose body may be a stream on streaming routes. */
+/** What a handler returns: API Gateway's proxy result. On streaming routes the body can be a stream. */
 export interface Reply<Body = string> {
   statusCode: number;
   headers: Record<string, string>;
   body: Body;
 }
 
-/** Browsers may call with a bearer key and without cookies, and may read limits and request ids. */
+/** Browsers can call the API with a bearer key, without cookies, and can read the listed headers. */
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
@@ -29,7 +29,7 @@ export const jsonReply = (requestId: string, statusCode: number, body: unknown, 
   body: JSON.stringify(body),
 });
 
-/** The answer to a browser's preflight for a path that takes `methods`. */
+/** The reply to a browser's preflight request for a path with these methods. */
 export const preflightReply = (requestId: string, methods: readonly string[]): Reply => ({
   statusCode: 204,
   headers: {

@@ -2,12 +2,12 @@ import type { ApiEvent } from './api-event.ts';
 import { ApiError } from './errors.ts';
 import { preflightReply, type Reply } from './reply.ts';
 
-/** Answers a request. What a path's parameters stand for is in `event.pathParameters`, decoded. */
+/** Answers a request. `event.pathParameters` has the path's parameters, decoded. */
 export type Handle = (event: ApiEvent) => Promise<Reply>;
 
 /**
- * The routes of a host by path and method. A path may hold parameters as API Gateway writes them: `{id}` is one segment, `{model+}` all that is
- * left; of two paths that fit, the first counts. `elsewhere` marks what another function serves, so that its methods are known here.
+ * The routes of a host by path and method. A path can have parameters as in API Gateway: `{id}` is one segment, `{model+}` the rest of the path. If two
+ * paths match, the first one is used. `elsewhere` marks methods that another function serves, so that `Allow` is complete.
  */
 export type Routes = Record<string, Record<string, Handle | 'elsewhere'>>;
 
@@ -17,7 +17,7 @@ export class NotFound extends ApiError {
       status: 404,
       type: 'invalid_request_error',
       code: 'not_found',
-      message: `There is no ${method} ${path.slice(0, 200)} here. GET /docs shows the paths of this host.`,
+      message: `This host has no route ${method} ${path.slice(0, 200)}. GET /docs lists its routes.`,
     });
   }
 }
@@ -28,15 +28,15 @@ class MethodNotAllowed extends ApiError {
       status: 405,
       type: 'invalid_request_error',
       code: 'method_not_allowed',
-      message: `${path.slice(0, 200)} does not take ${method}. It takes ${allow.join(', ')}.`,
+      message: `${path.slice(0, 200)} does not support ${method}. Use ${allow.join(', ')}.`,
       headers: { allow: allow.join(', ') },
     });
   }
 }
 
 /**
- * The path that API Gateway routed, still percent-encoded. `event.path` is as the caller sent it: on a custom domain it begins with the base path of
- * the mapping. Slashes at the end are ignored.
+ * The path that API Gateway routed, still percent-encoded, without trailing slashes. Not `event.path`: that is as the caller sent it, and on a custom
+ * domain it begins with the base path of the mapping.
  */
 const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
   const path = resource.replace(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? '');
@@ -45,7 +45,7 @@ const pathOf = ({ resource, pathParameters }: ApiEvent): string => {
   return path.slice(0, length);
 };
 
-/** What is no percent-encoding stands for itself. */
+/** Decodes percent-encoding; invalid encoding is left as it is. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
@@ -54,7 +54,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** What the parameters of a route's path stand for in a request's; undefined when it does not fit. */
+/** The parameters of a request's path; undefined if it does not match the route's path. */
 const parametersOf = (routePath: string, path: string): Record<string, string> | undefined => {
   const parts = routePath.split('/');
   const segments = path.split('/');
@@ -69,7 +69,7 @@ const parametersOf = (routePath: string, path: string): Record<string, string> |
   return segments.length === parts.length ? parameters : undefined;
 };
 
-/** Serves a host's light routes, and everything that is no route at all: HEAD, OPTIONS, 405 with `Allow`, 404. */
+/** Serves a host's light routes, and replies to HEAD, OPTIONS, unknown methods (405 with `Allow`) and unknown paths (404). */
 export const route = (routes: Routes): Handle => {
   const find = (path: string) => {
     for (const [routePath, methods] of Object.entries(routes)) {
@@ -84,10 +84,10 @@ export const route = (routes: Routes): Handle => {
     const { methods, pathParameters } = found;
     const allow = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'];
     if (event.httpMethod === 'OPTIONS') return preflightReply(event.requestId, allow);
-    // The gateway sends no body with the answer to HEAD.
+    // API Gateway drops the body of the reply to HEAD.
     const method = event.httpMethod === 'HEAD' ? 'GET' : event.httpMethod;
     const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    // Only the other function's own resource leads to it; a path that came here instead, as with two slashes at its end, is not its path.
+    // API Gateway routes that path to the other function. A variant that arrives here, for instance with two trailing slashes, is unknown.
     if (handle === 'elsewhere') throw new NotFound(event.httpMethod, event.path);
     if (!handle) throw new MethodNotAllowed(event.httpMethod, event.path, allow);
     return handle({ ...event, pathParameters });

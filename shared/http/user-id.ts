@@ -5,17 +5,17 @@ export const USER_HEADER = 'X-User-Id';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** 400 for a request that does not say whose it is. */
+/** 400: the request does not identify its end user. */
 export const invalidUserId = (): InvalidRequest =>
   new InvalidRequest({
     param: USER_HEADER,
     code: 'invalid_user_id',
-    message: `The header '${USER_HEADER}' must hold a UUID, the id of your end user, such as 3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11.`,
+    message: `The header '${USER_HEADER}' must be a UUID that identifies your end user, such as 3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11.`,
   });
 
-/** The end user whom a request is made for, in lower case. @throws 400 where the header is missing or holds something else */
+/** The id of the request's end user, in lower case. @throws 400 if the header is missing, repeated or not a UUID */
 export const userIdOf = (event: ApiEvent): string => {
-  // Of several headers API Gateway gives the last; whose request it is must not depend on that.
+  // API Gateway passes on only the last of several headers, and the end user must not depend on that.
   const names = Object.entries(event.multiValueHeaders ?? {}).filter(([name]) => name.toLowerCase() === USER_HEADER.toLowerCase());
   if (names.flatMap(([, values]) => values ?? []).length > 1) throw invalidUserId();
   const userId = headerOf(event, USER_HEADER.toLowerCase())?.trim();

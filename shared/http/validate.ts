@@ -12,7 +12,7 @@ const pathOf = (path: readonly PropertyKey[]): string =>
 const isAbsent = (value: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value) === undefined;
 
-/** The names that JSON has for what zod calls otherwise. */
+/** Replaces zod's type names with JSON's. */
 const inWordsOfJson = (text: string): string =>
   text
     .replace(/^Invalid (?:input|option): /, '')
@@ -20,7 +20,7 @@ const inWordsOfJson = (text: string): string =>
     .replace(/\bexpected record\b/, 'expected object');
 
 const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
-  if (issue.code === 'unrecognized_keys') return `no such key is allowed in it: ${issue.keys.join(', ').slice(0, 200)}`;
+  if (issue.code === 'unrecognized_keys') return `these keys are not allowed: ${issue.keys.join(', ').slice(0, 200)}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   const reason = inWordsOfJson(issue.message);
   return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)
@@ -28,7 +28,7 @@ const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
     : reason;
 };
 
-/** A value as the schema has it, or a 400 that names the first field at fault and says what was expected there. */
+/** Returns the parsed value. @throws InvalidRequest naming the first invalid field and what was expected */
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Bytes from here on are thrown away, or the first letters of the alphabet would be likelier than the last. */
+/** Bytes from this value on are discarded; otherwise the first characters of the alphabet would be more likely. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 
 /** `length` characters of 0-9A-Za-z, uniformly random: 5.95 bits each. */
@@ -20,7 +20,7 @@ export const toBase62 = (value: number, length: number): string => {
   return text;
 };
 
-/** The integer that base62 digits stand for; at most nine of them, beyond which a double is not exact. */
+/** Parses base62 digits; at most nine, because a double is not exact beyond that. */
 export const fromBase62 = (digits: string): number => {
   let value = 0;
   for (const digit of digits) value = value * ALPHABET.length + ALPHABET.indexOf(digit);

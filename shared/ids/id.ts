@@ -1,6 +1,6 @@
 import { randomBase62, toBase62 } from './base62.ts';
 
-/** Every kind of id and its prefix, so that a pasted id tells what it is. */
+/** Every kind of id and its prefix, so that people can recognize a pasted id. */
 export const prefixes = {
   key: 'key_',
   organization: 'org_',
@@ -17,7 +17,7 @@ export const prefixes = {
 } as const;
 
 export type IdKind = keyof typeof prefixes;
-/** A request's id tells its time too: `request-id.ts`. */
+/** Request ids also contain the time: see `request-id.ts`. */
 type RandomIdKind = Exclude<IdKind, 'request'>;
 
 /** The random part at the end of an id: 18 base62 characters, 107 bits. */
@@ -29,12 +29,12 @@ export const newId = (kind: RandomIdKind): string => prefixes[kind] + randomBase
 /** Milliseconds since the epoch in seven base62 characters: enough until the year 2081. */
 export const TIME_CHARACTERS = 7;
 
-/** A time as the start of an id: ids of later times sort behind it. */
+/** A time as the start of an id, so that ids sort by time. */
 export const timeOfId = (atMs: number): string => toBase62(atMs, TIME_CHARACTERS);
 
-/** A new id that tells its time, so that a table has them in the order in which they were made; 65 bits of it are random. */
+/** A new id that begins with its time, so that ids in a table sort by creation; 65 bits are random. */
 export const newTimedId = (kind: RandomIdKind, atMs: number): string =>
   prefixes[kind] + timeOfId(atMs) + randomBase62(RANDOM_CHARACTERS - TIME_CHARACTERS);
 
-/** The same id under another prefix: a reply's id and its request's id tell of each other. */
+/** The same id with another prefix: a reply's id can be derived from its request's id, and vice versa. */
 export const idLike = (kind: IdKind, other: string): string => prefixes[kind] + other.slice(other.search(/[_-]/) + 1);

@@ -10,7 +10,7 @@ export const logInfo = (message: string, facts: Facts = {}): void => {
   process.stdout.write(`${line('INFO', message, facts)}\n`);
 };
 
-/** A failure that someone may have to look at, with what is known of its cause. */
+/** Logs a failure that someone may have to investigate, with its cause. */
 export const logError = (message: string, error: unknown, facts: Facts = {}): void => {
   const cause = error instanceof Error ? { error: error.name, detail: error.message, stack: error.stack } : { detail: String(error) };
   process.stdout.write(`${line('ERROR', message, { ...facts, ...cause })}\n`);

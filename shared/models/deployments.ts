@@ -2,10 +2,10 @@ import { DeploymentNotFound, DeploymentNotReady } from './errors.ts';
 import { createInventory, type Inventory } from './inventory.ts';
 import type { ModelReader } from './model-store.ts';
 
-/** Organizations whose deployments one function environment remembers. */
+/** The most organizations whose deployments one environment caches. */
 const MAX_ORGANIZATIONS = 1_000;
 
-/** The deployments of each organization as one function environment sees them, at most 30 s old. Of another organization's nothing is known. */
+/** The deployments of each organization as one environment caches them, at most 30 s old. An organization never sees another's. */
 export const createDeployments = (store: ModelReader, now: () => number): ((organization: string) => Inventory) => {
   const inventories = new Map<string, Inventory>();
   const absent = (name: string, model: object | undefined, names: readonly string[]): Error =>

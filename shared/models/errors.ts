@@ -13,7 +13,7 @@ export class ModelNotFound extends ApiError {
   }
 }
 
-/** A published model that has no price in force: the operator's mistake. It is not given away. */
+/** A published model without a price in force, which is the operator's mistake: 503. */
 export class ModelNotPriced extends ApiError {
   constructor(model: string) {
     super({
@@ -28,26 +28,26 @@ export class ModelNotPriced extends ApiError {
   }
 }
 
-/** What a model's name is taken by already: 409. */
+/** A model with this name already exists: 409. */
 export class ModelExists extends Conflict {
   constructor(model: string) {
     super({
       code: 'model_exists',
       param: 'name',
-      message: `There is a model '${model}' already. Change that one, or choose another name.`,
+      message: `A model named '${model}' already exists. Update that model or choose another name.`,
     });
   }
 }
 
-/** More names than these are not told in an error. */
+/** The most model names to list in an error. */
 const MAX_NAMES = 5;
 
-/** A deployment that the organization of a key does not have: 404, with what the key may use instead. */
+/** The key's organization has no such deployment: 404, with names that the key may use instead. */
 export class DeploymentNotFound extends ApiError {
   readonly #model: string;
   readonly #names: readonly string[];
 
-  /** @param names what the key may use */
+  /** @param names the deployments that the key may use */
   constructor(model: string, names: readonly string[]) {
     const nearest = nearestName(model, names);
     const hint =
@@ -67,13 +67,13 @@ export class DeploymentNotFound extends ApiError {
     this.#names = names;
   }
 
-  /** The same with those names alone that may be told. */
+  /** Returns the same error with only the names that the caller may see. */
   telling(isAllowed: (name: string) => boolean): DeploymentNotFound {
     return new DeploymentNotFound(this.#model, this.#names.filter(isAllowed));
   }
 }
 
-/** A deployment that exists and is not in service at the moment: 503. */
+/** The deployment exists but is not in service: 503. */
 export class DeploymentNotReady extends ApiError {
   constructor(model: string, cause?: Error) {
     super({

@@ -3,18 +3,18 @@ import { ModelNotFound } from './errors.ts';
 import type { Model } from './model.ts';
 import type { ModelReader } from './model-store.ts';
 
-/** A change of the inventory reaches every function within this time. */
+/** Every environment sees a change of the inventory within this time. */
 const FRESH_MS = 30_000;
-/** While the table does not answer, what is known serves on for this long. */
+/** While the table does not answer, the cached models are used for this long. */
 const STALE_MS = 10 * 60_000;
 
-/** After a failed refresh nobody waits for another one for this long. */
+/** The wait after a failed refresh before the next one. */
 const RETRY_MS = 5_000;
 
-/** What to throw for a name that cannot be served, by its row, if there is one, and the names that can. */
+/** Creates the error for a name that can't be served, given its row (if there is one) and the published names. */
 type Absent = (name: string, model: Model | undefined, names: readonly string[]) => Error;
 
-/** The published models of a pool as one function environment sees them, at most 30 s old; one query a refresh, however many ask. */
+/** The published models of a pool as one environment caches them, at most 30 s old. Concurrent callers share one refresh. */
 export const createInventory = (
   store: ModelReader,
   pool: string,

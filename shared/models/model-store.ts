@@ -9,15 +9,15 @@ import { Price } from '../prices/price.ts';
 import { ModelExists } from './errors.ts';
 import { Model, type NewModel } from './model.ts';
 
-/** The shared models; an organization's own deployments have its id as their pool. */
+/** The pool of shared models; the pool of an organization's deployments is the organization's id. */
 export const SERVERLESS_POOL = 'serverless';
 
 const MAX_PAGES = 20;
 
-/** What a later release adds to a row does not keep this one from reading it. */
+/** Unknown attributes are ignored, so that this release can read rows of a later one. */
 const Stored = Model.strip();
 
-/** The row is there, as it was read. One from before versions were counted has none, and is of version 1. */
+/** The row still has the version that was read. Rows from before versioning have no version attribute, which counts as version 1. */
 const isOfVersion = (version: number) => ({
   ConditionExpression:
     version === 1
@@ -31,7 +31,7 @@ const retired = (pool: string): string => `retired#${pool}`;
 
 const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
 
-/** The `models` table: the inventory, one partition a pool. The only code that knows its keys. */
+/** The `models` table: the inventory, with one partition per pool. The only code that knows its key attributes. */
 export const createModelStore = (database: Database, table: string) => ({
   put: async (pool: string, model: NewModel): Promise<void> => {
     await database.send(new PutCommand({ TableName: table, Item: { pool, ...Model.parse(model) } }));
@@ -42,7 +42,7 @@ export const createModelStore = (database: Database, table: string) => ({
     return Item && Stored.parse(Item);
   },
 
-  /** Every model of a pool by name. */
+  /** All models of a pool, by name. */
   list: async (pool: string): Promise<Map<string, Model>> => {
     const query = {
       TableName: table,
@@ -54,14 +54,14 @@ export const createModelStore = (database: Database, table: string) => ({
     const models = new Map<string, Model>();
     for await (const { pool: _, ...item } of queryItems(database, query, MAX_PAGES)) {
       const { data: model, error } = Stored.safeParse(item);
-      // One row that cannot be read must not take every other model down.
+      // One unreadable row must not make the other models unavailable.
       if (model) models.set(model.name, model);
       else logError('model_unreadable', error, { pool, model: item.name });
     }
     return models;
   },
 
-  /** A model that must not be there yet: 409. */
+  /** Creates a model: 409 if it already exists. */
   toCreate: (pool: string, model: Model): Write => ({
     item: {
       Put: {
@@ -74,24 +74,24 @@ export const createModelStore = (database: Database, table: string) => ({
     refused: () => new ModelExists(model.name),
   }),
 
-  /** A model in place of the version that was read: 412 where it is another by now. The version is counted up. */
+  /** Replaces the version that was read and increments the version: 412 if another change came first. */
   toReplace: (pool: string, model: Model): Write => ({
     item: { Put: { TableName: table, Item: { pool, ...model, version: model.version + 1 }, ...isOfVersion(model.version) } },
     refused: changedMeanwhile,
   }),
 
-  /** The prices that models of this name had which were deleted: usage events name their versions. */
+  /** The prices of deleted models with this name: usage events refer to their versions. */
   retiredPrices: async (pool: string, name: string): Promise<Price[]> => {
     const { Item } = await database.send(new GetCommand({ TableName: table, Key: { pool: retired(pool), name }, ConsistentRead: true }));
     return Item ? z.array(Price).parse(Item.prices) : [];
   },
 
-  /** Keeps the prices of a model that goes. */
+  /** Stores the prices of a model that is deleted. */
   toRetire: (pool: string, name: string, prices: readonly Price[]): Write => ({
     item: { Put: { TableName: table, Item: { pool: retired(pool), name, prices } } },
   }),
 
-  /** Removes a model as it was read: 412 where it is another by now. */
+  /** Deletes the version that was read: 412 if another change came first. */
   toDelete: (pool: string, { name, version }: Pick<Model, 'name' | 'version'>): Write => ({
     item: { Delete: { TableName: table, Key: { pool, name }, ...isOfVersion(version) } },
     refused: changedMeanwhile,
@@ -100,5 +100,5 @@ export const createModelStore = (database: Database, table: string) => ({
 
 export type ModelStore = ReturnType<typeof createModelStore>;
 
-/** What the data plane reads of it. */
+/** The part that the data plane uses. */
 export type ModelReader = Pick<ModelStore, 'list'>;

@@ -1,7 +1,7 @@
-/** What is further away than this part of its length is another name, and not a slip. */
+/** The largest number of typing errors; a name with more differences is a different name. */
 const MAX_SLIPS = 3;
 
-/** The least number of characters to insert, remove or replace between two texts (Levenshtein), as far as it matters. */
+/** The Levenshtein distance: the least number of characters to insert, remove or replace. */
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (let i = 1; i <= one.length; i++) {
@@ -15,7 +15,7 @@ const distance = (one: string, other: string): number => {
   return row[other.length] as number;
 };
 
-/** The name that was probably meant by one that there is not; undefined where none is near. */
+/** The existing name that is most similar to an unknown one; undefined if none is similar. */
 export const nearestName = (asked: string, names: readonly string[]): string | undefined => {
   const text = asked.slice(0, 256).toLowerCase();
   const near = names

@@ -3,7 +3,7 @@ const NANO_DECIMALS = 9;
 /** A nano-dollar per million tokens is 10⁻¹⁵ dollars a token. */
 const PER_TOKEN_DECIMALS = 15;
 
-/** `units` of 10⁻`decimals` as an exact decimal number, without exponent or zeros at its end. */
+/** `units` of 10⁻`decimals` as an exact decimal number, without exponent or trailing zeros. */
 const decimal = (units: bigint, decimals: number): string => {
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
@@ -11,13 +11,12 @@ const decimal = (units: bigint, decimals: number): string => {
   return fraction ? `${whole}.${fraction}` : whole;
 };
 
-/** Nano-dollars as dollars. */
 export const dollarsOf = (nanos: bigint): string => decimal(nanos, NANO_DECIMALS);
 
-/** A price in nano-dollars per million tokens as dollars a token. */
+/** Converts a price from nano-dollars per million tokens to dollars per token. */
 export const dollarsPerToken = (nanosPerMillion: number): string => decimal(BigInt(nanosPerMillion), PER_TOKEN_DECIMALS);
 
-/** Dollars, with up to nine decimals, as nano-dollars; undefined where the text is not that. */
+/** Parses dollars with up to nine decimals to nano-dollars; undefined if the text is invalid. */
 export const nanosOf = (dollars: string): bigint | undefined => {
   const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d{1,9}))?$/.exec(dollars) ?? [];
   return whole === undefined ? undefined : BigInt(whole + fraction.padEnd(NANO_DECIMALS, '0'));

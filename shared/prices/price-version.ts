@@ -7,19 +7,18 @@ import { MAX_PRICE_NANOS, type Price } from './price.ts';
 const PerMillionDollars = Dollars.refine(
   (dollars) => (nanosOf(dollars) ?? 0n) <= BigInt(MAX_PRICE_NANOS),
   `expected at most ${dollarsOf(BigInt(MAX_PRICE_NANOS))} dollars`,
-).meta({ description: 'Dollars for a million tokens, with at most nine decimals.', examples: ['0.05'] });
+).meta({ description: 'Dollars per million tokens, with at most nine decimals.', examples: ['0.05'] });
 
-const CACHED =
-  'For the tokens of a prompt that the runtime still had from an earlier one, if it says how many. Absent: as any other token of it.';
+const CACHED = 'For prompt tokens that the runtime read from its cache, if it reports how many. Default: the price of other prompt tokens.';
 
-/** What is to be paid from a time on, as it is written. */
+/** The body that creates a price version. */
 export const NewFigures = z.strictObject({
   effective_at: z
     .int()
     .min(0)
     .max(99_999_999_999)
     .optional()
-    .meta({ description: 'From when on it is in force: Unix time in seconds. Absent: from now on.' }),
+    .meta({ description: 'When the price takes effect. Unix time in seconds. Default: now.' }),
   per_million: z
     .strictObject({
       prompt: PerMillionDollars,
@@ -28,37 +27,35 @@ export const NewFigures = z.strictObject({
     })
     .refine(({ prompt, cached_prompt = prompt }) => (nanosOf(cached_prompt) ?? 0n) <= (nanosOf(prompt) ?? 0n), {
       path: ['cached_prompt'],
-      message: 'expected at most the price of the prompt',
+      message: 'expected at most the prompt price',
     }),
 });
 export type NewFigures = z.output<typeof NewFigures>;
 
-/** Dollars a token. */
 export const TokenDollars = z
   .string()
   .regex(/^\d+(\.\d+)?$/)
-  .meta({ description: 'Dollars a token: an exact decimal number, without exponent.', examples: ['0.00000005'] });
+  .meta({ description: 'Dollars per token: an exact decimal number without exponent.', examples: ['0.00000005'] });
 
-/** What a token costs. */
 export const Pricing = z.object({
   prompt: TokenDollars,
-  cached_prompt: TokenDollars.meta({ description: 'Of a prompt, for the tokens that the runtime still had from an earlier one.' }),
+  cached_prompt: TokenDollars.meta({ description: 'For prompt tokens that the runtime read from its cache.' }),
   completion: TokenDollars,
 });
 
 /** A price version as it goes out. */
 export const PriceFigures = Pricing.extend({
-  version: z.string().meta({ description: 'The id of the price version, which usage events name.' }),
+  version: z.string().meta({ description: 'The id of the price version. Usage events refer to it.' }),
   per_million: z
     .object({ prompt: z.string(), cached_prompt: z.string(), completion: z.string() })
-    .meta({ description: 'The same in dollars for a million tokens.' }),
-  effective_at: z.int().meta({ description: 'From when on it is in force: Unix time in seconds.' }),
+    .meta({ description: 'The same prices in dollars per million tokens.' }),
+  effective_at: z.int().meta({ description: 'When the price takes effect. Unix time in seconds.' }),
 });
 export type PriceFigures = z.infer<typeof PriceFigures>;
 
 const nanosPerMillion = (dollars: string): number => Number(nanosOf(dollars));
 
-/** A new price version, exactly as it was written; from `nowMs` on where no time is given. */
+/** Creates a price version; it takes effect at `nowMs` if no time is given. */
 export const toPrice = ({ effective_at, per_million: { prompt, cached_prompt, completion } }: NewFigures, nowMs: number): Price => ({
   version: newTimedId('price', nowMs),
   effective_at: effective_at === undefined ? nowMs : effective_at * 1_000,
@@ -67,7 +64,7 @@ export const toPrice = ({ effective_at, per_million: { prompt, cached_prompt, co
   completion_nanos: nanosPerMillion(completion),
 });
 
-/** What a token costs, in dollars. */
+/** A price per token, in dollars. */
 export const pricingOf = ({ prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos }: Price): z.infer<typeof Pricing> => ({
   prompt: dollarsPerToken(prompt_nanos),
   cached_prompt: dollarsPerToken(cached_prompt_nanos),
@@ -89,5 +86,5 @@ export const figuresOf = (price: Price): PriceFigures => {
   };
 };
 
-/** Price versions, the newest first: by when they come into force. */
+/** Sorts price versions by the time they take effect, newest first. */
 export const newestFirst = (prices: readonly Price[]): Price[] => [...prices].sort((a, b) => b.effective_at - a.effective_at);

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
-/** $1,000,000 a million tokens. */
+/** $1,000,000 per million tokens. */
 export const MAX_PRICE_NANOS = 1e15;
-/** Nano-dollars per 1,000,000 tokens: $0.10 a million tokens is 100,000,000. */
+/** Nano-dollars per 1,000,000 tokens: $0.10 per million tokens is 100,000,000. */
 const Nanos = z.int().min(0).max(MAX_PRICE_NANOS);
 
 /** A price version: never edited, replaced by one with a later date. */
@@ -12,7 +12,7 @@ export const Price = z
     /** Milliseconds since the epoch. */
     effective_at: z.int().min(0),
     prompt_nanos: Nanos,
-    /** For the tokens of a prompt that the runtime still had from an earlier one; absent = as any other token of the prompt. */
+    /** For prompt tokens that the runtime read from its cache; absent: the price of other prompt tokens. */
     cached_prompt_nanos: Nanos.optional(),
     completion_nanos: Nanos,
   })
@@ -28,7 +28,7 @@ export const priceAt = (prices: readonly Price[], nowMs: number): Price | undefi
     .filter((price) => price.effective_at <= nowMs)
     .reduce<Price | undefined>((latest, price) => (latest && latest.effective_at >= price.effective_at ? latest : price), undefined);
 
-/** The tokens of a request; `cachedTokens` are among those of the prompt. */
+/** The tokens of a request; `promptTokens` include `cachedTokens`. */
 export interface BilledTokens {
   promptTokens: number;
   cachedTokens?: number;
@@ -47,7 +47,7 @@ export const costNanos = (price: Price, { promptTokens, cachedTokens = 0, comple
   return (total + MILLION / 2n) / MILLION;
 };
 
-/** The versions of `before` that `after` lacks or has with other figures: a price is never edited, because events name it. */
+/** The versions in `before` that `after` lacks or has changed. A price must never be edited, because usage events refer to it. */
 export const editedPrices = (before: readonly Price[], after: readonly Price[]): string[] =>
   before
     .filter((old) => !after.some((price) => JSON.stringify(Price.parse(price)) === JSON.stringify(Price.parse(old))))

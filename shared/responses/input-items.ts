@@ -5,7 +5,7 @@ import type { StoredResponse } from './response-store.ts';
 
 const MAX_PAGE = 100;
 
-/** How a caller pages through a list, as its query says it. */
+/** The query parameters of the list of input items. */
 export const InputItemsQuery = z.object({
   limit: z.coerce
     .number({ error: `expected a number from 1 to ${MAX_PAGE}` })
@@ -29,7 +29,7 @@ const toParts = ({ role, content }: MessageItem): Part[] => {
   return parts.map(toPart);
 };
 
-/** The ids that the input of a response is listed with: an item's own, or one of ours where it has none or another before it has the same. */
+/** The ids of a response's input items: an item's own id, or a generated one if it has none or an earlier item has the same. */
 export const inputItemIds = ({ response, input }: StoredResponse): string[] => {
   const taken = new Set<string>();
   return input.map((item, index) => {
@@ -39,14 +39,14 @@ export const inputItemIds = ({ response, input }: StoredResponse): string[] => {
   });
 };
 
-/** An item as it is listed: under its id, and its content in parts. */
+/** An item as it is listed: with its id, and its content in parts. */
 const toListed = (item: Item, id: string): Record<string, unknown> & { id: string } => {
   if (item.type !== undefined && item.type !== 'message') return { status: 'completed', ...item, id };
   const message = item as MessageItem;
   return { status: 'completed', ...message, type: 'message', id, content: toParts(message) };
 };
 
-/** A page of the input that a response answers. */
+/** A page of a response's input items. */
 export const listInputItems = (stored: StoredResponse, { limit, order, after }: InputItemsQuery): Record<string, unknown> => {
   const ids = inputItemIds(stored);
   const listed = stored.input.map((item, index) => toListed(item, ids[index] as string));

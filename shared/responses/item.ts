@@ -6,7 +6,7 @@ const MAX_PARTS = 4_096;
 const MAX_ITEMS = 4_096;
 
 const TextPart = z.looseObject({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() });
-/** A model's refusal, as clients replay it. */
+/** A refusal of the model, as clients replay it. */
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
 const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
@@ -14,7 +14,7 @@ const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, Refus
 });
 
 const MessageItem = z.looseObject({
-  /** Real clients leave it out. */
+  /** Optional, because real clients leave it out. */
   type: z.literal('message').optional(),
   id: Label.nullish(),
   role: z.enum(['user', 'assistant', 'system', 'developer']),
@@ -46,11 +46,11 @@ const ReasoningItem = z.looseObject({
   content: Thought.nullish(),
 });
 
-/** One step of a conversation, as a caller sends it or as we have answered it. */
+/** One item of a conversation, input or output. */
 const Item = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, FunctionCallOutputItem, ReasoningItem]);
 export type Item = z.output<typeof Item>;
 
-/** An item of an earlier response, by its id: what clients send in place of what they know to be kept. */
+/** A reference to an item of an earlier response, which clients send instead of an item that is stored. */
 const ItemReference = z.looseObject({ type: z.literal('item_reference'), id: Label.min(1) });
 export type ItemReference = z.output<typeof ItemReference>;
 
@@ -60,7 +60,7 @@ const InputItem = z.discriminatedUnion('type', [MessageItem, FunctionCallItem, F
 export type InputItem = z.output<typeof InputItem>;
 export type MessageItem = z.output<typeof MessageItem>;
 
-/** `input`: a string is one message of the user. */
+/** `input`: a string is the same as one user message. */
 export const Input = z.preprocess(
   (input) => (typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input),
   firstFault(
@@ -71,5 +71,5 @@ export const Input = z.preprocess(
   ),
 );
 
-/** A conversation, with all that was said in earlier responses, may have this many items. */
+/** The most items of a conversation, including earlier responses. */
 export const MAX_CONVERSATION_ITEMS = MAX_ITEMS;

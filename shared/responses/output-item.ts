@@ -1,4 +1,3 @@
-/** A part of a message of ours. */
 export type OutputText = {
   type: 'output_text';
   text: string;
@@ -33,16 +32,15 @@ export type OutputCall = {
   arguments: string;
 };
 
-/** What a response is made of. */
 export type OutputItem = OutputMessage | OutputReasoning | OutputCall;
 
-/** An event of a stream, before it gets its number. */
+/** An event of a stream, without its sequence number. */
 export interface ItemEvent {
   type: `response.${string}`;
   [key: string]: unknown;
 }
 
-/** An item while it is written: `begin` and `finish` give the events around it, `add` those of one more piece. */
+/** An item that is still being written. `begin`, `add` (for more text) and `finish` return the events to send. */
 export interface OpenItem {
   item: OutputItem;
   begin: () => ItemEvent[];

@@ -10,47 +10,46 @@ import type { ResponseObject } from './output-item.ts';
 const DAY_SECONDS = 24 * 60 * 60;
 /** How long a response can be read and continued. */
 export const KEPT_DAYS = 30;
-/** An item of DynamoDB holds 400 kB, names and keys included. */
+/** Compressed. A DynamoDB item can have 400 kB, including attribute names and keys. */
 const MAX_STORED_BYTES = 390_000;
-/** What is opened again, however small it was, has to fit beside a request as large as it in a function of 256 MB: together they take 200 MB. */
+/** Uncompressed. A stored response and a request of the same size must fit into a function of 256 MB: together they need 200 MB. */
 const MAX_OPENED_BYTES = 4 * 1024 * 1024;
 
-/** A deletion is remembered longer than any response is on its way. */
+/** A deletion is recorded for longer than any response can be in progress. */
 const DELETION_SECONDS = 15 * 60;
-/** Which deletion it was: it knows its own mark where a lost reply had it sent again. */
+/** The length of a deletion's random mark, by which it recognizes its own write if the SDK sends it twice. */
 const MARK_CHARACTERS = 18;
 const IS_NOT_DELETED = 'attribute_not_exists(deleted_by)';
 
-/** A response with what it answers: its own input, and the conversation before it. */
+/** A response with its input and the conversation before it. */
 export interface StoredResponse {
   response: ResponseObject;
   input: readonly Item[];
   before: readonly Item[];
-  /** How many responses the conversation has, this one included. */
+  /** The number of responses in the conversation, including this one. */
   depth: number;
 }
 
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
 
-/** What an id of ours looks like; nothing else is asked for. */
+/** The form of our response ids; other ids are not looked up. */
 const FORM = /^resp_[0-9A-Za-z]{1,64}$/;
 
 const isSmall = (text: string): boolean =>
   text.length <= MAX_OPENED_BYTES && Buffer.byteLength(text) <= MAX_OPENED_BYTES && measureJson(text).values <= MAX_VALUES;
 
-/** An organization's own key: another's id leads nowhere. */
+/** The key includes the organization, so that another organization's id finds nothing. */
 const keyOf = (organization: string, id: string) => ({ id: `${organization}#${id}` });
 
 /**
- * The responses in the table of their name. The only code that knows their attributes. DynamoDB removes an item some time after it has expired, so an item's time
- * counts from the first moment.
+ * The responses in the table `responses`. The only code that knows their attributes. DynamoDB removes expired items late, so reads check the expiry.
  * @param now milliseconds since the epoch
  */
 export const createResponseStore = (database: Database, table: string, now: () => number) => {
   const nowSeconds = (): number => Math.floor(now() / 1_000);
   return {
-    /** Keeps a response for 30 days, unless it is too large, or was deleted while it was made. */
+    /** Stores a response for 30 days, unless it is too large, or was deleted while it was in progress. */
     put: async (organization: string, stored: StoredResponse): Promise<'kept' | 'too_large' | 'deleted'> => {
       const text = JSON.stringify(stored);
       if (!isSmall(text)) return 'too_large';
@@ -67,7 +66,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
       }
     },
 
-    /** The response, or undefined where there is none of this id, or none any more. */
+    /** The response; undefined if it does not exist or has expired. */
     get: async (organization: string, id: string): Promise<StoredResponse | undefined> => {
       if (!FORM.test(id)) return undefined;
       const { Item } = await database.send(new GetCommand({ TableName: table, Key: keyOf(organization, id), ConsistentRead: true }));
@@ -77,8 +76,8 @@ export const createResponseStore = (database: Database, table: string, now: () =
     },
 
     /**
-     * Deletes a response, and one that is still being made: where there is none yet, none of this id will be kept.
-     * @returns whether there was one. Where a reply was lost and what was there is not known any more, there was.
+     * Deletes a response. A response that is still in progress will not be stored.
+     * @returns whether it existed; also true if the database's reply was lost and the SDK sent the write again
      */
     delete: async (organization: string, id: string): Promise<boolean> => {
       if (!FORM.test(id)) return false;

@@ -18,7 +18,7 @@ const MAX_SOCKETS = 256;
 const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_STATUS = 500;
 
-/** Where the hosts of a partition are, by the beginning of its regions' names; everywhere else it is amazonaws.com (AWS's partitions.json). */
+/** The DNS suffix of a partition by the prefix of its region names; all others use amazonaws.com (AWS's partitions.json). */
 const DNS_SUFFIXES: Readonly<Record<string, string>> = {
   'cn-': 'amazonaws.com.cn',
   'eusc-': 'amazonaws.eu',
@@ -28,13 +28,13 @@ const DNS_SUFFIXES: Readonly<Record<string, string>> = {
   'eu-isoe-': 'cloud.adc-e.uk',
 };
 
-/** Lambda's own endpoint in a region. */
+/** The URL of Lambda's endpoint in a region. */
 export const lambdaEndpoint = (region: string): string => {
   const [, suffix = 'amazonaws.com'] = Object.entries(DNS_SUFFIXES).find(([prefix]) => region.startsWith(prefix)) ?? [];
   return `https://lambda.${region}.${suffix}`;
 };
 
-/** Lambda refused, or failed before the function had an answer. */
+/** Lambda rejected the invocation, or failed before the function answered. */
 class InvokeRefused extends Error {
   readonly status: number;
 
@@ -45,7 +45,7 @@ class InvokeRefused extends Error {
   }
 }
 
-/** What may have been different a moment later. A function that failed fails again; a time that is over stays over. */
+/** Whether a second attempt can succeed. A function that threw would throw again. */
 const isWorthRetrying = (error: unknown): boolean => {
   if (error instanceof FunctionError) return false;
   if (error instanceof InvokeRefused) return error.status === TOO_MANY_REQUESTS || error.status >= FIRST_SERVER_STATUS;
@@ -62,18 +62,18 @@ const readError = (body: string): { errorType?: string; errorMessage?: string } 
 };
 
 /**
- * Invokes a function of ours and waits for its result, by the API `Invoke` of Lambda
- * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). AWS's own client does the same for 70 kB more in the bundle.
- * Only for functions that may be run twice: a broken connection, a 429 and a 5XX are tried once more.
+ * Invokes one of our functions and waits for its result, with Lambda's API `Invoke`
+ * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). AWS's own client would add 70 kB to the bundle.
+ * Only for idempotent functions: a broken connection, a 429 and a 5XX are retried once.
  * @param functionName a name or an ARN
- * @param payload what the function gets as its event, up to 6 MB of JSON
+ * @param payload the function's event, up to 6 MB of JSON
  * @returns the function's result
  * @throws PayloadTooLarge (413) for more than 6 MB
- * @throws FunctionUnavailable whatever else went wrong; its cause is a FunctionError where the function itself threw
+ * @throws FunctionUnavailable for all other failures; its cause is a FunctionError if the function itself threw
  */
 export type InvokeFunction = (functionName: string, payload: unknown) => Promise<unknown>;
 
-/** Region, credentials and endpoint (AWS_ENDPOINT_URL_LAMBDA) come from the environment. Connections are kept. */
+/** Region, credentials and endpoint (AWS_ENDPOINT_URL_LAMBDA) come from the environment. Connections are kept alive. */
 export const createInvokeFunction = (): InvokeFunction => {
   const region = process.env.AWS_REGION ?? '';
   const { protocol, hostname, port } = new URL(process.env.AWS_ENDPOINT_URL_LAMBDA ?? lambdaEndpoint(region));
@@ -82,7 +82,7 @@ export const createInvokeFunction = (): InvokeFunction => {
     service: 'lambda',
     region,
     sha256: Sha256,
-    // They stay the same for the life of a process.
+    // Cached, because they don't change during the life of a process.
     credentials: () => (credentials ??= fromEnv()()),
   });
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS };

@@ -1,4 +1,4 @@
-/** A call that the model made, as its chat template gets it. */
+/** A tool call of the model, as its chat template gets it. */
 export interface PromptToolCall {
   id: string;
   type: 'function';
@@ -6,7 +6,7 @@ export interface PromptToolCall {
   function: { name: string; arguments: string };
 }
 
-/** A message in the words of the runtime. */
+/** A message in the runtime's format. */
 export interface PromptMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: string | null;
@@ -16,7 +16,7 @@ export interface PromptMessage {
   tool_calls?: PromptToolCall[];
 }
 
-/** Everything that a chat template renders into the model's prompt. */
+/** The input of a chat template, which renders it to the model's prompt. */
 export interface ChatPrompt {
   messages: PromptMessage[];
   tools?: Record<string, unknown>[];
@@ -24,10 +24,9 @@ export interface ChatPrompt {
   variables?: Record<string, unknown>;
 }
 
-/** Texts that go to the model as they are: text, or the ids of its tokens. Each is answered by itself. */
+/** Prompts that are sent to the model as they are, as text or token ids. Each is completed separately. */
 export interface TextPrompt {
   texts: (string | number[])[];
 }
 
-/** What a model is asked with. */
 export type Prompt = ChatPrompt | TextPrompt;

@@ -8,20 +8,20 @@ const isPrompt = (value: unknown): boolean => {
   return Array.isArray(messages) && messages.length > 0;
 };
 
-/** A prompt comes from our own functions, which have checked it: only its outer shape is looked at again. */
+/** Prompts come from our own functions, which have validated them, so only the outer shape is checked again. */
 const Prompt = z.custom<ChatPrompt>(isPrompt, 'expected a prompt with at least one message');
 
-/** How long is a prompt, and which of its messages stay where it must not be longer than a bound? */
+/** Asks for a prompt's length, and which of its messages to keep so that it stays within a limit. */
 export const FitQuestion = z.strictObject({
   operation: z.literal('fit'),
   files: TokenizerFiles,
   prompt: Prompt,
-  /** null: only count. */
+  /** null: only count the prompt. */
   max_prompt_tokens: z.int().min(1).nullable(),
 });
 export type FitQuestion = z.infer<typeof FitQuestion>;
 
-/** How long is an answer that broke off, and the prompt that it answers? */
+/** Asks for the length of an answer that broke off, and of its prompt. */
 export const CountQuestion = z.strictObject({
   operation: z.literal('count'),
   files: TokenizerFiles,
@@ -30,21 +30,21 @@ export const CountQuestion = z.strictObject({
 });
 export type CountQuestion = z.infer<typeof CountQuestion>;
 
-/** What are the tokens of a text as it is, or of a prompt that the chat template renders? */
+/** Asks for the tokens of a text, or of a prompt rendered with the chat template. */
 export const TokenizeQuestion = z.strictObject({
   operation: z.literal('tokenize'),
   files: TokenizerFiles,
   input: z.union([z.string(), Prompt]),
-  /** Whether the tokenizer adds what it puts around a text of its own accord. */
+  /** Whether to add the special tokens that the tokenizer puts around a text. */
   add_special_tokens: z.boolean(),
-  /** Whether a rendered prompt goes on to where the answer begins; without meaning for a text. */
+  /** Whether a rendered prompt ends with the start of the answer; no effect for a text. */
   add_generation_prompt: z.boolean(),
-  /** Whether the tokens are also given as the vocabulary has them. */
+  /** Whether to also return the tokens as the vocabulary spells them. */
   return_token_strs: z.boolean(),
 });
 export type TokenizeQuestion = z.infer<typeof TokenizeQuestion>;
 
-/** What is the text of these token ids? */
+/** Asks for the text of token ids. */
 export const DetokenizeQuestion = z.strictObject({
   operation: z.literal('detokenize'),
   files: TokenizerFiles,
@@ -52,6 +52,6 @@ export const DetokenizeQuestion = z.strictObject({
 });
 export type DetokenizeQuestion = z.infer<typeof DetokenizeQuestion>;
 
-/** Everything that the function `tokenizer` is asked. */
+/** The event of the function `tokenizer`. */
 export const TokenizerQuestion = z.discriminatedUnion('operation', [FitQuestion, CountQuestion, TokenizeQuestion, DetokenizeQuestion]);
 export type TokenizerQuestion = z.infer<typeof TokenizerQuestion>;

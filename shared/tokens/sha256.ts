@@ -7,7 +7,7 @@ const toBytes = (data: Bytes): string | Uint8Array => {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
 };
 
-/** SHA-256 in the form that the signer asks for: with a secret it is an HMAC. */
+/** SHA-256 with the interface that the signer needs; with a secret it is an HMAC. */
 export class Sha256 {
   readonly #secret: Bytes | undefined;
   #hash: Hash | Hmac;

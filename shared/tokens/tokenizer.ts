@@ -6,22 +6,22 @@ import { createInvokeFunction } from './invoke-function.ts';
 import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
 
 /**
- * The function `tokenizer`, for functions that are too small and too quick to load a tokenizer themselves.
- * @throws PromptRefused (400) when the chat template does not take the messages, Untokenizable (400) for a text that would take too long,
- *   PayloadTooLarge (413), else FunctionUnavailable (503) whatever goes wrong
+ * A client of the function `tokenizer`, for functions that are too small to load a tokenizer themselves.
+ * @throws PromptRefused (400) if the chat template rejects the messages, Untokenizable (400) for a text that would take too long,
+ *   PayloadTooLarge (413), FunctionUnavailable (503) for all other failures
  */
 export interface Tokenizer {
-  /** The length of a prompt; with a bound, also which of its messages stay so that it is no longer than that, if that can be. */
+  /** Counts a prompt; with a limit, also returns which messages to keep so that it fits, if possible. */
   fit(question: Omit<FitQuestion, 'operation'>): Promise<FitAnswer>;
-  /** The lengths of a prompt and of texts that a model wrote. */
+  /** Counts a prompt and texts that a model wrote. */
   count(question: Omit<CountQuestion, 'operation'>): Promise<CountAnswer>;
-  /** The tokens of a text or of a prompt. Throws TooLargeToTokenize (400) when there are more than a reply holds. */
+  /** Tokenizes a text or a prompt. Throws TooLargeToTokenize (400) if there are more tokens than a reply can have. */
   tokenize(question: Omit<TokenizeQuestion, 'operation'>): Promise<TokenizeAnswer>;
-  /** The text of tokens. Throws UnknownTokenId (400) and TooLargeToTokenize (400). */
+  /** Converts tokens to text. Throws UnknownTokenId (400) and TooLargeToTokenize (400). */
   detokenize(question: Omit<DetokenizeQuestion, 'operation'>): Promise<DetokenizeAnswer>;
 }
 
-/** @param functionName of the function `tokenizer`: the variable TOKENIZER_FUNCTION */
+/** @param functionName the name or ARN of the function `tokenizer` (TOKENIZER_FUNCTION) */
 export const createTokenizer = (functionName: string): Tokenizer => {
   const invoke = createInvokeFunction();
   const ask = async <Answer extends z.ZodType>(

@@ -1,4 +1,4 @@
-/** What a runtime's stream carries: only the fields that are used, each as loose as runtimes are. */
+/** A chunk of a runtime's stream: only the fields that we use, with all the variations of runtimes. */
 export interface UpstreamChunk {
   choices?: UpstreamChoice[] | null;
   usage?: UpstreamUsage | null;
@@ -10,14 +10,14 @@ export interface UpstreamChunk {
 export interface UpstreamChoice {
   index?: number;
   delta?: UpstreamDelta | null;
-  /** In place of `delta` where a runtime does not stream. */
+  /** Instead of `delta`, if a runtime does not stream. */
   message?: UpstreamDelta | null;
   finish_reason?: string | null;
-  /** The stop string, or the id of the token, that ended the answer. */
+  /** The stop string that ended the answer, or the id of the stop token. */
   stop_reason?: string | number | null;
   logprobs?: { content?: unknown[] | null } | null;
   token_ids?: number[] | null;
-  /** Of plain completions, in place of a delta, and of the prompt of each choice. */
+  /** In plain completions, instead of a delta. */
   text?: string | null;
   prompt_token_ids?: number[] | null;
 }

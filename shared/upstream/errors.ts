@@ -4,14 +4,13 @@ export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity'
 
 const texts: Record<UpstreamCode, string> = {
   upstream_error: 'The model failed to answer. Nothing is wrong with the request; try it again.',
-  upstream_timeout:
-    'The model took too long to answer. Lower max_tokens; an answer in one piece has 280 seconds, with stream: true it has 580.',
+  upstream_timeout: 'The model took too long to answer. Lower max_tokens. The limit is 280 seconds, or 580 seconds with stream: true.',
   no_capacity: 'The model has no free capacity at the moment. Try again shortly.',
   model_not_ready: 'The model is starting. Try again in a few moments.',
 };
 const retryAfterSeconds: Record<UpstreamCode, number> = { upstream_error: 1, upstream_timeout: 5, no_capacity: 5, model_not_ready: 30 };
 
-/** Whatever an upstream can do, as the caller sees it: 503 and when to try again. `detail` is for the log alone. */
+/** A failure of the upstream, as the caller sees it: 503 with `Retry-After`. `detail` is for the log only. */
 export class UpstreamFailed extends ApiError {
   readonly detail: string;
   constructor(code: UpstreamCode, detail: string) {
@@ -20,18 +19,18 @@ export class UpstreamFailed extends ApiError {
   }
 }
 
-/** The connection broke while the container may have been at work: nobody else must be given the same work. */
+/** The connection broke while the container may have been processing the request, so no other target may be tried. */
 export class BrokenAtWork extends UpstreamFailed {
   constructor(error: unknown) {
     super('upstream_error', `The connection broke before any answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** Properties that only a runtime can judge wholly, as its words name them. */
+/** Fields that only a runtime can fully validate, as its error messages name them. */
 const JUDGED =
   /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
 
-/** The container refused the request itself: 400 with its words. */
+/** The container rejected the request: 400 with the container's message. */
 export class RefusedByModel extends ApiError {
   constructor(message: string, names: FieldNames = {}) {
     const isTooLong = /maximum context length/i.test(message);
@@ -46,16 +45,16 @@ export class RefusedByModel extends ApiError {
   }
 }
 
-/** The container could not read what we made of the request: our fault. */
+/** The container could not parse the body that we sent: our own bug. */
 export class MistranslatedRequest extends Error {}
 
-/** vLLM's answer to every schema error, and the properties that only we set: we sent what we should have refused. */
+/** vLLM's message for schema errors, and fields that only we set: in these cases we sent a body that we should have rejected. */
 const OUR_WORDS = /Cannot find suitable handler for request|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
-/** An endpoint or a component that is still made, or is gone. */
+/** An endpoint or an inference component that is still being created, or was deleted. */
 const NOT_THERE = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
-/** Container statuses that speak of the request; what else is below 500 speaks of its load or of how it was set up. */
+/** Container statuses for errors in the request; other statuses below 500 are about the container's load or setup. */
 const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
 
@@ -75,12 +74,12 @@ const byName: Record<string, UpstreamCode> = {
   TimeoutError: 'upstream_timeout',
 };
 
-/** Whether the connection to the runtime was closed under us. */
+/** Whether the other side closed the connection. */
 export const isBrokenConnection = (error: unknown): boolean => BROKEN.has((error as Thrown).code ?? '');
 
 /**
- * Anything that the SageMaker runtime or its connection threw, as an error that may be told.
- * @param names what the route calls the properties that a container may refuse
+ * Converts anything that the SageMaker runtime or its connection threw to an error for callers, or to a MistranslatedRequest.
+ * @param names the route's names for fields that a container can reject
  */
 export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
   if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
@@ -96,7 +95,7 @@ export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NOT_THERE.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
-  // The SDK calls a broken connection a timeout too.
+  // The SDK also reports a broken connection as a timeout.
   if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);
   return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
 };
@@ -107,7 +106,7 @@ const containerMessage = (body: string): { text: string; isSchemaFault: boolean 
     const parsed = JSON.parse(body) as { error?: { message?: unknown } | string; message?: unknown; detail?: unknown };
     const nested = typeof parsed.error === 'object' ? parsed.error?.message : parsed.error;
     const message = nested ?? parsed.message ?? parsed.detail;
-    // What is no text is a list of what the container's schema found: words for us, not for a caller.
+    // Anything but text is a list of schema errors, which is for us and not for callers.
     return { text: typeof message === 'string' ? message : '', isSchemaFault: message !== undefined && typeof message !== 'string' };
   } catch {
     return { text: body, isSchemaFault: false };
@@ -115,14 +114,14 @@ const containerMessage = (body: string): { text: string; isSchemaFault: boolean 
 };
 
 const MAX_TEXT = 1_000;
-const GENERIC = 'The model refused the request.';
+const GENERIC = 'The model rejected the request.';
 const INTERNAL =
   /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b[\w.-]+\.(?:internal|local|amazonaws\.com)\b(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
 
-/** A container's words without account ids, ARNs, URLs, file paths; a traceback is not told at all. */
+/** A container's message without account ids, ARNs, URLs and file paths; a generic message instead of a traceback. */
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
-  // Cut first, because the search is quadratic in text that was made for it; but not through what must not be seen.
+  // Cut first, because the search can be quadratic for hostile text; cut at twice the length, so that the final cut splits nothing internal.
   return text
     .slice(0, 2 * MAX_TEXT)
     .replace(INTERNAL, '[…]')

@@ -7,36 +7,36 @@ import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
 import { createStreamReader } from './read-stream.ts';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
-/** Silence on the connection for longer than this means that the container is gone. */
+/** A connection without data for longer than this is considered lost. */
 const SILENCE_TIMEOUT_MS = 300_000;
 const MAX_SOCKETS = 1_024;
-/** A kept connection that was closed under us breaks at once; one that breaks later may have brought the request to the container. */
+/** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
 const STALE_CONNECTION_MS = 250;
-/** After its terminator a stream is read to its end, so that the connection can serve again, but for no longer than this. */
+/** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
 const DRAIN_MS = 1_000;
 
 export interface Invocation {
   target: Target;
-  /** The JSON that the container is asked. */
+  /** The JSON body for the container. */
   body: string;
-  /** How many answers must come to their end. */
+  /** The number of choices that must finish. */
   choices: number;
   signal: AbortController;
-  /** Requests with the same one have prompts that begin alike: told to an endpoint that routes by prefixes. */
+  /** Equal for requests whose prompts begin alike; sent to endpoints with prefix-aware routing. */
   affinity?: string | undefined;
-  /** What the route calls properties that a chat completion calls otherwise. */
+  /** The route's names for a chat completion's fields. */
   names?: FieldNames | undefined;
-  /** Called when the container has taken the request: the head of its answer is here. */
+  /** Called when the container has accepted the request and the head of its reply has arrived. */
   onHead?: () => void;
 }
 
-/** Starts an invocation and gives the chunks of its answer, a batch for each payload part. Throws only errors that may be told. */
+/** Starts an invocation and yields the chunks of its answer, one batch per payload part. Throws the errors of `toUpstreamError`. */
 export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>;
 
 /**
- * The SageMaker runtime. ALWAYS the streaming call: the plain one dies at 60 s. Never retried by the SDK, because an
- * invocation is not idempotent; but sent once more when the connection broke at once, as a kept connection does
- * that was closed while its environment was frozen. One client a region, made when first needed.
+ * Invokes the SageMaker runtime. ALWAYS uses the streaming call: the plain one times out after 60 s. The SDK never retries, because an invocation is
+ * not idempotent. It is sent once more only if the connection broke at once, as a keep-alive connection does that was closed while the environment
+ * was frozen. There is one client per region, created when first needed.
  */
 export const createInvoke = (): Invoke => {
   const clients = new Map<string, SageMakerRuntimeClient>();
@@ -98,7 +98,7 @@ export const createInvoke = (): Invoke => {
     } catch (error) {
       throw toUpstreamError(error, names);
     } finally {
-      // Leaving the loop does not stop the container; aborting does.
+      // Only an abort stops the container; leaving the loop does not.
       if (!isRead) signal.abort();
     }
   };

@@ -1,9 +1,9 @@
 import type { UpstreamChunk } from './chunk.ts';
 import { UpstreamFailed } from './errors.ts';
 
-/** What a runtime calls an answer that it broke off. */
+/** The finish reasons of an answer that the runtime aborted. */
 const FAILED_REASONS = new Set(['abort', 'error']);
-/** A line longer than this is no stream of tokens. */
+/** No stream of tokens has a line longer than this. */
 const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
 const MAX_DETAIL_CHARACTERS = 500;
 
@@ -11,15 +11,14 @@ const failed = (what: string, text = ''): UpstreamFailed =>
   new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`);
 
 /**
- * Reads a runtime's stream: server-sent events or JSON lines, `\n` or `\r\n`, in parts that cut anywhere, also inside a
- * character. An error, as an event or as a field of its own as llama.cpp sends it, is a failure: what came before it is given first,
- * then it is thrown.
- * @param choices how many answers must come to their end for the stream to be complete
+ * Reads a runtime's stream: server-sent events or JSON lines, with `\n` or `\r\n`, in parts that can end anywhere, even inside a character. An error
+ * event, or an `error:` field as llama.cpp sends it, is a failure: the chunks before it are returned first, then it is thrown.
+ * @param choices the number of choices that must finish for the stream to be complete
  */
 export const createStreamReader = (choices = 1) => {
   const decoder = new TextDecoder();
   const finished = new Set<number>();
-  /** Of a line that has not ended: its pieces, joined only at its end, because a line may come in thousands of them. */
+  /** The pieces of an unfinished line. They are joined only at its end, because a line can have thousands of pieces. */
   let pieces: string[] = [];
   let pieceCharacters = 0;
   let data: string | undefined;
@@ -73,7 +72,7 @@ export const createStreamReader = (choices = 1) => {
     else if (line.startsWith('error:') && !isDone) throw failed('The stream holds an error', line.slice(6).trim());
   };
 
-  /** The lines that end in this text. */
+  /** Processes the lines that end in this text. */
   const takeLines = (text: string, chunks: UpstreamChunk[]): void => {
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
@@ -90,7 +89,7 @@ export const createStreamReader = (choices = 1) => {
     if (pieceCharacters + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream holds a line without end.');
   };
 
-  /** Gives what was read before a failure; the failure is thrown by the next call. */
+  /** Returns the chunks before a failure; the next call throws the failure. */
   const reading = (read: (chunks: UpstreamChunk[]) => void): UpstreamChunk[] => {
     if (failure) throw failure;
     const chunks: UpstreamChunk[] = [];
@@ -112,7 +111,7 @@ export const createStreamReader = (choices = 1) => {
     /** The chunks that this part completes, in order. */
     push: (part: Uint8Array): UpstreamChunk[] => reading((chunks) => takeLines(decoder.decode(part, { stream: true }), chunks)),
 
-    /** The stream has ended: gives what a last unterminated line held. */
+    /** Ends the stream and returns the chunks of a last unterminated line. */
     end: (): UpstreamChunk[] =>
       reading((chunks) => {
         const line = pieces.join('').trimEnd();
@@ -122,7 +121,7 @@ export const createStreamReader = (choices = 1) => {
         checkComplete();
       }),
 
-    /** What has failed and was not thrown yet. */
+    /** The failure, if there is one. */
     get failure(): UpstreamFailed | undefined {
       return failure;
     },

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import type { ChatPrompt, TextPrompt } from '../tokens/prompt.ts';
 import { type Dialect, sentAs } from './dialects/dialect.ts';
 
-/** What every runtime is sent, beside the prompt. */
+/** What every body for a runtime has, in addition to the prompt. */
 export interface BodyFacts {
-  /** The name that the container knows the model by; '' = its own. */
+  /** The container's name for the model; '' for its default. */
   containerModel: string;
   maxTokens: number;
   requestId: string;
@@ -14,9 +14,9 @@ export interface BodyFacts {
 type BoundField = 'max_completion_tokens' | 'prompt_cache_isolation_key';
 
 /**
- * The body for a runtime. It always asks for a stream with usage and always has a bound, because the reservation and the bill depend on both.
- * `request_id` finds the request in the runtime's log; the salt keeps one tenant's prompts out of another's cache.
- * @param more further fields, in the runtime's names
+ * The body for a runtime. It always requests a stream with usage and a token limit, because the reservation and the charge depend on both. `request_id`
+ * identifies the request in the runtime's log; the salt separates the prompt caches of organizations.
+ * @param more further fields, with the runtime's names
  */
 export const requestBody = (
   { fields }: Pick<Dialect<BoundField>, 'fields'>,

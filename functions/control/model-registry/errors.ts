@@ -14,7 +14,7 @@ export class ChecksFailed extends Conflict {
     super({
       code: 'checks_failed',
       param: 'accept_failed_checks',
-      message: `${firstFailed(report)} To store the model all the same, send accept_failed_checks: true.`,
+      message: `${firstFailed(report)} To save the model anyway, send accept_failed_checks: true.`,
     });
   }
 }
@@ -22,7 +22,7 @@ export class ChecksFailed extends Conflict {
 const firstFailed = ({ targets, tokenizer }: RegistrationReport): string => {
   for (const [index, { endpoint, checks }] of targets.entries()) {
     const failed = checks.find(({ passed }) => !passed);
-    if (failed) return `The check '${failed.name}' of targets[${index}], '${endpoint}', has failed: ${failed.detail}`;
+    if (failed) return `The check '${failed.name}' failed for targets[${index}] ('${endpoint}'): ${failed.detail}`;
   }
-  return `The check of the tokenizer has failed: ${tokenizer?.detail}`;
+  return `The tokenizer check failed: ${tokenizer?.detail}`;
 };

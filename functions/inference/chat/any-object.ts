@@ -3,8 +3,8 @@ import * as z from 'zod';
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * An object of the caller's own, which is handed on as it came: zod's record would make a copy of it, key by key, of which it may have a hundred thousand.
- * @param message in place of zod's words for another value
+ * A schema for any object, which is passed on without a copy: zod's record would copy it key by key, and it can have a hundred thousand keys.
+ * @param message the error for other values, instead of zod's
  */
 export const anyObject = (message?: string): z.ZodType<Record<string, unknown>> => {
   const schema = z

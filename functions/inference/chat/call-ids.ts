@@ -1,23 +1,23 @@
 import type { Message, ToolCall } from './message.ts';
 
-/** A message that stands where no chat template can render it. */
+/** A message in a position where no chat template can render it. */
 export interface MessageFault {
   path: (string | number)[];
   message: string;
 }
 
-/** The calls that an assistant's turn makes, in today's form. */
+/** The tool calls of an assistant message; the deprecated `function_call` is converted to one. */
 export const callsOf = ({ tool_calls, function_call }: Message): ToolCall[] =>
   tool_calls?.length ? tool_calls : function_call ? [{ type: 'function', function: function_call }] : [];
 
-/** The calls of one turn while their results come in. */
+/** The calls of one assistant message while they are matched with their results. */
 interface OpenCalls {
   calls: ToolCall[];
-  /** null: a call without an id, until a result names it. */
+  /** null: the call has no id yet; it takes the id of the result that answers it. */
   ids: (string | null)[];
 }
 
-/** The call that a result answers, by its position. */
+/** The index of the call that a result answers, or -1. */
 const positionOf = ({ role, name, tool_call_id }: Message, { calls, ids }: OpenCalls): number => {
   if (role === 'function')
     return Math.max(
@@ -31,28 +31,25 @@ const positionOf = ({ role, name, tool_call_id }: Message, { calls, ids }: OpenC
 
 const faultOf = ({ role, tool_call_id }: Message, index: number, { calls }: OpenCalls): MessageFault => {
   const fault = (field: string, message: string): MessageFault => ({ path: ['messages', index, field], message });
-  if (calls.length === 0) return fault('role', `a '${role}' message must come after the assistant message whose call it answers`);
+  if (calls.length === 0) return fault('role', `a '${role}' message must follow the assistant message that made the call`);
   if (!tool_call_id)
-    return fault(
-      'tool_call_id',
-      `expected the id of the call that it answers: the assistant message before it makes ${calls.length} calls`,
-    );
-  return fault('tool_call_id', 'the assistant message before it makes no call of this id');
+    return fault('tool_call_id', `expected the id of a tool call: the preceding assistant message makes ${calls.length} calls`);
+  return fault('tool_call_id', 'the preceding assistant message makes no call with this id');
 };
 
-/** Which call each result answers, and the id that both have. */
+/** Tool calls matched with their results: each pair shares one id. */
 export interface PairedCalls {
-  /** The ids of each assistant turn's calls, by the index of its message. */
+  /** The ids of each assistant message's calls, by the index of the message. */
   callIds: ReadonlyMap<number, readonly string[]>;
   /** The id of the call that each result answers, by the index of its message. */
   resultIds: ReadonlyMap<number, string>;
-  /** The first message that breaks the rules of order that chat templates rest on. */
+  /** The first message in an order that chat templates can't render. */
   fault: MessageFault | undefined;
 }
 
 /**
- * Pairs calls with their results. A result follows the assistant turn that called for it, before the next turn, and names one of its calls. A
- * call without an id takes the one that its result names, or one of ours; a result without an id answers the only call there is.
+ * Matches tool calls with their results. A result must follow the assistant message with its call, before the next assistant or user message.
+ * A call without an id takes the id of its result, or a generated one; a result without an id answers the message's only call.
  */
 export const pairCalls = (messages: readonly Message[]): PairedCalls => {
   const turns = new Map<number, OpenCalls>();

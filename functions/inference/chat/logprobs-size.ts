@@ -1,30 +1,30 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 
 /**
- * More log probabilities than this are not held beside each other: each is many times the size of its text. With this many, gathered into one reply
+ * The most log probabilities to hold in memory at once: each is many times the size of its text. With this many, collected into one response
  * or read as one line, a function stays below 200 MB.
  */
 export const MAX_LOGPROBS = 70_000;
 
 interface LogprobsSize {
-  /** How many tokens have log probabilities at most. */
+  /** The most tokens that can have log probabilities. */
   tokens: number;
-  /** Of how many likeliest tokens at each place, beside the one that stands there. */
+  /** How many of the most likely tokens are listed at each position, in addition to the chosen one. */
   top: number;
-  /** What the count is made of, in the caller's words. */
+  /** How the count is calculated, with the caller's field names. */
   formula: string;
-  /** What cannot hold them, and what can be done about it. */
+  /** What the limit applies to, and what the caller can do about it. */
   holder: string;
   remedy: string;
-  /** The property that asks for them. */
+  /** The field that requests them. */
   param: string;
   most?: number;
 }
 
-/** 400 when a reply may hold more log probabilities than can be held. */
+/** @throws InvalidRequest when a response could have more log probabilities than fit into memory */
 export const checkLogprobsSize = ({ tokens, top, formula, holder, remedy, param, most = MAX_LOGPROBS }: LogprobsSize): void => {
   const count = tokens * (top + 1);
   if (count <= most) return;
-  const message = `Up to ${count} log probabilities (${formula}) are too many for ${holder}, which holds ${most}. ${remedy}`;
+  const message = `This request can return up to ${count} log probabilities (${formula}), but ${holder} can hold at most ${most}. ${remedy}`;
   throw new InvalidRequest({ param, message });
 };

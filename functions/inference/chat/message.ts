@@ -8,17 +8,17 @@ const MAX_PARTS = 4_096;
 const MAX_CALLS = 128;
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
-/** An assistant's refusal, as clients replay it. */
+/** A refusal of the assistant, as clients replay it. */
 const RefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: z.string() });
 
-/** Text as clients send it: a string, or parts of which only text is taken. */
+/** Text as clients send it: a string or text parts. */
 const Content = z.union([z.string(), firstFault(z.array(z.union([TextPart, RefusalPart])).max(MAX_PARTS))], {
   error: 'expected a string or an array of text parts ({ "type": "text", "text": … }); images, audio and files are not supported',
 });
 
-const Arguments = z.union([z.string(), anyObject()], { error: 'expected a string of JSON, or an object' });
+const Arguments = z.union([z.string(), anyObject()], { error: 'expected a JSON string or an object' });
 
-/** A call in an assistant's turn as clients replay it (interface 2.2). */
+/** A tool call of an assistant message, as clients replay it (interface 2.2). */
 export const ToolCall = z.looseObject({
   id: Label.nullish(),
   type: z.literal('function', { error: "expected 'function': only function tools are supported" }).default('function'),
@@ -26,7 +26,7 @@ export const ToolCall = z.looseObject({
 });
 export type ToolCall = z.output<typeof ToolCall>;
 
-/** A message of the conversation (interface 2.2), with the roles `developer` and `function` that real clients send too. */
+/** A message of the conversation (interface 2.2), plus the roles `developer` and `function`, which real clients send too. */
 export const Message = z
   .looseObject({
     role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
@@ -40,12 +40,11 @@ export const Message = z
     function_call: z.looseObject({ name: Label, arguments: Arguments.nullish() }).nullish(),
   })
   .refine(({ content, role }) => content != null || !NEEDS_CONTENT.has(role), {
-    error: 'expected a string: a message of this role cannot come without content',
+    error: 'expected a string: messages with this role must have content',
     path: ['content'],
   });
 export type Message = z.output<typeof Message>;
 
 const NEEDS_CONTENT = new Set(['system', 'developer', 'user']);
 
-/** A conversation. */
 export const Messages = firstFault(z.array(Message).min(1, 'expected at least one message').max(MAX_MESSAGES));

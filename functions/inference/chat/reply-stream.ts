@@ -10,7 +10,7 @@ import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 import { type CallStep, callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
-/** One choice of a stream: whether it has ended, and the calls that it makes. */
+/** One choice of a stream: whether it has finished, and its tool calls. */
 interface ChoiceState {
   hasFinished: boolean;
   calls?: ReturnType<typeof createCallReader>;
@@ -25,7 +25,7 @@ const toCallDelta = ({ index, opened, arguments: text }: CallStep): string =>
       : { index, function: { arguments: text } },
   );
 
-/** The deprecated form has room for the first call only. */
+/** The deprecated `function_call` can hold only the first call. */
 const toFunctionDelta = (steps: readonly CallStep[]): string => {
   const own = steps.filter(({ index }) => index === 0);
   const opened = own.find((step) => step.opened)?.opened;
@@ -34,15 +34,15 @@ const toFunctionDelta = (steps: readonly CallStep[]): string => {
 };
 
 /**
- * A runtime's chunks as the stream of interface 2.4: for each choice a role chunk first and one finish, choices interleaved as they come;
- * the usage only if asked for, after all of them; and `[DONE]`. Each method gives whole server-sent events. The constant head of every
- * chunk is serialized once.
+ * Converts a runtime's chunks to the stream of interface 2.4. Each choice has a role chunk first and one finish chunk last; choices are interleaved
+ * as they arrive. The usage follows if the caller requested it, then `[DONE]`. Every method returns whole server-sent events. The constant head of
+ * the chunks is serialized once.
  */
 export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
   const head = `data: ${JSON.stringify({ id: facts.id, object: 'chat.completion.chunk', created: facts.created, model: facts.model }).slice(0, -1)},"choices":`;
   const tail = form.includeUsage ? ',"usage":null}\n\n' : '}\n\n';
   const choices = new Map<number, ChoiceState>();
-  /** The ends that wait for the measurements. */
+  /** Finish chunks that wait for the measurements. */
   const held: string[] = [];
   let promptTokenIds: number[] | null = null;
   let metrics: Record<string, unknown> | undefined;
@@ -102,7 +102,7 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
   };
 
   return {
-    /** The events for some chunks; '' when they hold nothing for the caller. */
+    /** The events for some chunks; '' when they have nothing for the caller. */
     take: (chunks: readonly UpstreamChunk[]): string => {
       let events = '';
       for (const chunk of chunks) {
@@ -112,7 +112,7 @@ export const createChatStream = (facts: ReplyFacts, form: ReplyForm) => {
       }
       return events;
     },
-    /** The events that come after the last choice: ends that waited for the measurements, and the usage if it was asked for. */
+    /** The events after the last choice: finish chunks that waited for the measurements, and the usage if it was requested. */
     usage: (usage: UpstreamUsage): string =>
       heldEnds() + (form.includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(usage))}}\n\n` : ''),
     end: (): string => DONE,

@@ -2,7 +2,7 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type Upst
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { callIdPrefix, createCallReader, finishReasonOf, type ReplyForm, stopReasonOf, usageOf } from './reply.ts';
 
-/** Gathers one choice. */
+/** Collects one choice. */
 const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
   const calls = createCallReader(callIdPrefix(facts, index));
   const logprobs: unknown[] = [];
@@ -20,7 +20,7 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
       content += textOf(delta?.content);
       if (delta) reasoning += reasoningOf(delta);
       if (Array.isArray(delta?.tool_calls)) calls.take(delta.tool_calls);
-      // Not spread: a runtime may send more at once than a call takes arguments.
+      // Not spread: one chunk can have more entries than a function call can have arguments.
       for (const entry of choice.logprobs?.content ?? []) logprobs.push(entry);
       for (const id of choice.token_ids ?? []) tokenIds.push(id);
       if (!choice.finish_reason) return;
@@ -54,7 +54,7 @@ const createChoice = (index: number, facts: ReplyFacts, form: ReplyForm) => {
   };
 };
 
-/** A runtime's chunks gathered into the one object of interface 2.3, every key of it and of OpenAI's there, null where there is nothing. */
+/** Collects a runtime's chunks into the object of interface 2.3, with every key of OpenAI's too; keys without a value are null. */
 export const createChatCompletion = (facts: ReplyFacts, form: ReplyForm) => {
   const choices = new Map<number, ReturnType<typeof createChoice>>();
   let promptTokenIds: number[] | null = null;

@@ -1,23 +1,23 @@
 import { textOf, type UpstreamChoice, type UpstreamToolCall, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 
-/** What the caller's request decides about the form of its reply. */
+/** What the request says about the form of its response. */
 export interface ReplyForm {
   includeUsage: boolean;
   tokenIds: boolean;
-  /** The deprecated `function_call` in place of `tool_calls`. */
+  /** Use the deprecated `function_call` instead of `tool_calls`. */
   isLegacy: boolean;
 }
 
 const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
 
-/** A runtime's finish reason in OpenAI's words; one that OpenAI does not know, or a call that was never made, is `stop`. */
+/** Converts a runtime's finish reason to OpenAI's; a reason that OpenAI doesn't define, or one for calls where there are none, becomes `stop`. */
 export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls: boolean): string => {
   if (reason === 'tool_calls' || reason === 'function_call') return !hasCalls ? 'stop' : isLegacy ? 'function_call' : 'tool_calls';
   return FINISH_REASONS.has(reason) ? reason : 'stop';
 };
 
-/** The stop string, or the decimal id of the token, that ended an answer. */
+/** The stop string that ended an answer, or the decimal id of the stop token. */
 export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => (stop_reason == null ? null : String(stop_reason));
 
 /** The usage object of interface 2.3. */
@@ -33,17 +33,17 @@ export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   };
 };
 
-/** A call as far as the runtime has said it. */
+/** A tool call as far as the runtime has sent it. */
 export interface CallInProgress {
   id: string;
   name: string;
   arguments: string;
 }
 
-/** A call under the index that its runtime gave it, if any. */
+/** A call with the index that its runtime gave it, if any. */
 type KeyedCall = CallInProgress & { key: number | undefined };
 
-/** What a delta adds to a call: the call itself where it has just got its name, and the text of its arguments. */
+/** What a delta adds to a call: the call itself if the delta completes its name, and more text of its arguments. */
 export interface CallStep {
   index: number;
   opened?: CallInProgress;
@@ -51,15 +51,14 @@ export interface CallStep {
 }
 
 /**
- * Follows the calls of one choice. Runtimes repeat ids and names, leave ids and indexes out, send the name after the first arguments, or
- * whole calls one after the other; out of it come steps of which the first of a call has its id and name, and the others only arguments.
- * @param idPrefix of ids where the runtime gives none
+ * Reads the tool calls of one choice. Runtimes repeat ids and names, omit ids and indexes, send the name after the first arguments, or send
+ * whole calls one after the other. In the resulting steps, the first step of a call has its id and name, and the others only arguments.
+ * @param idPrefix the prefix of generated ids, for runtimes that send none
  */
 export const createCallReader = (idPrefix: string) => {
-  /** Every call in the order of its first word. */
   const calls: KeyedCall[] = [];
 
-  /** The call that a delta speaks of: another id with a name is another call, whatever the index. */
+  /** The call that a delta belongs to. A different id together with a name begins another call, whatever the index. */
   const callOf = ({ index, id, function: called }: UpstreamToolCall): KeyedCall | undefined => {
     const key = index ?? undefined;
     const candidate = key === undefined ? calls.at(-1) : calls.findLast((call) => call.key === key);
@@ -87,10 +86,10 @@ export const createCallReader = (idPrefix: string) => {
         if (!wasOpen) return call.name ? [{ index, opened: call, arguments: call.arguments }] : [];
         return text ? [{ index, arguments: text }] : [];
       }),
-    /** The calls that have a name, in their order. */
+    /** The calls that have a name, in the order of their first deltas. */
     calls: (): CallInProgress[] => calls.filter(({ name }) => name !== ''),
   };
 };
 
-/** Unique within a reply, and the same however often it is made. */
+/** A prefix of call ids: unique within a response, and the same each time the response is created. */
 export const callIdPrefix = ({ id }: ReplyFacts, choice: number): string => `call_${id.slice(id.indexOf('-') + 1)}_${choice}_`;

@@ -7,9 +7,8 @@ import { Count, Switch, samplingExtras, samplingFault, samplingFields } from './
 import { AnySchema, FunctionCall, FunctionName, Functions, functionsOf, ToolChoice, Tools, toolFault } from './tool.ts';
 
 const MAX_METADATA_BYTES = 16 * 1024;
-/** Beyond this no draft text is worth reading. */
 const MAX_DRAFT_ITEMS = 131_072;
-/** An object of the caller's own, kept on the usage event. */
+/** An object that the caller defines; it is stored with the usage event. */
 export const Metadata = anyObject().refine(
   (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
   `expected at most ${MAX_METADATA_BYTES} bytes of JSON`,
@@ -27,7 +26,7 @@ const Prediction = z.union(
 );
 
 const ReasoningEffort = z.union([z.enum(['low', 'medium', 'high', 'none']), z.int().min(1), z.boolean()], {
-  error: "expected 'low', 'medium', 'high' or 'none', a number of tokens from 1, or a boolean",
+  error: "expected 'low', 'medium', 'high' or 'none', a number of tokens (at least 1), or a boolean",
 });
 
 const Thinking = z.discriminatedUnion(
@@ -36,9 +35,9 @@ const Thinking = z.discriminatedUnion(
   { error: `expected { "type": "enabled" } or { "type": "disabled" }` },
 );
 
-/** Why a schema for the answer is refused, and what to send in its place. */
+/** The error for a `json_schema` response format, with what to send instead. */
 export const NO_SCHEMA =
-  'json_schema is not accepted: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
+  'json_schema is not supported: send { "type": "json_object" } and describe the object in a message, or send a function tool with the schema as its parameters and "tool_choice": "required"';
 
 const ResponseFormat = z.strictObject({
   type: z.enum(['json_object', 'text'], {
@@ -46,7 +45,7 @@ const ResponseFormat = z.strictObject({
   }),
 });
 
-/** As OpenAI defines it, where the deployer has switched structured outputs on. */
+/** As OpenAI defines it; accepted only if the operator has enabled structured outputs. */
 const StructuredResponseFormat = z.discriminatedUnion(
   'type',
   [
@@ -67,14 +66,14 @@ const StructuredResponseFormat = z.discriminatedUnion(
 
 export const StreamOptions = z.looseObject({ include_usage: Switch });
 
-/** The properties of interface 2.1, in its order. */
+/** The fields of interface 2.1, in its order. */
 const documented = {
   model: z.string().min(1).max(256),
   messages: Messages,
   temperature: samplingFields.temperature,
   top_p: samplingFields.top_p,
   max_tokens: Count,
-  /** The newer name; it wins when both are set. */
+  /** The newer name; it takes precedence over `max_tokens`. */
   max_completion_tokens: Count,
   n: samplingFields.n,
   stop: samplingFields.stop,
@@ -120,13 +119,12 @@ const documented = {
 
 const AnyChatCompletionRequest = z.looseObject({ ...documented, ...samplingExtras });
 
-/** The chat completion request: unknown properties are accepted at every level but in `response_format`, and go nowhere. */
+/** The chat completion request. Unknown fields are accepted everywhere except in `response_format`, and dropped. */
 export type ChatCompletionRequest = z.output<typeof AnyChatCompletionRequest>;
 
 export type ChatField = keyof typeof documented;
 export type ChatExtra = keyof typeof samplingExtras;
 
-/** The names of interface 2.1. */
 export const chatFields = Object.keys(documented) as ChatField[];
 
 interface Fault {
@@ -134,11 +132,11 @@ interface Fault {
   message: string;
 }
 
-/** The caller's bound on each choice; undefined where the request has none. */
+/** The caller's token limit for each choice; undefined if the request has none. */
 export const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatCompletionRequest): number | undefined =>
   max_completion_tokens ?? max_tokens ?? undefined;
 
-/** The first contradiction between several fields. */
+/** The first contradiction between fields. */
 const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
   const { stream, stream_options, logprobs, top_logprobs, thinking, reasoning_effort } = request;
   const fault = (path: string, message: string): Fault => ({ path: [path], message });
@@ -149,7 +147,7 @@ const contradiction = (request: ChatCompletionRequest): Fault | undefined => {
 };
 /**
  * The schema of a chat completion request.
- * @param structuredOutputs whether `response_format` may be OpenAI's `json_schema`; the interface itself refuses it
+ * @param structuredOutputs whether `response_format` can be OpenAI's `json_schema`, which the interface itself rejects
  */
 export const chatCompletionRequest = (structuredOutputs: boolean): z.ZodType<ChatCompletionRequest> =>
   AnyChatCompletionRequest.extend({
@@ -159,5 +157,5 @@ export const chatCompletionRequest = (structuredOutputs: boolean): z.ZodType<Cha
     if (fault) context.addIssue({ code: 'custom', ...fault });
   });
 
-/** Whether the request has tools, in today's words or in the deprecated ones. */
+/** Whether the request has `tools` or the deprecated `functions`. */
 export const hasTools = (request: ChatCompletionRequest): boolean => functionsOf(request).length > 0;

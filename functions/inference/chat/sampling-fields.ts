@@ -17,16 +17,16 @@ const Stop = z.union([StopString, firstFault(z.array(StopString).max(4))], {
   error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',
 });
 
-const Seed = z.number().refine((seed) => Number.isInteger(seed) && Math.abs(seed) <= INT64, 'expected an integer of 64 bits');
+const Seed = z.number().refine((seed) => Number.isInteger(seed) && Math.abs(seed) <= INT64, 'expected a 64-bit integer');
 
 const isSmall = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_BIASES;
 
-// The size first: a record keeps an issue for each of its keys.
+// The size is checked first, because a zod record creates an issue for each invalid key.
 const LogitBias = z
   .custom<Record<string, number>>(isSmall, { error: `expected at most ${MAX_BIASES} token ids`, abort: true })
   .pipe(z.record(z.string().regex(/^\d{1,9}$/, 'expected token ids as keys'), z.number().min(-100).max(100)));
 
-/** The documented properties that say how tokens are chosen, and how many answers of them are made. */
+/** The documented fields that control sampling and the number of choices. */
 export const samplingFields = {
   temperature: z.number().min(0).max(2).nullish(),
   top_p: Share,
@@ -45,7 +45,7 @@ export const samplingFields = {
   ignore_eos: Switch,
 };
 
-/** Properties beyond the interface that a dialect may pass on; checked here, so that a runtime never sees a wrong type. */
+/** Fields beyond the interface that a dialect can pass on; checked here, so that a runtime never gets a wrong type. */
 export const samplingExtras = {
   min_tokens: z.int().min(0).nullish(),
   stop_token_ids: TokenIds,
@@ -55,23 +55,23 @@ export const samplingExtras = {
   allowed_token_ids: TokenIds,
 };
 
-/** Runtimes take any temperature below this for greedy sampling. */
+/** Runtimes treat any temperature below this as greedy sampling. */
 export const GREEDY_BELOW = 1e-5;
 
 /** The largest 64-bit seed that survives as a JSON number. */
 const MAX_SEED = 2 ** 63 - 1_024;
 
-/** Lists that say nothing when they are empty; runtimes refuse some of them so. */
+/** Lists that are dropped when empty, because runtimes reject some empty lists. */
 const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
 
-/** Brings a runtime's body into its range where the documented one is wider. */
+/** Limits a runtime's body to the ranges that runtimes accept where the documented range is wider. Changes `body`. */
 export const intoRange = (body: Record<string, unknown>, maxTokens: number): Record<string, unknown> => {
   if (typeof body.temperature === 'number' && body.temperature < GREEDY_BELOW) body.temperature = 0;
   if (body.top_p === 0) {
     delete body.top_p;
     body.top_k = 1;
   }
-  // vLLM takes -1 for no seed at all.
+  // vLLM treats -1 as no seed.
   if (typeof body.seed === 'number') body.seed = body.seed === -1 ? MAX_SEED : Math.max(-MAX_SEED, Math.min(MAX_SEED, body.seed));
   for (const name of LISTS) if (Array.isArray(body[name]) && body[name].length === 0) delete body[name];
   if (typeof body.min_tokens === 'number') body.min_tokens = Math.min(body.min_tokens, maxTokens);
@@ -84,7 +84,7 @@ interface Sampling {
   min_tokens?: number | null | undefined;
 }
 
-/** What contradicts itself in how tokens are to be chosen: the property and the reason. */
+/** The first contradiction between sampling fields: the field and the reason. */
 export const samplingFault = (
   { n, temperature, min_tokens }: Sampling,
   maxTokens: number | null | undefined,

@@ -6,7 +6,7 @@ import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from
 import { thinkingBudget } from './thinking.ts';
 import { isLegacy } from './tool.ts';
 
-/** A property that the called model cannot honour, where leaving it out silently would be worse than an error. */
+/** 400: the model does not support a field, and ignoring it would be worse than an error. */
 export class UnsupportedByModel extends ApiError {
   constructor(field: string, model: string) {
     super({
@@ -19,7 +19,7 @@ export class UnsupportedByModel extends ApiError {
   }
 }
 
-/** A wrong token id can bring a whole runtime down: what the vocabulary does not have never gets there. */
+/** Rejects token ids outside of the model's vocabulary, because an invalid id can crash a runtime. @throws InvalidRequest */
 export const checkTokenIds = (
   request: Pick<ChatCompletionRequest, 'logit_bias' | 'stop_token_ids' | 'allowed_token_ids'>,
   { tokenizer }: Model,
@@ -47,14 +47,14 @@ const checkLogprobs = ({ stream, logprobs, top_logprobs, n }: ChatCompletionRequ
     tokens: (n ?? 1) * maxTokens,
     top: top_logprobs ?? 0,
     formula: 'n × max_tokens × (top_logprobs + 1)',
-    holder: 'a reply in one piece',
-    remedy: 'Send stream: true, or ask for fewer.',
+    holder: 'a response without streaming',
+    remedy: 'Send stream: true or request fewer.',
     param: 'logprobs',
   });
 };
 
 /**
- * Rejects what the request switches on and its model can't do.
+ * Rejects a request that enables something the model does not support.
  * @param names the route's names of the fields, where they differ from a chat completion's
  * @throws 400
  */
@@ -73,16 +73,16 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTo
 };
 
 const known = new Set<string>(chatFields);
-/** What only a counted prompt can honour, and what says nothing without tools. */
+/** Fields that have no effect without a tokenizer, and fields that have no effect without tools. */
 const NEEDS_COUNT = ['prompt_truncate_len', 'context_length_exceeded_behavior'] as const;
 const NEEDS_TOOLS = ['tool_choice', 'parallel_tool_calls', 'function_call'] as const;
 const TOKEN_IDS = new Set<ChatExtra>(['stop_token_ids', 'allowed_token_ids']);
 
-/** Whether a property beyond the interface goes to the model's runtime: token ids only where the vocabulary is known. */
+/** Whether a field beyond the interface is sent to the model's runtime. Token ids are sent only if the vocabulary size is known. */
 export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
   !TOKEN_IDS.has(name) || tokenizer?.vocabulary_size !== undefined;
 
-/** The properties of a request that were accepted and have no effect on this model. */
+/** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredFields = (request: ChatCompletionRequest, model: Model): string[] => {
   const { fields, extras } = dialects[model.dialect];
   const passedOn = new Set<string>(extras.filter((name) => isPassed(name, model)));

@@ -3,7 +3,7 @@ import type { ChatCompletionRequest } from './request.ts';
 
 type ReasoningEffort = 'low' | 'medium' | 'high' | 'none';
 
-/** What is asked of a model's thinking, in the runtime's words. */
+/** The settings for a model's thinking, with the runtime's names. */
 export interface UpstreamThinking {
   reasoning_effort?: ReasoningEffort;
   thinking_token_budget?: number;
@@ -11,7 +11,7 @@ export interface UpstreamThinking {
   variables?: Record<string, unknown>;
 }
 
-/** The bound on thinking that a request asks for, and the property that says so. */
+/** The limit on thinking tokens that a request sets, and the field that sets it. */
 export const thinkingBudget = ({ reasoning_effort, thinking }: ChatCompletionRequest): { field: string; tokens: number } | undefined => {
   if (typeof reasoning_effort === 'number') return { field: 'reasoning_effort', tokens: reasoning_effort };
   if (thinking?.type === 'enabled' && thinking.budget_tokens != null)
@@ -19,7 +19,7 @@ export const thinkingBudget = ({ reasoning_effort, thinking }: ChatCompletionReq
   return undefined;
 };
 
-/** `reasoning_effort` and `thinking` for a runtime; a bound only where the model keeps one. */
+/** Converts `reasoning_effort` and `thinking` for a runtime. A token limit is sent only if the model supports one. */
 export const toUpstreamThinking = (request: ChatCompletionRequest, model: Model): UpstreamThinking => {
   const { reasoning_effort: effort, thinking } = request;
   const budget = model.capabilities.thinking_budget ? thinkingBudget(request) : undefined;

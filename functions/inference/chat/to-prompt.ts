@@ -7,7 +7,7 @@ import type { ChatCompletionRequest } from './request.ts';
 import { toUpstreamThinking } from './thinking.ts';
 import { toUpstreamTools } from './tool.ts';
 
-/** Parts are lines, as vLLM joins them. */
+/** Parts are joined with line breaks, as vLLM does. */
 const textOf = (content: Message['content']): string | null =>
   Array.isArray(content)
     ? content.map((part) => (part.type === 'text' ? (part as { text: string }).text : (part as { refusal: string }).refusal)).join('\n')
@@ -23,7 +23,7 @@ const isObject = (text: string): boolean => {
   }
 };
 
-/** A call's arguments as the text of an object, which chat templates take apart; text that is none is kept whole under `_raw`. */
+/** A call's arguments as the text of a JSON object, because chat templates read its keys. Any other text is kept whole under `_raw`. */
 const argumentsOf = (value: ToolCall['function']['arguments']): string => {
   if (typeof value !== 'string') return JSON.stringify(value ?? {});
   if (value.trim() === '') return '{}';
@@ -39,7 +39,7 @@ const ROLES: Record<Message['role'], PromptMessage['role']> = {
   function: 'tool',
 };
 
-/** The messages in a runtime's words: today's names, ids on every call and on what answers it, arguments as JSON objects. */
+/** Converts messages for a runtime: current field names, an id on every call and result, arguments as JSON objects. */
 const toMessages = (messages: readonly Message[], keepsReasoning: (index: number) => boolean): PromptMessage[] => {
   const { callIds, resultIds } = pairCalls(messages);
   return messages.map((message, index) => {
@@ -68,7 +68,7 @@ const toCalls = (message: Message, ids: readonly string[]): PromptToolCall[] =>
     function: { name: called.name ?? '', arguments: argumentsOf(called.arguments) },
   }));
 
-/** Which assistant turns keep their reasoning: all, none, or those after the last message of the user. */
+/** Which assistant messages keep their reasoning: all, none, or those after the last user message. */
 const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): ((index: number) => boolean) => {
   if (reasoning_history === 'disabled') return () => false;
   if (reasoning_history !== 'interleaved') return () => true;
@@ -76,7 +76,7 @@ const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): 
   return (index) => index > lastUser;
 };
 
-/** Everything of a request that becomes the model's prompt. */
+/** The part of a request that becomes the model's prompt. */
 export const toChatPrompt = (request: ChatCompletionRequest, model: Model): ChatPrompt => {
   const { tools } = toUpstreamTools(request);
   const { variables } = toUpstreamThinking(request, model);

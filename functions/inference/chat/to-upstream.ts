@@ -9,13 +9,13 @@ import { isPassed } from './support.ts';
 import { toUpstreamThinking, type UpstreamThinking } from './thinking.ts';
 import { isLegacy, toUpstreamTools } from './tool.ts';
 
-/** Without the keys that are null. */
+/** The response format for a runtime, without keys that are null. */
 const toResponseFormat = ({ response_format: format }: ChatCompletionRequest): object | undefined => {
   if (format?.type !== 'json_schema') return format ?? undefined;
   return { type: format.type, json_schema: Object.fromEntries(Object.entries(format.json_schema).filter(([, value]) => value !== null)) };
 };
 
-/** The fields that the runtime gets in its own terms, by the caller's names. */
+/** The fields whose values are converted for the runtime, by the caller's field names. */
 const convertedFields = (request: ChatCompletionRequest, thinking: UpstreamThinking): Partial<Record<ChatField, unknown>> => {
   const { tools, tool_choice, parallel_tool_calls } = toUpstreamTools(request);
   const isDeprecated = isLegacy(request);
@@ -28,13 +28,13 @@ const convertedFields = (request: ChatCompletionRequest, thinking: UpstreamThink
     response_format: toResponseFormat(request),
     reasoning_effort: thinking.reasoning_effort,
     thinking: thinking.variables,
-    // Every body has these two, whatever the request says.
+    // requestBody sets these two on every body.
     max_completion_tokens: undefined,
     prompt_cache_isolation_key: undefined,
   };
 };
 
-/** The body for a runtime's chat endpoint, by the table of the model's dialect: no null, and no field that the table doesn't name. */
+/** The body for a runtime's chat endpoint. It has only fields that the model's dialect lists, and no nulls. */
 export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, facts: UpstreamFacts): Record<string, unknown> => {
   const dialect = dialects[model.dialect];
   const thinking = toUpstreamThinking(request, model);

@@ -5,9 +5,9 @@ import { anyObject } from './any-object.ts';
 const MAX_TOOLS = 128;
 
 /** The name of a function, or of a schema. */
-export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores and dashes');
+export const FunctionName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, underscores or dashes');
 
-/** A JSON Schema, which only a runtime reads. */
+/** A JSON Schema. Only the runtime reads it. */
 export const AnySchema = anyObject('expected a JSON Schema object');
 
 /** A function that the model may call (interface 2.2). */
@@ -40,7 +40,7 @@ export const FunctionCall = z.union([z.enum(['auto', 'none']), z.looseObject({ n
   error: `expected 'auto', 'none' or { "name": … }`,
 });
 
-/** The part of a request that speaks of tools, in today's words or in the deprecated ones. */
+/** The tool fields of a request, current and deprecated. */
 export interface ToolRequest {
   tools?: z.output<typeof Tools> | null | undefined;
   tool_choice?: z.output<typeof ToolChoice> | null | undefined;
@@ -49,10 +49,10 @@ export interface ToolRequest {
   function_call?: z.output<typeof FunctionCall> | null | undefined;
 }
 
-/** Whether a request uses the deprecated `functions`, so that its reply does too. */
+/** Whether a request uses the deprecated `functions`; its response then uses `function_call`. */
 export const isLegacy = ({ functions }: ToolRequest): boolean => (functions?.length ?? 0) > 0;
 
-/** The functions that the model may call; none where the list is empty. */
+/** The functions that the model may call. */
 export const functionsOf = ({ tools, functions }: ToolRequest): FunctionDefinition[] =>
   tools?.length ? tools.map((tool) => tool.function) : (functions ?? []);
 
@@ -67,28 +67,28 @@ const choiceOf = ({ tool_choice, function_call }: ToolRequest): Choice | undefin
   return { name: function_call.name };
 };
 
-/** What contradicts itself in what is said of tools: the field and the reason. */
+/** The first contradiction between tool fields: the field and the reason. */
 export const toolFault = (request: ToolRequest): { path: string[]; message: string } | undefined => {
   const functions = functionsOf(request);
   if (request.tools?.length && request.functions?.length)
-    return { path: ['functions'], message: 'functions is the deprecated name of tools: send one of the two' };
+    return { path: ['functions'], message: 'functions is the deprecated name of tools: send only one of them' };
   const path = [request.tool_choice == null && request.function_call != null ? 'function_call' : 'tool_choice'];
   const choice = choiceOf(request);
   if (choice === undefined || choice === 'auto' || choice === 'none') return undefined;
-  if (functions.length === 0) return { path, message: 'a call can only be asked for together with tools: add tools, or leave it out' };
+  if (functions.length === 0) return { path, message: 'only valid with tools: add tools or leave this field out' };
   if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
     return { path, message: `expected the name of one of the tools, got '${choice.name}'` };
   return undefined;
 };
 
-/** What the runtime is told of tools: every key in today's words, nothing at all where there are none. */
+/** Converts the tool fields for a runtime, with current names; empty if the request has no tools. */
 export const toUpstreamTools = (
   request: ToolRequest,
 ): { tools?: Record<string, unknown>[]; tool_choice?: unknown; parallel_tool_calls?: boolean } => {
   const functions = functionsOf(request);
   if (functions.length === 0) return {};
   const choice = choiceOf(request);
-  // A reply in the deprecated form has room for one call.
+  // The deprecated `function_call` can hold only one call.
   const parallel = isLegacy(request) ? false : request.parallel_tool_calls;
   return {
     tools: functions.map(({ name, description, parameters, strict }) => ({

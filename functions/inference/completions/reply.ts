@@ -3,13 +3,13 @@ import { stopReasonOf, usageOf } from '../chat/reply.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { DONE } from '../pipeline/server-sent-events.ts';
 
-/** What the caller's request decides about the form of its reply. */
+/** What the request says about the form of its response. */
 export interface CompletionForm {
   includeUsage: boolean;
   tokenIds: boolean;
 }
 
-/** The log probabilities of some tokens, in the form of plain completions: a list for each fact. */
+/** Log probabilities in the form of plain completions: one list for each of the names in LISTS. */
 type Logprobs = Record<string, unknown[]>;
 
 const FINISH_REASONS = new Set(['stop', 'length', 'content_filter']);
@@ -24,8 +24,8 @@ const logprobsOf = ({ logprobs }: UpstreamChoice): Logprobs | null => {
 };
 
 /**
- * A runtime's chunks as a stream of `text_completion` chunks: choices interleaved as they come, one finish each; the usage only if asked for,
- * after all of them; and `[DONE]`.
+ * Converts a runtime's chunks to a stream of `text_completion` chunks: choices are interleaved as they arrive, with one finish chunk each. The usage
+ * follows if the caller requested it, then `[DONE]`.
  */
 export const createCompletionStream = (facts: ReplyFacts, form: CompletionForm) => {
   const head = `data: ${JSON.stringify({ id: facts.id, object: 'text_completion', created: facts.created, model: facts.model }).slice(0, -1)},"choices":`;
@@ -92,7 +92,7 @@ const gather = (gathered: Gathered, choice: UpstreamChoice): void => {
   gathered.stopReason = stopReasonOf(choice);
 };
 
-/** A runtime's chunks gathered into one `text_completion` object, null where there is nothing. */
+/** Collects a runtime's chunks into one `text_completion` object; keys without a value are null. */
 export const createCompletion = (facts: ReplyFacts, form: CompletionForm) => {
   const choices = new Map<number, Gathered>();
   const choiceOf = (index: number): Gathered => {

@@ -4,7 +4,7 @@ import { Metadata, StreamOptions } from '../chat/request.ts';
 import { Count, Switch, samplingExtras, samplingFault, samplingFields } from '../chat/sampling-fields.ts';
 
 const MAX_PROMPTS = 128;
-/** Choices of one request: prompts × n. */
+/** The most choices of one request: prompts × n. */
 const MAX_CHOICES = 128;
 
 type PromptInput = string | string[] | number[] | number[][];
@@ -18,14 +18,14 @@ const tokenIdsSchema = { type: 'array', minItems: 1, items: { type: 'integer', m
 const textSchema = { type: 'string', minLength: 1 } as const;
 const listOf = (items: object) => ({ type: 'array', minItems: 1, maxItems: MAX_PROMPTS, items });
 
-// One check in place of a union of arrays: an issue for each wrong id of hundreds of thousands would not fit into memory.
+// One check instead of a union of arrays: a zod issue for each of several hundred thousand invalid ids would not fit into memory.
 const Prompt = z
   .custom<PromptInput>((value) => isText(value) || isTokenIds(value) || isList(value), {
-    error: `expected a string, a list of token ids, or up to ${MAX_PROMPTS} of either, none of them empty`,
+    error: `expected a non-empty string, a non-empty array of token ids, or an array of up to ${MAX_PROMPTS} of either`,
   })
   .meta({ anyOf: [textSchema, listOf(textSchema), tokenIdsSchema, listOf(tokenIdsSchema)] });
 
-/** The properties of a completion request, as OpenAI and vLLM define it, and what interface 2.1 has that makes sense here. */
+/** The fields of a completion request as OpenAI and vLLM define it, and those of interface 2.1 that apply to completions. */
 const documented = {
   model: z.string().min(1).max(256),
   prompt: Prompt,
@@ -51,24 +51,25 @@ export type CompletionField = keyof typeof documented;
 
 export const completionFields = Object.keys(documented) as CompletionField[];
 
-/** Every prompt of a request by itself. */
+/** The prompts of a request as a list. */
 export const promptsOf = ({ prompt }: Pick<CompletionRequest, 'prompt'>): (string | number[])[] => {
   if (typeof prompt === 'string') return [prompt];
   return typeof prompt[0] === 'number' ? [prompt as number[]] : (prompt as (string | number[])[]);
 };
 
-/** The first contradiction between properties. */
+/** The first contradiction between fields. */
 const contradiction = (request: CompletionRequest): { path: string[]; message: string } | undefined => {
   const { stream, stream_options, max_tokens, echo, suffix, n } = request;
   const fault = (path: string, message: string) => ({ path: [path], message });
   if (stream_options && !stream) return fault('stream_options', 'stream_options is only valid when stream is true');
   if (max_tokens === 0 && !echo) return fault('max_tokens', 'expected at least 1; 0 is only valid with echo');
-  if (suffix) return fault('suffix', 'suffix is not supported: put the text that comes after into the prompt');
-  if (promptsOf(request).length * (n ?? 1) > MAX_CHOICES) return fault('n', `expected at most ${MAX_CHOICES} choices, prompts × n`);
+  if (suffix) return fault('suffix', 'suffix is not supported: include its text in the prompt instead');
+  if (promptsOf(request).length * (n ?? 1) > MAX_CHOICES)
+    return fault('n', `expected at most ${MAX_CHOICES} choices in total (prompts × n)`);
   return samplingFault(request, max_tokens);
 };
 
-/** The schema of a completion request: unknown properties are accepted, and go nowhere. */
+/** The schema of a completion request. Unknown fields are accepted and dropped. */
 export const CompletionRequest: z.ZodType<CompletionRequest> = AnyCompletionRequest.superRefine((request, context) => {
   const fault = contradiction(request);
   if (fault) context.addIssue({ code: 'custom', ...fault });

@@ -8,20 +8,19 @@ import { checkTokenIds, isPassed, UnsupportedByModel } from '../chat/support.ts'
 import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
 
-/** Where a plain completion differs from a chat. */
+/** How a dialect treats the fields that differ from a chat completion's. */
 const OWN: Partial<Record<CompletionField, Treatment>> = { prompt: ours, echo: passed, best_of: ignored, suffix: refused };
 
-/** What becomes of a completion's property at a runtime: as in a chat, but for the few that differ. */
+/** How a dialect treats a completion's field: as in a chat completion, except for those in OWN. */
 export const treatmentOf = (field: CompletionField, { fields }: { fields: Readonly<Record<ChatField, Treatment>> }): Treatment =>
   OWN[field] ?? fields[field as ChatField];
 
-/** The most tokens that a completion has where it says nothing of it: as OpenAI and vLLM have it. */
+/** The default `max_tokens` of a completion, as in OpenAI's API and vLLM. */
 const DEFAULT_TOKENS = 16;
 
-/** The most tokens of each choice, if the caller says it or not. */
 export const maxTokensOf = ({ max_tokens }: CompletionRequest): number => max_tokens ?? DEFAULT_TOKENS;
 
-/** A runtime sends an echoed prompt in one piece, even in a stream. */
+/** A runtime sends an echoed prompt in one event, even in a stream. */
 const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   const { logprobs, echo, stream, n } = request;
   if (logprobs == null) return;
@@ -31,19 +30,19 @@ const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: numb
   const inOnePiece = {
     tokens: (n ?? 1) * (written + maxPromptTokens(prompt, size, model)),
     formula: `(choices × max_tokens${echo ? ' + choices × tokens of the prompt' : ''}) × (logprobs + 1)`,
-    holder: 'a reply in one piece',
-    remedy: 'Send stream: true, or ask for fewer.',
+    holder: 'a response without streaming',
+    remedy: 'Send stream: true or request fewer.',
   };
   const inOneEvent = {
     tokens: Math.min(size.longestTokens, model.context_length),
     formula: 'tokens of the prompt × (logprobs + 1)',
-    holder: 'the echo of a prompt',
-    remedy: 'Send a shorter prompt, its token ids in place of its text, or ask for fewer.',
+    holder: 'an echoed prompt',
+    remedy: 'Send a shorter prompt, send token ids instead of text, or request fewer.',
   };
   checkLogprobsSize({ ...(stream ? inOneEvent : inOnePiece), top: logprobs, param: 'logprobs' });
 };
 
-/** Rejects what the request asks for and its model can't do. @throws 400 */
+/** Rejects a request for something the model does not support. @throws 400 */
 export const checkCompletion = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   if (!model.capabilities.logprobs && request.logprobs != null) throw new UnsupportedByModel('logprobs', model.name);
   checkLogprobs(request, model, maxTokens);
@@ -51,7 +50,7 @@ export const checkCompletion = (request: CompletionRequest, model: Model, maxTok
   const size = model.tokenizer?.vocabulary_size;
   for (const text of promptsOf(request)) {
     if (typeof text === 'string') continue;
-    // Without the size of the vocabulary nobody knows what an id would do to the runtime.
+    // Without the vocabulary size ids can't be validated, and an invalid id can crash the runtime.
     if (size === undefined) throw new UnsupportedByModel('prompt', model.name);
     const wrong = text.find((id) => id >= size);
     if (wrong !== undefined)
@@ -64,7 +63,7 @@ export const checkCompletion = (request: CompletionRequest, model: Model, maxTok
 
 const known = new Set<string>(completionFields);
 
-/** The properties of a request that were accepted and have no effect on this model. */
+/** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredCompletionFields = (request: CompletionRequest, model: Model): string[] => {
   const dialect = dialects[model.dialect];
   const passedOn = new Set<string>(dialect.extras.filter((name) => isPassed(name, model)));

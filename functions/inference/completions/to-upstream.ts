@@ -9,10 +9,10 @@ import type { UpstreamFacts } from '../pipeline/inference-route.ts';
 import { type CompletionRequest, completionFields } from './request.ts';
 import { treatmentOf } from './support.ts';
 
-/** Fields that every body has from elsewhere. */
+/** Fields that requestBody sets on every body. */
 const SET_ELSEWHERE = new Set<string>(['model', 'prompt_cache_isolation_key']);
 
-/** The body for a runtime's completions endpoint, by the table of the model's dialect: no null, and no field that the table doesn't name. */
+/** The body for a runtime's completions endpoint. It has only fields that the model's dialect lists, and no nulls. */
 export const toUpstreamCompletion = (
   request: CompletionRequest,
   model: Model,

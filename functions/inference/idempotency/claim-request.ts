@@ -15,7 +15,7 @@ import { type Claim, recordIdOf } from './key-record.ts';
 import { endDead } from './release-dead-attempt.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** Longer than any function lives: the clocks of two functions may differ by less. */
+/** Added to a lease, because the clocks of two environments can differ. */
 const LEASE_RESERVE_MS = 60_000;
 
 interface ClaimDependencies {
@@ -25,23 +25,23 @@ interface ClaimDependencies {
   idempotency: IdempotencyStore;
 }
 
-/** The right to answer a request. Without an idempotency key every request has it; with one, only the first of several. */
+/** The right to process a request. A request without an idempotency key always has it; of several with the same key, only one has it. */
 export interface RequestClaim {
-  /** The id that is billed; for a request that takes over from a dead attempt, that attempt's. */
+  /** The id that is billed. A request that takes over from a crashed attempt keeps that attempt's id. */
   requestId: string;
-  /** Whether the answer is stored for repetitions of the request. */
+  /** Whether the response is stored, to be replayed when the request is repeated. */
   isKept: boolean;
-  /** Stores the answer under the idempotency key, if there is one. False where repetitions won't get it. */
+  /** Stores the response under the idempotency key, if there is one. Returns false if it can't be replayed. */
   complete?: (result: () => Omit<StoredResult, 'requestId'> | undefined) => Promise<boolean>;
-  /** Frees the key of a request that was rejected or failed: the next repetition is a new request. */
+  /** Frees the key of a request that was rejected or failed: if it is repeated, it is a new request. */
   release: () => Promise<void>;
 }
 
 const unkeyed = (requestId: string): RequestClaim => ({ requestId, isKept: false, release: async () => undefined });
 
 /**
- * Takes over from an attempt that died. Its reservations are released. Unless it had failed, the request goes on under the same id: one event
- * and one charge, which may exist already.
+ * Takes over from a crashed attempt and releases its reservations. Unless it had failed, the request continues under the same id, so that there is
+ * one usage event and one charge, which may already exist.
  */
 const takeOver = async (
   { keys, usage, idempotency }: ClaimDependencies,
@@ -66,7 +66,7 @@ const keyed = ({ idempotency }: ClaimDependencies, claim: Claim, item: KeyItem):
         const completed = await idempotency.complete(claim, made && { ...made, requestId: claim.requestId });
         return completed !== false && completed.stored;
       } catch (error) {
-        // The caller has the answer. A repetition is answered anew when the lease ends, at no further charge.
+        // The caller has the response. If the request is repeated after the lease ends, it runs again without another charge.
         logError('result_not_kept', error, facts);
         return false;
       }
@@ -79,7 +79,7 @@ const releaseClaim = async (idempotency: IdempotencyStore, claim: Pick<Claim, 'i
   await idempotency.abandon(claim).catch((error: unknown) => logError('idempotency_key_not_freed', error, { request_id: claim.holder }));
 };
 
-/** The reply to a repeated request: the first one's answer. Nothing is admitted, counted or charged. */
+/** Replays the response of the first request. Nothing is admitted, counted or charged. */
 const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, body, ignored }: StoredResult): Reply => ({
   statusCode: 200,
   headers: {
@@ -91,11 +91,11 @@ const replayOf = ({ requestId }: ApiEvent, { requestId: original, contentType, b
   body,
 });
 
-/** The same body from another end user is another request. @throws 400 where the host requires a user and there is none */
+/** The request's fingerprint; it includes the end user. @throws 400 if the host requires an end user and there is none */
 const fingerprintFor = ({ scope }: Host, event: ApiEvent): string =>
   scope === 'on_demand' ? fingerprintOf(event, userIdOf(event)) : fingerprintOf(event);
 
-/** Replays the stored answer of a request that would fail now, for instance because its model is gone. */
+/** Replays the stored response of a request that would fail now, for instance because its model was deleted. */
 export const orReplay = async <Result>(
   deps: ClaimDependencies,
   event: ApiEvent,
@@ -115,9 +115,9 @@ export const orReplay = async <Result>(
 };
 
 /**
- * Claims the right to answer a request, or replays the answer of an earlier one with the same idempotency key.
- * @param remainingMs what is left of the function's time
- * @throws 409 while the earlier request is in progress, or where its result was not stored; 422 where it was another request
+ * Claims the right to process a request, or replays the response of an earlier one with the same idempotency key.
+ * @param remainingMs the function's remaining time
+ * @throws 409 while the earlier request is in progress, or if its result was not stored; 422 if it was a different request
  */
 export const claimRequest = async (
   deps: ClaimDependencies,
@@ -129,7 +129,7 @@ export const claimRequest = async (
   const { requestId } = event;
   if (idempotencyKey === undefined) return { claim: unkeyed(requestId) };
   const { keyId } = request.key;
-  // A consistent read: nothing else decides whether a stored answer may be replayed, or this one stored.
+  // A consistent read, because only the key decides whether a stored response can be replayed and whether this one can be stored.
   const item = await authenticateToSee(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
   const asked = {
@@ -149,7 +149,7 @@ export const claimRequest = async (
     const { claimed: claim } = claimed;
     return { claim: keyed(deps, claim.takenOver ? await takeOver(deps, claim, item, requestId) : claim, item) };
   } catch (error) {
-    // The claim may be written although its reply was lost.
+    // The claim may have been written even though the database's reply was lost.
     if (error instanceof DatabaseUnavailable) await releaseClaim(deps.idempotency, own);
     throw error;
   }

@@ -2,12 +2,12 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { IDEMPOTENCY_HEADER } from '../../../shared/http/idempotency-key.ts';
 
 const MIN_WAIT_MS = 1_000;
-/** An answer may end long before its lease, so nobody is sent away for longer. */
+/** A request can end long before its lease, so callers never wait longer than this to retry. */
 const MAX_WAIT_MS = 10_000;
 
-/** The first request with this key is still under way: 409, with the wait in whole seconds and in milliseconds. */
+/** The first request with this key is still in progress: 409, with the wait in whole seconds and in milliseconds. */
 export class IdempotencyInProgress extends ApiError {
-  /** @param leaseMs what is left of the first request's lease */
+  /** @param leaseMs the remaining time of the first request's lease */
   constructor({ leaseMs }: { leaseMs: number }) {
     const waitMs = Math.ceil(Math.min(Math.max(leaseMs, MIN_WAIT_MS), MAX_WAIT_MS));
     const seconds = Math.ceil(waitMs / 1_000);
@@ -16,22 +16,22 @@ export class IdempotencyInProgress extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotency_in_progress',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key is still under way. Try again in ${seconds} s to get its result.`,
+      message: `The first request with this idempotency key is still in progress. Try again in ${seconds} s to get its result.`,
       headers: { 'retry-after': String(seconds), 'retry-after-ms': String(waitMs), 'x-should-retry': 'true' },
     });
   }
 }
 
-/** The first request with this key has completed, but its result is not there to be given again: 409. */
+/** The first request with this key completed, but its result was not stored: 409. */
 export class IdempotentResultNotStored extends ApiError {
-  /** @param requestId the id of the request whose result it was */
+  /** @param requestId the id of the first request */
   constructor({ requestId }: { requestId: string }) {
     super({
       status: 409,
       type: 'invalid_request_error',
       code: 'idempotent_result_not_stored',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key, ${requestId}, has completed and was charged once. Its result was not kept: it was larger than 256 KB compressed, or your organization does not let content be kept. Use a new key to ask again.`,
+      message: `The first request with this idempotency key, ${requestId}, completed and was charged once. Its result was not stored because it was larger than 256 KB compressed or your organization doesn't allow content to be stored. Use a new key to send the request again.`,
       headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' },
     });
   }

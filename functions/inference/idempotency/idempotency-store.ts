@@ -25,11 +25,11 @@ import { pack, type StoredResult } from './stored-result.ts';
 /** A request that claims its key. */
 export interface ClaimingRequest extends KeyedRequest {
   requestId: string;
-  /** How long the request may be under way. */
+  /** How long the request may be in progress. */
   leaseMs: number;
 }
 
-/** A conditional write: undefined once it is written, else what its condition found. */
+/** Awaits a conditional write. Returns undefined if it succeeded, else the record on which its condition failed. */
 const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | undefined } | undefined> => {
   try {
     await write;
@@ -41,15 +41,15 @@ const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | 
 };
 
 /**
- * The records of idempotency keys, in the `responses` table. The only code that reads and writes them. Every write may be sent twice and its
- * reply be lost: a claim is known again by its holder.
+ * The records of idempotency keys, in the `responses` table. The only code that reads and writes them. The SDK may send a write twice if its
+ * reply is lost; a claim's holder shows that it was our own.
  * @param now milliseconds since the epoch
  */
 export const createIdempotencyStore = (database: Database, table: string, now: () => number) => {
   const nowSeconds = (): number => Math.floor(now() / 1_000);
   const restMsOf = (record: KeyRecord | undefined): number => (record ? record.lease_until - now() : 0);
 
-  /** Takes a key whose holder's lease is over; of several who try, one succeeds. */
+  /** Takes over a key whose lease has expired; of several concurrent attempts, one succeeds. */
   const takeOver = async (old: KeyRecord, { requestId, leaseMs }: ClaimingRequest): Promise<Claim> => {
     const taken = { ...old, holder: requestId, lease_until: now() + leaseMs };
     const refusal = await refusalOf(
@@ -69,12 +69,12 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
         }),
       ),
     );
-    // Refused, unless it is our own write whose reply was lost.
+    // The write failed, unless the holder is this request: then its first try succeeded and the reply was lost.
     if (refusal && refusal.found?.holder !== requestId) throw new IdempotencyInProgress({ leaseMs: restMsOf(refusal.found) });
     return claimOf(taken);
   };
 
-  /** What a completed request was answered with; undefined where it was not kept. */
+  /** The result of a completed request; undefined if it was not stored. */
   const readResult = async (record: KeyRecord): Promise<StoredResult | undefined> => {
     if (record.content_type === undefined) return undefined;
     const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: contentIdOf(record) }, ConsistentRead: true }));
@@ -83,8 +83,8 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
 
   return {
     /**
-     * Claims a key, or gives the result of the request that had it. Throws `IdempotencyKeyReused` for another request under the same key,
-     * `IdempotencyInProgress` while the first is under way, `IdempotentResultNotStored` where it has completed and left no result.
+     * Claims a key, or returns the result of the request that completed it. Throws `IdempotencyKeyReused` if the key belongs to a different request,
+     * `IdempotencyInProgress` while the first request is in progress, `IdempotentResultNotStored` if it completed without a stored result.
      */
     claim: async (request: ClaimingRequest): Promise<{ claimed: Claim } | { replay: StoredResult }> => {
       const { fingerprint, requestId, leaseMs } = request;
@@ -122,8 +122,8 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     },
 
     /**
-     * The attempt that was taken over has been ended: from here on the claim is billed under this id. Throws `IdempotencyInProgress` where the
-     * claim is somebody else's by now.
+     * Changes the id under which a claim is billed, once the crashed attempt has been released. Throws `IdempotencyInProgress` if another request
+     * has taken over the claim.
      */
     restart: async (claim: Claim, newRequestId: string): Promise<Claim> => {
       const refusal = await refusalOf(
@@ -142,14 +142,14 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     },
 
     /**
-     * The request has completed, once and for all. Without a result, or with one that is too large to be kept, its key is spent all the same.
-     * @returns whether the result can be given again; false where the claim is somebody else's by now
+     * Marks the request as completed, which is final. The key is used up even without a result, or with one that is too large to store.
+     * @returns whether the result can be replayed; false if another request has taken over the claim
      */
     complete: async (claim: Claim, result: StoredResult | undefined): Promise<{ stored: boolean } | false> => {
       const content = result && (await pack(result.body));
       const kept = content && result;
       const ignored = kept?.ignored === undefined ? '' : ', ignored = :ignored';
-      // Of one attempt the first result stands.
+      // The first result of an attempt is final.
       const Item = kept && contentItemOf(claim, content, nowSeconds());
       if (Item) await refusalOf(database.send(new PutCommand({ TableName: table, Item, ConditionExpression: IS_NEW })));
       const refusal = await refusalOf(
@@ -171,8 +171,8 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     },
 
     /**
-     * The request was refused, or has failed: its key is free again, unless it is somebody else's by now or was completed. A key that was taken
-     * over from an attempt that died stays with that attempt's request id, which may have been charged: the next to come takes it over.
+     * Frees the key of a request that was rejected or failed, unless it was completed or another request has taken it over. A key that was taken over
+     * from a crashed attempt keeps that attempt's request id, which may have been charged: the next request takes it over.
      */
     abandon: async ({ id, holder }: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
       const refusal = await refusalOf(
@@ -200,7 +200,7 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
       );
     },
 
-    /** The result that this request would be answered with, if there is one. Writes nothing. */
+    /** The stored result for this request, if there is one. Writes nothing. */
     find: async (request: KeyedRequest): Promise<StoredResult | undefined> => {
       const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: recordIdOf(request) }, ConsistentRead: true }));
       const record = Item as KeyRecord | undefined;

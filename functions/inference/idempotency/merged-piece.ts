@@ -1,18 +1,17 @@
 import type { UpstreamChoice, UpstreamDelta } from '../../../shared/upstream/chunk.ts';
 import type { Logprobs, Piece } from './pieces.ts';
 
-/** A longer one is not added to: clients read a chunk as one line, and mappers pass its lists as arguments. */
+/** A piece of this length is not extended: clients read a chunk as one line, and the mappers pass its lists as function arguments. */
 const MAX_PIECE_CHARACTERS = 65_536;
-/** A token id with its comma. */
+/** The length of a token id with its comma. */
 const ID_CHARACTERS = 8;
 
-/** Pieces of one choice that came one after the other and are one. */
+/** Consecutive pieces of one choice, merged into one. */
 export interface MergedPiece {
   index: number;
   role?: string;
   kind?: Piece['kind'];
   call?: Piece['call'];
-  /** Joined once, at the end. */
   texts: string[];
   logprobs?: Logprobs;
   tokenIds?: number[];
@@ -21,27 +20,27 @@ export interface MergedPiece {
   characters: number;
 }
 
-/** About as many characters as a piece has in JSON. */
+/** The approximate length of a piece in JSON, in characters. */
 export const charactersOf = ({ text, call, logprobs, tokenIds, promptTokenIds }: Piece): number =>
   text.length +
   (call ? call.name.length + (call.id?.length ?? 0) : 0) +
   (logprobs ? JSON.stringify(logprobs).length : 0) +
   ID_CHARACTERS * ((tokenIds?.length ?? 0) + (promptTokenIds?.length ?? 0));
 
-/** Whether a piece continues what has been merged, for every mapper. */
+/** Whether a piece can be merged into the last one without a change in any mapper's output. */
 export const continues = (merged: MergedPiece, { kind, call, logprobs }: Piece): boolean => {
   if (merged.characters >= MAX_PIECE_CHARACTERS) return false;
-  // In a response log probabilities without a text belong to the next text, and to nothing before it.
+  // The Responses API assigns log probabilities without text to the next text, never to an earlier one.
   if (kind === undefined) return merged.kind === undefined || !logprobs?.content;
   if (merged.kind === undefined) return !merged.logprobs?.content;
   if (kind !== merged.kind) return false;
-  // An id or a name may begin another call under the same index.
+  // An id or a name can begin another call under the same index.
   return kind !== 'call' || (!call?.id && !call?.name && call?.index === merged.call?.index);
 };
 
 /**
- * Adds what a piece says; the piece stays as it is.
- * @returns the characters that this added
+ * Merges a piece into `merged`. Doesn't change the piece.
+ * @returns the number of characters added
  */
 export const addTo = (merged: MergedPiece, piece: Piece): number => {
   const added = charactersOf(piece);
@@ -74,7 +73,7 @@ const deltaOf = ({ role, kind, call, texts }: MergedPiece): UpstreamDelta => {
   return delta;
 };
 
-/** The same as a runtime would say it. */
+/** Converts a merged piece to a choice as a runtime would send it. */
 export const toChoice = (merged: MergedPiece): UpstreamChoice => ({
   index: merged.index,
   delta: deltaOf(merged),

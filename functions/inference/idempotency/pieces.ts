@@ -1,11 +1,11 @@
 import { reasoningOf, textOf, type UpstreamChoice, type UpstreamToolCall } from '../../../shared/upstream/chunk.ts';
 
-/** Log probabilities: one list of entries in a chat, a list for each fact in a plain completion. */
+/** Log probabilities: one list of entries in a chat, several parallel lists in a plain completion. */
 export type Logprobs = Record<string, unknown[]>;
 
-/** One thing that a choice says, and what is told of its tokens. */
+/** A part of a choice's output, with the log probabilities and ids of its tokens. */
 export interface Piece {
-  /** What the text is: nothing at all, or of a call its arguments. */
+  /** The kind of the text; for a call the text is its arguments; undefined: there is no text. */
   kind?: 'reasoning' | 'content' | 'call';
   text: string;
   call?: Pick<UpstreamToolCall, 'index' | 'id'> & { name: string };
@@ -16,7 +16,7 @@ export interface Piece {
 
 const COMPLETION_LISTS = ['tokens', 'token_logprobs', 'top_logprobs', 'text_offset'];
 
-/** The lists that the mappers read; undefined where they read none. */
+/** The lists that the mappers read; undefined if there are none. */
 const logprobsOf = ({ logprobs }: UpstreamChoice): Logprobs | undefined => {
   if (typeof logprobs !== 'object' || logprobs === null) return undefined;
   const given = logprobs as Record<string, unknown>;
@@ -28,7 +28,6 @@ const logprobsOf = ({ logprobs }: UpstreamChoice): Logprobs | undefined => {
   return Object.keys(lists).length > 0 ? lists : undefined;
 };
 
-/** Token ids, if they are a list. */
 export const idsOf = (ids: unknown): readonly number[] | undefined => (Array.isArray(ids) ? ids : undefined);
 
 const argumentsOf = (given: unknown): string => (typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given));
@@ -40,8 +39,8 @@ const callPieceOf = ({ index, id, function: called }: UpstreamToolCall): Piece =
 });
 
 /**
- * What a choice says in the order in which mappers read it: reasoning, text, calls. What is told of tokens goes with the text, because a
- * response takes log probabilities for its text's wherever there is one; without a text it goes with the first piece.
+ * The parts of a choice in the order in which the mappers read them: reasoning, text, calls. Log probabilities and token ids go with the text,
+ * because the Responses API assigns them to it; without a text they go with the first piece.
  */
 export const piecesOf = (choice: UpstreamChoice): Piece[] => {
   const { delta } = choice;

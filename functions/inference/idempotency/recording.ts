@@ -2,12 +2,12 @@ import type { UpstreamChoice, UpstreamChunk } from '../../../shared/upstream/chu
 import { addTo, charactersOf, continues, type MergedPiece, toChoice } from './merged-piece.ts';
 import { idsOf, type Piece, piecesOf } from './pieces.ts';
 
-/** An answer that has more is not recorded. */
+/** A longer answer is not recorded. */
 const MAX_CHARACTERS = 8_000_000;
-/** What a chunk has besides what it says. */
+/** The length of a chunk without its content. */
 const CHUNK_CHARACTERS = 100;
 
-/** One choice on its way. */
+/** One choice that is still being streamed. */
 interface ChoiceState {
   last: MergedPiece;
   promptTokenIds?: readonly number[];
@@ -18,14 +18,14 @@ const isSame = (some: readonly number[] | undefined, others: readonly number[]):
   some?.length === others.length && some.every((id, position) => id === others[position]);
 
 /**
- * Follows an answer's chunks and merges them into as few as say the same: any mapper makes the same object of them, and a stream that puts
- * together to the same. Each choice keeps its own order. Of the usage and of a runtime's measurements the last that was told is kept. What no
- * mapper reads is not kept, nor is an answer of more than 8,000,000 characters.
+ * Records an answer's chunks, merged into as few as possible with the same content: every mapper creates the same object from them, and an
+ * equivalent stream. Each choice keeps its order. Only the last usage and the last measurements of a runtime are kept. Fields that no mapper reads
+ * are dropped, and so are answers of more than 8,000,000 characters.
  */
 export const createRecording = () => {
   const choices = new Map<number, ChoiceState>();
   const merged: { piece: MergedPiece; promptTokenIds?: readonly number[] }[] = [];
-  /** The ids of the prompt, until a chunk comes that they can go with: a stream tells them as its choices begin. */
+  /** The token ids of the prompt, until the next chunk that can carry them: a stream sends them when its choices begin. */
   let waitingIds: readonly number[] | undefined;
   let promptTokenIds: readonly number[] | undefined;
   let last: Pick<UpstreamChunk, 'usage' | 'metrics'> = {};
@@ -46,7 +46,7 @@ export const createRecording = () => {
     return state;
   };
 
-  /** A runtime may repeat the prompt's ids with every chunk. */
+  /** A runtime may repeat the prompt's token ids with every chunk. */
   const withoutRepeated = (piece: Piece, state: ChoiceState): Piece => {
     if (!piece.promptTokenIds || !isSame(state.promptTokenIds, piece.promptTokenIds)) return piece;
     return { ...piece, promptTokenIds: undefined };
@@ -83,7 +83,7 @@ export const createRecording = () => {
   };
 
   return {
-    /** Takes chunks as they go by, and leaves them as they are. */
+    /** Records chunks without changing them. */
     take: (chunks: readonly UpstreamChunk[]): void => {
       for (const chunk of chunks) if (characters <= MAX_CHARACTERS) takeChunk(chunk);
       if (characters <= MAX_CHARACTERS) return;
@@ -91,7 +91,7 @@ export const createRecording = () => {
       choices.clear();
     },
 
-    /** The merged chunks of all that was taken; undefined where it was too much. */
+    /** The merged chunks; undefined if the answer was too long. */
     chunks: (): UpstreamChunk[] | undefined => {
       if (characters > MAX_CHARACTERS) return undefined;
       const said = merged.map(({ piece, promptTokenIds: ids }) => ({

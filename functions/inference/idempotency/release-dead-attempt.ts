@@ -7,9 +7,9 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { usedBy } from '../../../shared/usage/settle.ts';
 
 /**
- * Lets go what a dead attempt of a request left in flight, in whatever shard, so that another attempt can be admitted in its place: by its
- * event where it had one, else as if it had never been let in.
- * @param key any item of the key
+ * Releases what a crashed attempt of a request still has in flight, in any shard, so that another attempt can be admitted: with the usage of
+ * its event if there is one, else as if it had never been admitted.
+ * @param key the item of any shard of the key
  */
 export const endDead = async (
   limiters: LimiterStore,

@@ -1,26 +1,26 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
-/** What a repeated request is answered with. */
+/** The response that is replayed when a request is repeated. */
 export interface StoredResult {
-  /** Of the request that was charged for it. */
+  /** The id of the request that was charged. */
   requestId: string;
   contentType: string;
   body: string;
-  /** The value of the header `x-sluice-ignored`, if it had one. */
+  /** The value of the header `x-sluice-ignored`, if the response had one. */
   ignored?: string;
 }
 
-/** Compressed. An item of DynamoDB holds 400 kB, and every kB of it is paid for. */
+/** Compressed. A DynamoDB item can have 400 kB, and every kB is billed. */
 export const MAX_STORED_BYTES = 256 * 1024;
-/** What is opened again has to fit beside everything else in a small function. */
+/** Uncompressed. The body must fit into the memory of a small function. */
 const MAX_OPENED_BYTES = 16 * 1024 * 1024;
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /**
- * A body as it is kept; undefined where it is too large. With gzip: Brotli at the same pace makes an answer 3 % smaller, and at its usual
+ * Compresses a body to store it; undefined if it is too large. Uses gzip: Brotli at the same speed makes an answer 3 % smaller, and at its default
  * quality takes fifty times as long.
  */
 export const pack = async (body: string): Promise<Uint8Array | undefined> => {
@@ -29,6 +29,6 @@ export const pack = async (body: string): Promise<Uint8Array | undefined> => {
   return content.byteLength > MAX_STORED_BYTES ? undefined : content;
 };
 
-/** The body again. */
+/** Decompresses a stored body. */
 export const unpack = async (content: Uint8Array): Promise<string> =>
   (await decompress(content, { maxOutputLength: MAX_OPENED_BYTES })).toString();

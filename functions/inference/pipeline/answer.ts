@@ -5,7 +5,7 @@ import type { InFlightRequest } from './in-flight-request.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 import { sseEvent } from './server-sent-events.ts';
 
-/** The status waits for the model's first chunk, so that errors before it keep a status of their own, but no longer than this. */
+/** The reply's status is sent after the model's first chunk, so that earlier errors have their own status, but no later than this. */
 const FIRST_CHUNK_MS = 60_000;
 
 /** An answer in batches of chunks; the first batch has been requested. */
@@ -14,7 +14,7 @@ export interface Answer {
   rest: AsyncGenerator<UpstreamChunk[]>;
 }
 
-/** Waits for the first chunk, so that a failure before it becomes a reply with a status of its own. */
+/** Waits for the first chunk, so that a failure before it becomes a reply with its own status. */
 export const waitForFirstChunk = async ({ first }: Answer, inFlight: InFlightRequest): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   try {

@@ -1,7 +1,7 @@
 import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 
 interface ExceededFacts {
-  /** Absent where the answer alone asks for more than the window. */
+  /** Absent if max_tokens alone exceeds the window. */
   promptTokens?: number;
   maxTokens: number;
   windowTokens: number;
@@ -9,7 +9,7 @@ interface ExceededFacts {
   names?: FieldNames | undefined;
 }
 
-/** Whether the route shortens prompts on a word of the caller, `truncation: "auto"`, and not to a number. */
+/** Whether the caller requests truncation with `truncation: "auto"` and not with a number of tokens. */
 const isByWord = (names: FieldNames | undefined): boolean => nameOf('prompt_truncate_len', names) === 'truncation';
 
 const remedyOf = ({ promptTokens, windowTokens, names }: ExceededFacts): string => {
@@ -25,12 +25,12 @@ const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { para
   if (!isByWord(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
   return {
     param: nameOf('messages', names),
-    bound: `With truncation: "auto", and room for the answer, the prompt may have ${maxPromptTokens} tokens`,
+    bound: `With truncation: "auto", the prompt can have ${maxPromptTokens} tokens so that the answer has room`,
     remedy: `lower ${nameOf('max_tokens', names)}`,
   };
 };
 
-/** Prompt and answer do not fit the window, or the prompt not its own bound. */
+/** The prompt and the answer don't fit the context window, or the prompt exceeds its own limit. */
 export class ContextLengthExceeded extends InvalidRequest {
   constructor(facts: ExceededFacts) {
     const { promptTokens, maxTokens, windowTokens, maxPromptTokens, names } = facts;
@@ -38,8 +38,8 @@ export class ContextLengthExceeded extends InvalidRequest {
     const sizes = `${inPrompt}${maxTokens} tokens in the completion; the model's context length is ${windowTokens}`;
     const bounded = maxPromptTokens === undefined ? undefined : boundOf(maxPromptTokens, names);
     const message = bounded
-      ? `${bounded.bound}, but what is never evicted (system messages, tools, the last user message, the newest message) is longer: ${sizes}. Shorten it or ${bounded.remedy}.`
-      : `This request does not fit the model: ${sizes}. ${remedyOf(facts)}.`;
+      ? `${bounded.bound}, but the parts that are never evicted (system messages, tools, the last user message, the newest message) are longer: ${sizes}. Shorten them or ${bounded.remedy}.`
+      : `This request does not fit the model's context window: ${sizes}. ${remedyOf(facts)}.`;
     super({ code: 'context_length_exceeded', param: bounded?.param ?? nameOf('messages', names), message });
   }
 }

@@ -5,9 +5,9 @@ import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import { ContextLengthExceeded } from './context-length-exceeded.ts';
 import { isChatPrompt } from './prompt-size.ts';
 
-/** What a request says about the model's window. */
+/** How a request uses the model's context window. */
 export interface WindowRequest {
-  /** The caller's own bound on the answer, if there is one. */
+  /** The caller's limit for the answer, if there is one. */
   askedTokens: number | undefined;
   /** `truncate` lowers max_tokens to what is left; `error` rejects the request instead. */
   whenExceeded: 'truncate' | 'error';
@@ -17,27 +17,26 @@ export interface WindowRequest {
   names?: FieldNames;
 }
 
-/** A request before it is fitted. */
 interface ToFit<P extends Prompt> {
   prompt: P;
   /** No text of the prompt has more tokens than this (see `measurePrompt`). */
   longestTokens: number;
-  /** The answer's bound within the model's own. */
+  /** The limit for the answer, within the model's own. */
   maxTokens: number;
   window: WindowRequest;
 }
 
-/** A prompt that fits the window, and the tokens that are left for the answer, up to `maxTokens`. */
+/** A prompt that fits the window, and the tokens left for the answer. */
 export interface Fitted<P extends Prompt = Prompt> {
   prompt: P;
   maxTokens: number;
-  /** Exact, where the prompt was counted. */
+  /** Exact; absent if the prompt was not counted. */
   promptTokens?: number;
 }
 
 type Counter = Pick<Tokenizer, 'fit' | 'count'>;
 
-/** The special tokens that a tokenizer adds to a text, where its reply doesn't say: most add one, or none. */
+/** The special tokens that a tokenizer adds to a text if its reply doesn't say: most add one or none. */
 const SPECIAL_TOKENS = 1;
 
 /** A counted prompt: its tokens, those of its longest text, and the messages of a conversation that stay. */
@@ -77,9 +76,9 @@ const inWordsOf =
   };
 
 /**
- * Fits a request into its model's window. The tokenizer is called only where the prompt's bytes don't already prove that everything fits. A model
- * without a tokenizer, or whose chat template fails on the prompt, rejects what is too long by itself.
- * @throws ContextLengthExceeded when the request can't be made to fit, or must not be
+ * Fits a request into its model's window. Calls the tokenizer only if the prompt's bytes don't already prove that everything fits. If the model has
+ * no tokenizer, or its chat template fails on the prompt, the runtime itself rejects prompts that are too long.
+ * @throws ContextLengthExceeded if the request can't be made to fit, or the caller wants an error
  */
 export const fitWindow = async <P extends Prompt>(
   tokenizer: Counter,
@@ -87,7 +86,7 @@ export const fitWindow = async <P extends Prompt>(
   { prompt, longestTokens: longestTokensBound, maxTokens, window }: ToFit<P>,
 ): Promise<Fitted<P>> => {
   const { askedTokens, whenExceeded, maxPromptTokens, names } = window;
-  // A caller who wants an error wants it for their own max_tokens; the model's default is not theirs.
+  // With `error`, only the caller's own max_tokens can exceed the window, not the model's default.
   const needed = whenExceeded === 'error' ? (askedTokens ?? 1) : maxTokens;
   const { tokenizer: files, context_length: windowTokens } = model;
   if (whenExceeded === 'error' && needed >= windowTokens) throw new ContextLengthExceeded({ maxTokens: needed, windowTokens, names });

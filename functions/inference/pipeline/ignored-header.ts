@@ -1,7 +1,7 @@
 const MAX_CHARACTERS = 2_000;
 const MAX_NAME_CHARACTERS = 64;
 
-/** Names the properties that were accepted and have no effect; a name that cannot stand in a header is encoded, and what has no room is counted. */
+/** Lists the fields that were accepted but have no effect. Names are percent-encoded; names that don't fit are counted. */
 export const ignoredHeader = (names: readonly string[]): Record<string, string> => {
   if (names.length === 0) return {};
   const told: string[] = [];

@@ -9,7 +9,7 @@ import type { Dependencies } from './dependencies.ts';
 import { type RequestFacts, type RequestUsage, trackUsage } from './request-usage.ts';
 import { settleRequest } from './settle-request.ts';
 
-/** API Gateway cuts a connection that is silent for 5 minutes; a reply in one piece must come before. */
+/** API Gateway closes a connection after 5 minutes without data; a response without streaming must come before. */
 const WHOLE_DEADLINE_MS = 280_000;
 /** The function stops itself this long before its time ends, to settle. */
 const RESERVE_MS = 20_000;
@@ -19,7 +19,7 @@ const UNREAD_MS = 5_000;
 interface InFlightFacts extends RequestFacts {
   /** The headers of every reply to this request. */
   headers: Record<string, string>;
-  /** What is left of the function's time. */
+  /** The function's remaining time. */
   remainingMs: number;
   claim: RequestClaim;
 }
@@ -41,10 +41,10 @@ export interface InFlightRequest {
   onUnread: (close: () => void) => void;
 }
 
-/** SageMaker's words for a component without copies: new ones take minutes. */
+/** SageMaker's error for an inference component without copies; starting one takes minutes. */
 const SCALED_TO_ZERO = /inference component has no capacity/i;
 
-/** The on-demand host speaks of a deployment, because the target that isn't in service is the caller's own. */
+/** On the on-demand host the target is the caller's own deployment, so the error says that the deployment is not ready. */
 const asOfHost = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
   if (scope !== 'on_demand' || !(error instanceof UpstreamFailed)) return error;
   if (error.code !== 'model_not_ready' && !SCALED_TO_ZERO.test(error.detail)) return error;
@@ -64,7 +64,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     stopped ??= reason;
     abort.abort();
   };
-  // The deadline settles by itself: under back-pressure nobody reads the stream to its end.
+  // The deadline settles the request itself: a caller that stopped reading never reaches the end of the stream.
   const expire = async (): Promise<void> => {
     if (!isAnswered) {
       stop('timed_out');
@@ -117,7 +117,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
   };
 };
 
-/** Works for an admitted request before its model answers; a failure settles it. */
+/** Runs a step of an admitted request before its model answers; a failure settles the request. */
 export const settleOnFailure = async <Result>(inFlight: InFlightRequest, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();

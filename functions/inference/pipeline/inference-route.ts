@@ -14,16 +14,16 @@ export interface InferenceRequest {
   metadata?: Record<string, unknown> | null | undefined;
   prompt_cache_isolation_key?: string | null | undefined;
   perf_metrics_in_response?: boolean | null | undefined;
-  /** The answer begins with the prompt, which the model does not write. */
+  /** The answer begins with the prompt, which is not output of the model. */
   echo?: boolean | null | undefined;
 }
 
-/** What a route needs to write the runtime's body, beside the caller's own fields. */
+/** What a route needs for the runtime's body, in addition to the caller's fields. */
 export interface UpstreamFacts<P extends Prompt = ChatPrompt> extends BodyFacts {
   prompt: P;
 }
 
-/** What a route needs to write its reply, beside the runtime's chunks. */
+/** What a route needs for its reply, in addition to the runtime's chunks. */
 export interface ReplyFacts {
   id: string;
   /** Seconds since the epoch. */
@@ -32,11 +32,11 @@ export interface ReplyFacts {
   model: string;
   requestId: string;
   organization: string;
-  /** Reads the measurements of a complete answer, where the caller wants them. */
+  /** The measurements of a complete answer, if the caller requested them. */
   perf?: () => Record<string, unknown>;
 }
 
-/** Stores what the reply leaves behind. The pipeline calls it after the settlement and before the last byte leaves. */
+/** Stores the reply. The pipeline calls it after the settlement and before it sends the last byte. */
 type Keep = (usage: UpstreamUsage) => Promise<void>;
 
 /** Writes a reply as server-sent events: for each batch of chunks, for the usage after the last one, and for the end. */
@@ -44,7 +44,7 @@ export interface StreamedReply {
   take: (chunks: readonly UpstreamChunk[]) => string;
   usage: (usage: UpstreamUsage) => string;
   end: () => string;
-  /** The events that report a failure; without it an `error` event. */
+  /** The events that report a failure; without it the pipeline sends an `error` event. */
   fail?: (error: ApiError, requestId: string) => string;
   keep?: Keep;
 }

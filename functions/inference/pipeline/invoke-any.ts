@@ -6,23 +6,23 @@ import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
 
 /** An invocation of whichever of a model's targets answers. */
 export interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
-  /** In the order in which they are to be tried. */
+  /** In the order to try them. */
   targets: readonly [Target, ...Target[]];
   bodyFor: (target: Target) => string;
   /** Called before each try. */
   onTarget: (target: Target) => void;
 }
 
-/** More targets than these are not asked for one request: they are busy, or the request is at fault. */
+/** The most targets to try for one request: if all of these fail, they are busy, or the request is at fault. */
 const MAX_TRIES = 4;
 
-/** A target that is down or busy leaves the request to another one; one that took too long, or broke at work, may have worked on it. */
+/** Whether another target may be tried. Not after a timeout or a broken connection, because the target may have processed the request. */
 const isWorthAnother = (error: unknown): boolean =>
   error instanceof UpstreamFailed && error.code !== 'upstream_timeout' && !(error instanceof BrokenAtWork);
 
 /**
- * Invokes the first target, and the next one each time that one fails before its first word: an answer that has begun cannot be begun again.
- * Throws what the last try threw.
+ * Invokes the first target, and the next one if a target fails before its first chunk: an answer that has begun can't be restarted.
+ * Throws the error of the last try.
  */
 export const invokeAny = (
   invoke: Invoke,

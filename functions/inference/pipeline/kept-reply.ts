@@ -2,11 +2,11 @@ import type { RequestClaim } from '../idempotency/claim-request.ts';
 import { createRecording } from '../idempotency/recording.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 
-/** On a reply that repetitions of the request won't get. */
+/** The header of a reply that can't be replayed. */
 export const NOT_STORED = { 'x-sluice-idempotency': 'not-stored' };
 
 /**
- * A stream that is stored for repetitions of its request before it ends, as the shortest stream with the same content.
+ * A stream that is stored before it ends, to be replayed when the request is repeated. It is stored as the shortest stream with the same content.
  * @param again creates the same reply anew, to write the whole answer at once
  */
 export const keptStream = (
@@ -38,7 +38,7 @@ export const keptStream = (
   };
 };
 
-/** A reply in one piece that is stored for repetitions of its request. */
+/** A response without streaming that is stored, to be replayed when the request is repeated. */
 export const keptWhole = (reply: WholeReply, claim: RequestClaim, ignored?: string): WholeReply & { isStored: () => boolean } => {
   const { complete } = claim;
   let isStored = true;

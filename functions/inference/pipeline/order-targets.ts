@@ -6,7 +6,7 @@ const shareOf = (text: string): number => (createHash('sha256').update(text).dig
 
 const nameOf = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
 
-/** What tells an endpoint that routes by prefixes whose prompts belong together: of an organization's user, and telling nothing of either. */
+/** An opaque id of an organization's user, by which endpoints with prefix-aware routing keep the user on one instance. */
 export const affinityOf = (organization: string, userId: string): string =>
   createHash('sha256').update(`${organization}\n${userId}`).digest('base64url');
 

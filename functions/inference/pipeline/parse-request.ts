@@ -38,7 +38,7 @@ interface ParsedRequest<Request, Prepared> {
 }
 
 /**
- * Reads a request and finds its model. Nothing of a body is read before its key is authenticated, and only that key learns what is wrong with it.
+ * Reads a request and finds its model. The body is read after the key is found, and errors in it are reported only to a valid key.
  * @throws 401, 403, 400, 404, in this order
  */
 export const parseRequest = async <Request extends ModelRequest, Prepared>(

@@ -3,11 +3,11 @@ import { BYTES_PER_TOKEN } from './token-estimate.ts';
 
 export const isChatPrompt = (prompt: Prompt): prompt is ChatPrompt => 'messages' in prompt;
 
-/** What the chat template adds to a message, in tokens at most: its role, and what begins and ends it. */
+/** The most tokens that a chat template adds to a message: its role, and its start and end. */
 const MESSAGE_OVERHEAD = 16;
-/** What a chat template says of its own accord, in tokens at most. */
+/** The most tokens that a chat template adds to a prompt. */
 const TEMPLATE_OVERHEAD = 1_024;
-/** Templates print tools with indentation, or as declarations of their own. */
+/** Templates print tools with indentation, or as type declarations. */
 const TOOLS_FACTOR = 2;
 
 const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(JSON.stringify(tools)) : 0);
@@ -25,20 +25,20 @@ const messageBytes = ({ messages }: ChatPrompt): number =>
     0,
   );
 
-/** What is known of a prompt's size without a tokenizer. */
+/** Bounds on a prompt's size, computed without a tokenizer. */
 export interface PromptSize {
-  /** From which its tokens are estimated before anything is asked of the model. */
+  /** The basis of the token estimate before the model is invoked. */
   bytes: number;
   /**
-   * More tokens than the rendered prompt, or the longest of several texts, has: a token is at least one byte of it. What is within this
-   * bound needs no tokenizer.
+   * An upper bound on the tokens of the rendered prompt, or of the longest text: a token has at least one byte. If this bound fits, no tokenizer
+   * is needed.
    */
   longestTokens: number;
-  /** More tokens than all of it has. */
+  /** An upper bound on the tokens of the whole prompt. */
   allTokens: number;
 }
 
-/** Measures a prompt, once for everything that is decided by its size. */
+/** Measures a prompt. */
 export const measurePrompt = (prompt: Prompt): PromptSize => {
   if (isChatPrompt(prompt)) {
     const tools = toolBytes(prompt);
@@ -57,6 +57,6 @@ export const measurePrompt = (prompt: Prompt): PromptSize => {
   return size;
 };
 
-/** The most tokens that a runtime can count for a prompt: no text is longer than the model's window. */
+/** The most tokens that a runtime can count for a prompt: no text is longer than the model's context window. */
 export const maxPromptTokens = (prompt: Prompt, { allTokens }: PromptSize, { context_length }: { context_length: number }): number =>
   Math.min(allTokens, context_length * (isChatPrompt(prompt) ? 1 : prompt.texts.length));

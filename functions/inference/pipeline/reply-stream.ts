@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
 import { KEEP_ALIVE } from './server-sent-events.ts';
 
-/** After this long without an event a comment goes out, so that nothing between us and the caller closes the connection. */
+/** After this long without an event a comment is sent, so that no proxy closes the connection. */
 const SILENCE_MS = 15_000;
 
 /**
- * A reply's body from a source of whole events. Each event goes out in one write; the source is asked for the next only
- * when there is room. When the caller is known to be gone, `onClosed` is called at once and the source is brought to its
- * end; `onEnd` is called last, however the stream ended, and waited for.
+ * A reply's body from a source of whole events. Each event is one write; the next one is pulled from the source only when the stream has room.
+ * When the caller disconnects, `onClosed` is called at once and the source is ended. `onEnd` is called last, however the stream ended, and awaited.
  */
 export const replyStream = (source: AsyncGenerator<string>, onClosed: () => void, onEnd: () => Promise<void>): Readable => {
   let silence: NodeJS.Timeout | undefined;
@@ -20,7 +19,7 @@ export const replyStream = (source: AsyncGenerator<string>, onClosed: () => void
   let isAsked = false;
   const stream = new Readable({
     read() {
-      // A comment between two events makes the stream ask again while the source is still at work.
+      // After a comment the stream calls read() again while the source still works on the next event.
       if (isAsked) return;
       isAsked = true;
       source.next().then(

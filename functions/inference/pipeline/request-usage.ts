@@ -15,10 +15,10 @@ import { isChatPrompt } from './prompt-size.ts';
 import { createTally, type TokenCount } from './tally.ts';
 import { BYTES_PER_TOKEN } from './token-estimate.ts';
 
-/** An answer that broke off is counted by the model's own tokenizer, if it replies in this time. */
+/** The model's own tokenizer counts an answer that broke off, if it replies within this time. */
 const COUNT_MS = 5_000;
 
-/** Where nothing was delivered, nothing is charged. */
+/** If nothing was delivered, nothing is charged. */
 const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated' };
 
 /** What is known of a request when it is admitted. */
@@ -38,7 +38,7 @@ export interface RequestFacts {
 const between = (fromMs: number | undefined, toMs: number | undefined): number | null =>
   fromMs === undefined || toMs === undefined ? null : toMs - fromMs;
 
-/** A request is never charged more than was held for it, so that no limit of money is ever passed. */
+/** A request is never charged more than was held for it, so that a budget or credit is never exceeded. */
 const charge = (nanos: bigint, { holdNanos, isPrepaid }: Admission): Pick<UsageEvent, 'cost_nanos' | 'is_capped' | 'is_prepaid'> => {
   const isCapped = holdNanos !== undefined && nanos > holdNanos;
   return {
@@ -71,7 +71,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   let acceptedAtMs: number | undefined;
   let answeredAtMs: number | undefined;
 
-  /** Counts with the model's own tokenizer what the runtime delivered without a count; if that fails, the estimate stands. */
+  /** Counts the delivered text with the model's own tokenizer if the runtime sent no count; if that fails, the estimate is used. */
   const countDelivered = async (): Promise<void> => {
     const texts = tally.uncounted();
     if (!model.tokenizer || texts.length === 0) return;
@@ -104,13 +104,13 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
       acceptedAtMs = now();
     },
     count: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
-    /** Marks the end of the answer. When it resolves, what the request used is known. */
+    /** Marks the end of the answer. When it resolves, the usage is final. */
     ended: (): Promise<void> => {
       answeredAtMs ??= now();
       return countDelivered();
     },
 
-    /** The runtime's count, or ours where it gave none. */
+    /** The runtime's count, or ours if the runtime sent none. */
     total: (): UpstreamUsage => {
       const { promptTokens, completionTokens } = tally.count();
       return tally.usage ?? { prompt_tokens: promptTokens, completion_tokens: completionTokens };

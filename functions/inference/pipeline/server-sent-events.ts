@@ -1,8 +1,8 @@
-/** The last event of a stream, as interface 6 has it. */
+/** The last event of a stream (interface 6). */
 export const DONE = 'data: [DONE]\n\n';
 
-/** A line that readers pass over; it keeps proxies and API Gateway from closing a silent connection. */
+/** A comment, which readers skip; it keeps proxies and API Gateway from closing an idle connection. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** One server-sent event carrying JSON. It goes out in one write: some readers forget a half-read event at each TCP read. */
+/** One server-sent event with JSON. It is sent in one write, because some readers lose events that are split over two TCP reads. */
 export const sseEvent = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;

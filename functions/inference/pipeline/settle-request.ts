@@ -8,7 +8,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { settle } from '../../../shared/usage/settle.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** DynamoDB may be away for a moment; a settlement is tried again after these waits, and then left to the sweep. */
+/** If DynamoDB is unavailable, a settlement is retried after these waits, and then left to the sweep. */
 const SETTLEMENT_WAITS_MS = [250, 2_000];
 
 /** How an admitted request ended, and with which error if it failed. */
@@ -19,7 +19,7 @@ interface Ending {
   error?: unknown;
 }
 
-/** What an upstream said, for the log alone. */
+/** The upstream's error text, for the log only. */
 const detailOf = (error: unknown): { detail?: string } => {
   const failure = error instanceof ApiError && error.cause instanceof UpstreamFailed ? error.cause : error;
   return failure instanceof UpstreamFailed ? { detail: failure.detail } : {};
@@ -42,11 +42,11 @@ export const settleRequest = async (
   for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
     try {
       const stored = await settle(deps, admission, usageEvent);
-      // A request that was taken over after it had been settled is not billed by what it did now.
+      // A request that was taken over after its settlement is billed for the first attempt only.
       const isBilled = stored.admitted_at === admission.admittedAtMs;
       return logInfo(isBilled ? 'request' : 'request_repeated', line);
     } catch (failure) {
-      // The caller has what it asked for and gets the rest; the sweep settles what is still in flight.
+      // The caller still gets the whole response; the sweep settles what is still in flight.
       if (waitMs === undefined) return logError('settlement_failed', failure, line);
       await delay(waitMs);
     }

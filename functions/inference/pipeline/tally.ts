@@ -1,11 +1,11 @@
 import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { estimateTokens } from './token-estimate.ts';
 
-/** A count as a runtime gave it, if it is one; anything else must never reach a bill. */
+/** A runtime's count, if it is valid; anything else must never be billed. */
 const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-/** Everything that a choice's delta makes the model write: text, reasoning, and the names and arguments of calls. */
+/** All output in a choice's delta: text, reasoning, and the names and arguments of calls. */
 const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): string => {
   const texts = [reasoning || reasoning_content, content];
   for (const call of Array.isArray(tool_calls) ? tool_calls : []) texts.push(call.function?.name, call.function?.arguments);
@@ -20,7 +20,7 @@ const MAX_KEPT_CHARACTERS = 1_000_000;
 
 export interface TokenCount {
   promptTokens: number;
-  /** Of the prompt's tokens, those that the runtime still had from an earlier request. */
+  /** The part of the prompt's tokens that the runtime read from its prompt cache. */
   cachedTokens: number;
   completionTokens: number;
   source: 'runtime' | 'estimated';
@@ -28,17 +28,17 @@ export interface TokenCount {
 
 export interface TallyFacts {
   promptBytes: number;
-  /** Whether what was written is kept, so that a tokenizer can count it where the runtime does not say. */
+  /** Whether to keep the output, so that a tokenizer can count it if the runtime doesn't. */
   keepsText: boolean;
-  /** How many characters a choice begins with that the model did not write. */
+  /** The number of characters at the beginning of a choice that echo its prompt. */
   echoedCharacters: (choice: number) => number;
   now: () => number;
 }
 
-/** Watches an answer go by and counts what will be billed. */
+/** Counts what an answer uses, chunk by chunk, for billing. */
 export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
-  /** What was written after a count is not in it. */
+  /** Whether output followed the runtime's last count. */
   let isStale = false;
   let promptTokens = estimateTokens(promptBytes);
   let completionTokens: number | undefined;
@@ -49,7 +49,7 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: T
   let keptCharacters = 0;
   const echoes = new Map<number, number>();
 
-  /** What a choice says, without the prompt that it begins with. */
+  /** A choice's output without its echoed prompt. */
   const withoutEcho = (choice: number, said: string): string => {
     const echoed = echoes.get(choice) ?? echoedCharacters(choice);
     if (echoed === 0) return said;
@@ -87,7 +87,7 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: T
       }
       if (chunk.usage) takeUsage(chunk.usage);
     },
-    /** The runtime's own count where it gave one; else ours, by tokenizer or from bytes; nothing at all if nothing was delivered. */
+    /** The runtime's own count if it sent one; else ours, by tokenizer or from bytes; zero if nothing was delivered. */
     count: (): TokenCount => {
       const counted = finalUsage();
       if (counted) {
@@ -99,12 +99,12 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: T
       if (outputBytes === 0) return { promptTokens: 0, cachedTokens, completionTokens: 0, source: 'estimated' };
       return { promptTokens, cachedTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
     },
-    /** What a tokenizer counted, in place of the estimates. */
+    /** Replaces the estimates with a tokenizer's counts. */
     counted: (counts: { promptTokens?: number | undefined; completionTokens?: number | undefined }): void => {
       promptTokens = counts.promptTokens ?? promptTokens;
       completionTokens = counts.completionTokens ?? completionTokens;
     },
-    /** What each choice wrote, where the runtime has not counted it and it was kept whole. */
+    /** The output of each choice, if the runtime has not counted it and all of it was kept. */
     uncounted: (): string[] => (finalUsage() || keptCharacters > MAX_KEPT_CHARACTERS ? [] : [...texts.values()]),
     get usage(): UpstreamUsage | undefined {
       return finalUsage();

@@ -6,15 +6,15 @@ import { orphanOf } from './orphan.ts';
 import { type ResponsesRequest, silence } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
 
-/** The most responses that one conversation is made of. */
+/** The most responses in one conversation. */
 const MAX_DEPTH = 100;
 
-/** Everything said up to the end of a response. */
+/** The conversation up to the end of a response. */
 const conversationOf = ({ before, input, response }: StoredResponse): Item[] => [...before, ...input, ...response.output];
 
 /**
- * The request with what was said before it, if it continues a response, and with the items that it refers to.
- * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result whose call stands nowhere or a conversation of nothing
+ * Adds the earlier conversation to a request that continues a response, and resolves its item references.
+ * @throws PreviousResponseNotFound, ItemNotFound, ConversationTooLong, or a 400 for a result without its call or a conversation without content
  */
 export const continueResponse = async (
   store: Pick<ResponseStore, 'get'>,
@@ -26,9 +26,9 @@ export const continueResponse = async (
   const previous = id == null ? undefined : await store.get(organization, id);
   if (id != null && !previous) throw new PreviousResponseNotFound(id);
   const before = previous ? { items: conversationOf(previous), depth: previous.depth } : request.before;
-  if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, the most there can be`);
+  if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, which is the maximum`);
   const count = before.items.length + input.length;
-  if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, more than the ${MAX_CONVERSATION_ITEMS} there can be`);
+  if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, and the maximum is ${MAX_CONVERSATION_ITEMS}`);
   const nothing = silence([...before.items, ...input], request.asked);
   if (nothing) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${nothing}.` });
   const orphan = orphanOf(input, before.items);

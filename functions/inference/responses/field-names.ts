@@ -1,6 +1,6 @@
 import type { FieldNames } from '../../../shared/http/errors.ts';
 
-/** What a request for a response calls the properties of a chat completion. */
+/** The Responses API's names for a chat completion's fields. */
 export const fieldNames: FieldNames = {
   messages: 'input',
   max_tokens: 'max_output_tokens',

@@ -8,19 +8,19 @@ import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
 
-/** What a reply is kept with. */
+/** What storing a response needs. */
 export interface Keeping {
   store: Pick<ResponseStore, 'put'>;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-/** Whether a caller's response is to be kept: `store` is true where nothing is said. */
+/** Whether to store the response: `store` defaults to true. */
 export const isStored = ({ asked }: ResponsesRequest): boolean => asked.store !== false;
 
 /**
- * An answer's end: the whole response, which is kept first if it is to be. A write that fails, a conversation that is too large, or a deletion
- * that came before it takes nothing from the caller but the response's future: `store` is false then.
+ * Creates the final response, and stores it before the reply ends if the caller wants it stored. If the write fails, the conversation is too large or
+ * the response was deleted meanwhile, the caller still gets the response, with `store` set to false.
  */
 export const createEnding = (request: ResponsesRequest, facts: ReplyFacts, output: Output, { store, now }: Keeping) => {
   let response: ResponseObject | undefined;

@@ -14,7 +14,7 @@ const keptContent = (content: Content): Content =>
 const keptThoughts = <Type extends string>(type: Type, parts: readonly { text: string }[] | null | undefined) =>
   parts?.map(({ text }) => ({ type, text }));
 
-/** What is kept of an item: what has a meaning here. Everything else that a caller may have put into it would be opened again with each response that follows. */
+/** An item as it is stored, with known fields only: unknown fields would be read again with each response that follows. */
 export const keptItem = (item: Item): Item => {
   const { id, status } = item;
   const common = { ...(id !== undefined && { id }), ...(STATUSES.has(status) && { status }) };

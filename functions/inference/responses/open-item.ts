@@ -8,7 +8,7 @@ import type {
   OutputReasoning,
 } from '../../../shared/responses/output-item.ts';
 
-/** The events around an item's own: a snapshot as it begins, the item as it is in the end. */
+/** The events at an item's begin and end: a snapshot of the new item, and the finished item. */
 const added = (index: number, item: OutputItem): ItemEvent => ({
   type: 'response.output_item.added',
   output_index: index,
@@ -16,7 +16,7 @@ const added = (index: number, item: OutputItem): ItemEvent => ({
 });
 const done = (index: number, item: OutputItem): ItemEvent => ({ type: 'response.output_item.done', output_index: index, item });
 
-/** A message of one part. */
+/** A message with one part. */
 export const openMessage = (id: string, index: number): OpenItem => {
   const part = { type: 'output_text' as const, text: '', annotations: [], logprobs: [] as unknown[] };
   const item: OutputMessage = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
@@ -44,7 +44,7 @@ export const openMessage = (id: string, index: number): OpenItem => {
   };
 };
 
-/** The model's reasoning as it is, in the way of open models. */
+/** The model's reasoning as `reasoning_text`, as open models have it. */
 const openThought = (id: string, index: number): OpenItem => {
   const part = { type: 'reasoning_text' as const, text: '' };
   const content: (typeof part)[] = [];
@@ -72,7 +72,7 @@ const openThought = (id: string, index: number): OpenItem => {
   };
 };
 
-/** The same in the place of a summary, the only one where most of OpenAI's clients look for it. */
+/** The model's reasoning as a summary, because most of OpenAI's clients read only that. */
 const openSummary = (id: string, index: number): OpenItem => {
   const part = { type: 'summary_text' as const, text: '' };
   const item: OutputReasoning = { id, type: 'reasoning', status: 'in_progress', summary: [] };
@@ -99,11 +99,11 @@ const openSummary = (id: string, index: number): OpenItem => {
   };
 };
 
-/** @param asSummary whether the caller asked for a summary of the reasoning */
+/** @param asSummary whether the caller requested a summary of the reasoning */
 export const openReasoning = (id: string, index: number, asSummary: boolean): OpenItem =>
   asSummary ? openSummary(id, index) : openThought(id, index);
 
-/** A call of a function; its first arguments are a delta like the others. */
+/** A function call. */
 export const openCall = (id: string, index: number, called: { callId: string; name: string }): OpenItem => {
   const item: OutputCall = { id, type: 'function_call', status: 'in_progress', call_id: called.callId, name: called.name, arguments: '' };
   const at = { item_id: id, output_index: index };

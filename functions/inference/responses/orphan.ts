@@ -1,13 +1,13 @@
 import type { Item } from '../../../shared/responses/item.ts';
 
-/** The first result whose call stands nowhere before it: its index in `items`, and what to tell. */
+/** The first result without an earlier call: its index in `items`, and the error message. */
 export const orphanOf = (items: readonly Item[], before: readonly Item[]): { index: number; message: string } | undefined => {
   const called = new Set<string>();
   for (const item of before) if (item.type === 'function_call') called.add(item.call_id);
   for (const [index, item] of items.entries()) {
     if (item.type === 'function_call') called.add(item.call_id);
     else if (item.type === 'function_call_output' && !called.has(item.call_id))
-      return { index, message: `there is no function_call of the id '${item.call_id}' before it` };
+      return { index, message: `no function_call before it has the call_id '${item.call_id}'` };
   }
   return undefined;
 };

@@ -4,7 +4,7 @@ import { reasoningOf, textOf, type UpstreamChoice, type UpstreamChunk, type Upst
 import { createCallReader } from '../chat/reply.ts';
 import { openCall, openMessage, openReasoning } from './open-item.ts';
 
-/** How an answer ended, in the words of a response. */
+/** How an answer ended, in the terms of the Responses API. */
 export type Ending = { status: 'completed' } | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' };
 
 const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> = {
@@ -13,19 +13,19 @@ const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> 
 };
 
 /**
- * A runtime's chunks as output items: each piece of reasoning or text continues the item of its kind or begins one, in the order of their
- * first words; a call stays open until the end, because runtimes may write several at a time.
- * @param responseId what the ids of the items are like
- * @param asSummary whether reasoning goes where summaries are
+ * Converts a runtime's chunks to output items. Reasoning or text continues the current item of its kind, or begins a new one. A call stays open
+ * until the end, because runtimes can write several at a time.
+ * @param responseId the response's id, from which the ids of the items are derived
+ * @param asSummary whether to send reasoning as a summary
  */
 export const createOutput = (responseId: string, asSummary: boolean) => {
   const items: OutputItem[] = [];
   const calls = new Map<number, OpenItem>();
   const callIds = new Set<string>();
   const reader = createCallReader(`call_${idLike('functionCall', responseId).slice('fc_'.length)}_`);
-  /** The message or the reasoning that is written now. */
+  /** The open message or reasoning item. */
   let current: OpenItem | undefined;
-  /** The log probabilities of tokens that have no text yet: a character may be made of several. They are told with the text, if it comes. */
+  /** The log probabilities of tokens that have no text yet, because a character can have several tokens. They are sent with the text, if it comes. */
   let held: unknown[] = [];
   let finishReason: string | undefined;
 
@@ -42,7 +42,7 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     return events;
   };
 
-  /** Continues the item of a kind, or ends the other and begins one. */
+  /** Continues the current item if it is of this kind; otherwise ends it and begins a new one. */
   const write = (kind: 'message' | 'reasoning', text: string, logprobs?: readonly unknown[]): ItemEvent[] => {
     const events: ItemEvent[] = [];
     if (current?.item.type !== kind) {
@@ -60,7 +60,7 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
       if (!opened) return calls.get(index)?.add(text) ?? [];
       const events = close('completed');
       const id = idOf('functionCall');
-      // Two calls of one id could not be told apart by their results.
+      // Results couldn't be assigned to two calls with the same id.
       const callId = callIds.has(opened.id) ? `${opened.id}_${index}` : opened.id;
       callIds.add(callId);
       const made = openCall(id, items.length, { callId, name: opened.name });
@@ -80,7 +80,7 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     const deltas = Array.isArray(delta?.tool_calls) ? delta.tool_calls : [];
     for (const score of logprobs?.content ?? []) held.push(score);
     if (text) events.push(...write('message', text, held));
-    // What came with other words is none of the next text.
+    // Log probabilities of other output don't belong to the next text.
     if (text || reasoning || deltas.length > 0) held = [];
     if (finish_reason) finishReason = finish_reason;
     return deltas.length > 0 ? [...events, ...call(deltas)] : events;
@@ -91,7 +91,7 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     return reason ? { status: 'incomplete', reason } : { status: 'completed' };
   };
 
-  /** Ends what is open, in order; only the last can have been cut off. */
+  /** Ends all open items, in order; only the last one can be incomplete. */
   const finish = (status: ItemStatus): ItemEvent[] => {
     const open = [...calls.values(), ...(current ? [current] : [])].sort((a, b) => items.indexOf(a.item) - items.indexOf(b.item));
     calls.clear();
@@ -102,13 +102,13 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
   return {
     take: (chunks: readonly UpstreamChunk[]): ItemEvent[] => chunks.flatMap(({ choices }) => (choices ?? []).flatMap(takeChoice)),
     ending,
-    /** The events that end an answer; one that says nothing is an empty message. */
+    /** The events that end an answer. An answer without output gets an empty message. */
     end: (): ItemEvent[] => {
       const { status } = ending();
       const isSilent = items.every(({ type }) => type === 'reasoning');
       return [...(isSilent && status === 'completed' ? write('message', '') : []), ...finish(status)];
     },
-    /** Ends what is open without a word about it: the answer has failed. */
+    /** Ends all open items without events, because the answer failed. */
     abandon: (): void => void finish('incomplete'),
     items: (): readonly OutputItem[] => items,
   };

@@ -8,8 +8,8 @@ import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
 
 /**
- * A runtime's chunks as the events of OpenAI's responses, each with its name and its number: the response as it begins, every item from its
- * first word to its last, and the whole response. There is no `[DONE]`. Each method gives whole server-sent events.
+ * Converts a runtime's chunks to the events of OpenAI's Responses API, each with its name and sequence number: first the new response, then the
+ * items with their deltas, last the whole response. There is no `[DONE]`. Every method returns whole server-sent events.
  */
 export const createResponseStream = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
   const output = createOutput(facts.id, request.asked.reasoning?.summary != null);

@@ -4,7 +4,7 @@ import { createEnding, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** A runtime's chunks gathered into one response. */
+/** Collects a runtime's chunks into one response. */
 export const createResponse = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
   const output = createOutput(facts.id, request.asked.reasoning?.summary != null);
   const { whole, keep } = createEnding(request, facts, output, keeping);

@@ -22,19 +22,19 @@ const Format = z.discriminatedUnion('type', [Text, JsonObject], {
   error: ({ input }) => ((input as { type?: unknown } | null)?.type === 'json_schema' ? NO_SCHEMA : "expected 'text' or 'json_object'"),
 });
 
-/** As OpenAI defines it, where the deployer has switched structured outputs on. */
+/** As OpenAI defines it; accepted only if the operator has enabled structured outputs. */
 const StructuredFormat = z.discriminatedUnion('type', [Text, JsonObject, JsonSchema], {
   error: "expected 'text', 'json_object' or 'json_schema'",
 });
 
-/** What would change the answer if it were passed over in silence. */
+/** A field that is rejected because ignoring it would change the answer. */
 const refused = (message: string) =>
   z
     .unknown()
     .refine((value) => value == null || value === false, message)
     .optional();
 
-/** OpenAI's properties, as far as they have an effect here or must not be passed over in silence. */
+/** OpenAI's fields that have an effect here or must not be ignored. */
 const documented = {
   model: z.string().min(1).max(256),
   input: Input,
@@ -61,7 +61,7 @@ const documented = {
   top_logprobs: z.int().min(0).max(20).nullish(),
   include: firstFault(z.array(z.string().max(256)).max(64)).nullish(),
   prompt_cache_key: z.string().max(256).nullish(),
-  background: refused('responses in the background are not supported: leave it out, and use stream: true for long answers'),
+  background: refused('background responses are not supported: leave this field out and use stream: true for long answers'),
   conversation: refused('conversations are not supported: continue a response with previous_response_id'),
   prompt: refused('stored prompts are not supported: send instructions and input'),
 };
@@ -70,10 +70,9 @@ const Asked = z.looseObject(documented);
 /** The body as the caller sent it. */
 export type Asked = z.output<typeof Asked>;
 
-/** The names of the properties that are known here. */
 export const knownFields: ReadonlySet<string> = new Set(Object.keys(documented));
 
-/** A request for a response, in the words of the pipeline, and what was said before it. */
+/** A request for a response in the shape of the pipeline, with the conversation that it continues. */
 export interface ResponsesRequest {
   model: string;
   stream: boolean;
@@ -81,35 +80,35 @@ export interface ResponsesRequest {
   metadata: Record<string, unknown> | null | undefined;
   prompt_cache_isolation_key: string | null | undefined;
   asked: Asked;
-  /** What the caller sent, with items of earlier responses in place of what refers to them. */
+  /** The caller's input, with references replaced by the items of earlier responses. */
   input: readonly Item[];
-  /** The conversation that `previous_response_id` continues, and how many responses it has. */
+  /** The conversation that `previous_response_id` continues, and its number of responses. */
   before: { items: readonly Item[]; depth: number };
 }
 
-/** What is wrong with a conversation that becomes no message at all: reasoning by itself is nothing that a model is told. */
+/** The error for a conversation without any message for the model: reasoning alone is not sent to a model. */
 export const silence = (items: readonly InputItem[], { instructions }: Asked): string | undefined =>
-  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item beside reasoning' : undefined;
+  !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item other than reasoning' : undefined;
 
 const contradiction = (asked: Asked): { path: (string | number)[]; message: string } | undefined => {
   const { tools, tool_choice: choice, input, previous_response_id: previous } = asked;
   const functions = (tools ?? []).filter(isFunction);
   if (choice != null && choice !== 'auto' && choice !== 'none') {
     if (functions.length === 0)
-      return { path: ['tool_choice'], message: 'a call can only be asked for together with function tools: add tools, or leave it out' };
+      return { path: ['tool_choice'], message: 'only valid with function tools: add tools or leave this field out' };
     if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
       return { path: ['tool_choice'], message: `expected the name of one of the tools, got '${choice.name}'` };
   }
   const nothing = previous == null ? silence(input, asked) : undefined;
   if (nothing) return { path: ['input'], message: nothing };
-  // With an earlier response, or an item of one, the call may be there.
+  // The call can be in an earlier response, or be a referenced item.
   const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly Item[], []) : undefined;
   return orphan && { path: ['input', orphan.index, 'call_id'], message: orphan.message };
 };
 
 /**
  * The schema of POST /v1/responses.
- * @param structuredOutputs whether `text.format` may be a `json_schema`
+ * @param structuredOutputs whether `text.format` can be a `json_schema`
  */
 export const responsesRequest = (structuredOutputs: boolean): z.ZodType<ResponsesRequest> =>
   Asked.extend({

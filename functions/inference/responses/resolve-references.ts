@@ -4,20 +4,20 @@ import type { InputItem, Item, ItemReference } from '../../../shared/responses/i
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ItemNotFound } from './errors.ts';
 
-/** Each response that is referred to is a read of its own. */
+/** The most responses that a request may reference: each one is a separate read. */
 const MAX_RESPONSES = 32;
-/** What is referred to is held beside the body, as often as it is referred to. */
+/** The most characters of referenced items. They are held in memory in addition to the body, once for each reference. */
 const MAX_CHARACTERS = 4_000_000;
 
 export const isReference = (item: InputItem): item is ItemReference => item.type === 'item_reference';
 
-/** An item's id holds its response's own, as output.ts and input-items.ts make it: `msg_<random>_<position>`. */
+/** Derives a response's id from an item's id, as output.ts and input-items.ts create it: `msg_<random>_<position>`. */
 const responseIdOf = (itemId: string): string | undefined => {
   const random = /^[a-z]+_([0-9A-Za-z]+)_\d+$/.exec(itemId)?.[1];
   return random && `resp_${random}`;
 };
 
-/** The items of a response by their ids: what it answered, and what it was asked. */
+/** The input and output items of a response, by their ids. */
 const itemsOf = (stored: StoredResponse): [string, Item][] => {
   const ids = inputItemIds(stored);
   const asked = stored.input.map((item, index): [string, Item] => [ids[index] as string, item]);
@@ -25,13 +25,13 @@ const itemsOf = (stored: StoredResponse): [string, Item][] => {
 };
 
 const tooMuch = (what: string): InvalidRequest => {
-  const message = `Invalid value for 'input': it refers to ${what}. Continue the last response with previous_response_id.`;
+  const message = `Invalid value for 'input': it refers to ${what}. Continue the last response with previous_response_id instead.`;
   return new InvalidRequest({ param: 'input', message });
 };
 
 /**
- * The items that a caller has sent, with those of earlier responses in place of what refers to them.
- * @throws ItemNotFound (404), or a 400 for items of more responses than are read for one request, or for more of them than a body could hold
+ * Replaces item references in a caller's input with the items of earlier responses.
+ * @throws ItemNotFound (404), or a 400 if the references are to too many responses, or the items are larger than a body may be
  */
 export const resolveReferences = async (
   store: Pick<ResponseStore, 'get'>,
@@ -41,10 +41,10 @@ export const resolveReferences = async (
   const references = input.filter(isReference);
   if (references.length === 0) return input as readonly Item[];
   const ids = new Set(references.flatMap(({ id }) => responseIdOf(id) ?? []));
-  if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, more than the ${MAX_RESPONSES} there can be`);
+  if (ids.size > MAX_RESPONSES) throw tooMuch(`items of ${ids.size} responses, and the maximum is ${MAX_RESPONSES}`);
   const wanted = new Set(references.map(({ id }) => id));
   const kept = new Map<string, { item: Item; characters: number }>();
-  // One after the other: a whole conversation is opened for each, and memory has to hold only one.
+  // Read one after the other, because each read has a whole conversation and memory should hold only one.
   for (const id of ids) {
     const stored = await store.get(organization, id);
     for (const [itemId, item] of stored ? itemsOf(stored) : [])

@@ -4,11 +4,11 @@ import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import type { ResponsesRequest } from './request.ts';
 import { isFunction } from './tool.ts';
 
-/** What of a response changes while it is made. */
+/** The parts of a response that change while it is in progress. */
 export interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   output: readonly OutputItem[];
-  /** Whether it is kept, or will be. */
+  /** Whether the response is stored, or will be. */
   store: boolean;
   usage?: UpstreamUsage;
   /** Seconds since the epoch. */
@@ -34,7 +34,7 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   };
 };
 
-/** What was asked, as a response repeats it. */
+/** The settings of the request, which the response repeats. */
 const settingsOf = ({ asked }: ResponsesRequest): Record<string, unknown> => ({
   instructions: asked.instructions ?? null,
   max_output_tokens: asked.max_output_tokens ?? null,
@@ -64,7 +64,7 @@ const settingsOf = ({ asked }: ResponsesRequest): Record<string, unknown> => ({
   user: asked.user ?? null,
 });
 
-/** The response as it stands. */
+/** Creates the response object for its current state. */
 export const toResponse = (request: ResponsesRequest, facts: ReplyFacts, state: ResponseState): ResponseObject => ({
   id: facts.id,
   object: 'response',

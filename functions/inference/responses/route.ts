@@ -13,7 +13,7 @@ import { windowOf } from './window.ts';
 
 /**
  * Creates responses (interface 4.4).
- * @param facts `structuredOutputs`: whether `text.format` may be a `json_schema`
+ * @param facts `structuredOutputs`: whether `text.format` can be a `json_schema`
  */
 export const responses = ({
   structuredOutputs,

@@ -7,7 +7,7 @@ import { knownFields, type ResponsesRequest } from './request.ts';
 import { LOGPROBS, toChatSettings, wantsLogprobs } from './to-chat.ts';
 import { isFunction } from './tool.ts';
 
-/** The events that end a stream say every log probability four times over, in one write. */
+/** The final events of a stream repeat every log probability four times, in one write. */
 export const MAX_RESPONSE_LOGPROBS = 20_000;
 
 const checkLogprobs = (request: ResponsesRequest, maxTokens: number): void => {
@@ -16,20 +16,20 @@ const checkLogprobs = (request: ResponsesRequest, maxTokens: number): void => {
     tokens: maxTokens,
     top: request.asked.top_logprobs ?? 0,
     formula: 'max_output_tokens × (top_logprobs + 1)',
-    holder: 'one response',
-    remedy: 'Ask for fewer.',
+    holder: 'a response',
+    remedy: 'Request fewer.',
     param: 'top_logprobs',
     most: MAX_RESPONSE_LOGPROBS,
   });
 };
 
-/** 400 when the request switches on what its model cannot do. */
+/** Rejects a request that enables something its model does not support. @throws 400 */
 export const checkResponses = (request: ResponsesRequest, model: Model, maxTokens: number): void => {
   checkLogprobs(request, maxTokens);
   checkSupport(toChatSettings(request), model, maxTokens, fieldNames);
 };
 
-/** The properties that were accepted and have no effect on this model. */
+/** The fields that were accepted but have no effect on this model. */
 export const ignoredResponsesFields = (request: ResponsesRequest, model: Model): string[] => {
   const { asked } = request;
   const { tools, text, include, truncation } = asked;

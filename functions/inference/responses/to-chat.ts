@@ -5,10 +5,10 @@ import { isFunction } from './tool.ts';
 
 const EFFORTS = { none: 'none', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' } as const;
 
-/** What `include` asks for and is given. */
+/** The only value of `include` that has an effect. */
 export const LOGPROBS = 'message.output_text.logprobs';
 
-/** Whether log probabilities are asked for. */
+/** Whether the request asks for log probabilities. */
 export const wantsLogprobs = ({ asked }: ResponsesRequest): boolean =>
   asked.include?.includes(LOGPROBS) === true || (asked.top_logprobs ?? 0) > 0;
 
@@ -20,7 +20,7 @@ const toResponseFormat = ({ asked }: ResponsesRequest): ChatCompletionRequest['r
   return { type: 'json_schema', json_schema: { name, description, schema, strict } };
 };
 
-/** A request in the words of chat, without its messages: what the model is told beside them, and judged by. */
+/** Converts a request to a chat completion request without messages: the settings for the model and for the checks of what it supports. */
 export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest => {
   const { asked } = request;
   const { model, temperature, top_p, parallel_tool_calls, tool_choice: choice, reasoning } = asked;
@@ -43,7 +43,7 @@ export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest
   };
 };
 
-/** A whole request in the words of chat: instructions, what was said before, and what is said now. */
+/** Converts a request to a chat completion request: its settings, instructions, earlier conversation and input. */
 export const toChat = (request: ResponsesRequest): ChatCompletionRequest => {
   const { asked, before, input } = request;
   return { ...toChatSettings(request), messages: toMessages([...before.items, ...input], asked.instructions) };

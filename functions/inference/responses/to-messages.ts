@@ -7,12 +7,12 @@ type Part = Exclude<Content, string>[number];
 const textOfPart = (part: Part): string =>
   part.type === 'refusal' ? (part as { refusal: string }).refusal : (part as { text: string }).text;
 
-/** Parts are lines, as in a chat message. */
+/** Parts are joined with line breaks, as in a chat message. */
 const textOf = (content: Content): string => (typeof content === 'string' ? content : content.map(textOfPart).join('\n'));
 
 const joined = (one: string | undefined, other: string): string => (one ? `${one}\n${other}` : other);
 
-/** What the model says at one time: it thinks, writes and calls, and the results of its calls follow. */
+/** One turn of the model: its reasoning, its text and its calls, followed by the results of the calls. */
 interface Turn {
   reasoning?: string;
   text?: string;
@@ -21,7 +21,7 @@ interface Turn {
 }
 
 const toTurnMessages = ({ reasoning, text, calls, results }: Turn): Message[] =>
-  // Of a turn that ended while the model was thinking, nothing was said.
+  // A turn that ended during the reasoning has no output.
   text === undefined && calls.length === 0
     ? []
     : [
@@ -29,7 +29,7 @@ const toTurnMessages = ({ reasoning, text, calls, results }: Turn): Message[] =>
         ...results,
       ];
 
-/** Instructions and the system messages after them are one: many chat templates take a single one, at the beginning. */
+/** Merges the instructions and the system messages after them, because many chat templates accept only one, at the beginning. */
 const mergeSystem = (messages: Message[]): Message[] => {
   const first = messages.findIndex(({ role }) => role !== 'system');
   const count = first < 0 ? messages.length : first;
@@ -39,8 +39,8 @@ const mergeSystem = (messages: Message[]): Message[] => {
 };
 
 /**
- * A conversation of items as chat messages. What the model did before anyone else spoke is one message: its reasoning, its text and all its
- * calls; each result follows the message that called for it, wherever the caller has put it.
+ * Converts items to chat messages. Each turn of the model becomes one message with its reasoning, its text and all its calls. Each result follows
+ * the message with its call, wherever the caller has put it.
  */
 export const toMessages = (items: readonly Item[], instructions: string | null | undefined): Message[] => {
   const entries: (Message | Turn)[] = instructions ? [{ role: 'system', content: instructions }] : [];
@@ -52,7 +52,7 @@ export const toMessages = (items: readonly Item[], instructions: string | null |
     entries.push(open);
     return open;
   };
-  /** After its text a model that has made no call begins anew. */
+  /** Ends the open turn if it has text and no calls: further output is a new turn. */
   const closeSaid = (): void => {
     if (open?.text !== undefined && open.calls.length === 0) open = undefined;
   };

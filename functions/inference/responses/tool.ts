@@ -14,12 +14,12 @@ export const FunctionTool = z.looseObject({
 });
 export type FunctionTool = z.output<typeof FunctionTool>;
 
-/** A tool of OpenAI's own, or of a client's, that nothing here can run: it is left out, and its type named to the caller. */
+/** A built-in tool of OpenAI or of a client, which can't run here. It is dropped, and its type is listed in `x-sluice-ignored`. */
 export interface ForeignTool {
   foreign: string;
 }
 
-/** One tool: a function, or something else of which only the type is kept. */
+/** One tool: a function, or another tool, of which only the type is kept. */
 const Tool = z.looseObject({ type: z.string().max(64) }).transform((tool, context): FunctionTool | ForeignTool => {
   if (tool.type !== 'function') return { foreign: tool.type };
   const { data, error } = FunctionTool.safeParse(tool);

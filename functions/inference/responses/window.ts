@@ -3,12 +3,12 @@ import type { WindowRequest } from '../pipeline/fit-window.ts';
 import { fieldNames } from './field-names.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** The share of the window that an answer may claim before older items go. */
+/** The largest share of the context window that is reserved for the answer when older items are evicted. */
 const MAX_ANSWER_SHARE = 0.5;
 
 /**
- * What a request asks of the model's window. An answer gets what the prompt leaves; a prompt that leaves nothing is refused, or with
- * `truncation: "auto"` loses its older items first, until there is room for the answer.
+ * How a request uses the model's context window. The answer gets what the prompt leaves. A prompt that leaves no room is rejected; with
+ * `truncation: "auto"` older items are evicted first, until there is room for the answer.
  */
 export const windowOf = ({ asked }: ResponsesRequest, model: Model, maxTokens: number): WindowRequest => {
   const window = {

@@ -8,7 +8,7 @@ export class NoTokenizer extends ApiError {
       type: 'invalid_request_error',
       code: 'unsupported_parameter',
       param: 'model',
-      message: `The model '${model}' has no tokenizer here. Call a model that has one, or ask your administrator to publish it with its tokenizer.`,
+      message: `The model '${model}' has no tokenizer. Call a model that has one, or ask your administrator to add a tokenizer to this model.`,
     });
   }
 }

@@ -25,9 +25,9 @@ import { estimateInput, toInput } from './to-input.ts';
 
 type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
 
-/** What a request wants from its model's tokenizer. */
+/** The work of a request for its model's tokenizer. */
 interface TokenizerTask {
-  /** Reserved out of the tokens-per-minute limit until the reply. */
+  /** Reserved from the tokens-per-minute limit until the reply. */
   reservedTokens: number;
   ignored: string[];
   ask: (tokenizer: Tokenizer) => Promise<object>;
@@ -79,7 +79,7 @@ const serveTokenizer =
     };
     const { request, model, prepared: task, opened } = await parseRequest({ schema, prepare }, deps, key, event);
     const { requestId } = event;
-    // An empty text is a request too.
+    // An empty text reserves a token, too.
     const tokens = Math.max(1, task.reservedTokens);
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
@@ -97,7 +97,7 @@ const serveTokenizer =
     }
   };
 
-/** Turns a text, or messages as the model's chat template renders them, into tokens (interface 4.4; vLLM's shapes). */
+/** Tokenizes a text, or messages rendered with the model's chat template (interface 4.4; vLLM's shapes). */
 export const tokenize = (path: string, deps: TokenizerDependencies): Serve =>
   serveTokenizer<TokenizeRequest>(
     path,
@@ -124,7 +124,7 @@ export const tokenize = (path: string, deps: TokenizerDependencies): Serve =>
     deps,
   );
 
-/** Turns tokens into text (interface 4.4; vLLM's shapes). */
+/** Converts tokens to text (interface 4.4; vLLM's shapes). */
 export const detokenize = (path: string, deps: TokenizerDependencies): Serve =>
   serveTokenizer<DetokenizeRequest>(
     path,

@@ -6,27 +6,27 @@ import { Messages } from '../chat/message.ts';
 import { Switch } from '../chat/sampling-fields.ts';
 import { Tools } from '../chat/tool.ts';
 
-/** As many as one reply gives. */
+/** At most as many as one reply can have. */
 const TokenIds = tokenIdsUpTo(MAX_ANSWER_TOKENS);
 
 const ModelName = z.string().min(1).max(256);
 
-/** What text and messages have in common, and what only each of them has; a property of the other is accepted and has no effect. */
+/** Fields for both text and messages, then those for only one of them. Fields of the other form are accepted without effect. */
 const common = {
   model: ModelName,
   add_special_tokens: Switch.meta({
-    description: 'Whether the tokenizer adds what it puts around a text; by default for a prompt and not for messages.',
+    description: 'Whether to add the special tokens that the tokenizer puts around a text. Default: true for a prompt, false for messages.',
   }),
-  return_token_strs: Switch.meta({ description: 'Fills `token_strs`. Default false.' }),
+  return_token_strs: Switch.meta({ description: 'Whether to return `token_strs`. Default false.' }),
 };
 const ofPrompt = { prompt: z.string().nullish() };
 const ofMessages = {
   messages: Messages.nullish(),
   tools: Tools.nullish(),
-  add_generation_prompt: Switch.meta({ description: 'Whether the rendered messages go on to where the answer begins. Default true.' }),
+  add_generation_prompt: Switch.meta({ description: 'Whether the rendered messages end with the start of the answer. Default true.' }),
 };
 
-/** The body of POST /tokenize, as vLLM has it: `prompt` or `messages`. Unknown properties are accepted. */
+/** The body of POST /tokenize, as vLLM defines it: `prompt` or `messages`. Unknown fields are accepted. */
 export const TokenizeRequest = z.looseObject({ ...common, ...ofPrompt, ...ofMessages }).superRefine(({ prompt, messages }, context) => {
   const isText = prompt != null;
   const fault =
@@ -38,14 +38,14 @@ export const TokenizeRequest = z.looseObject({ ...common, ...ofPrompt, ...ofMess
 export type TokenizeRequest = z.output<typeof TokenizeRequest>;
 
 export const TokenizeReply = z.object({
-  count: z.int().meta({ description: 'How many tokens there are.' }),
+  count: z.int().meta({ description: 'The number of tokens.' }),
   max_model_len: z.int().meta({ description: "The model's context length." }),
   tokens: TokenIds,
-  token_strs: z.array(z.string()).nullable().meta({ description: 'The tokens as the vocabulary has them; null unless asked for.' }),
+  token_strs: z.array(z.string()).nullable().meta({ description: 'The tokens as the vocabulary spells them; null unless requested.' }),
 });
 export type TokenizeReply = z.output<typeof TokenizeReply>;
 
-/** The body of POST /detokenize, as vLLM has it. Unknown properties are accepted. */
+/** The body of POST /detokenize, as vLLM defines it. Unknown fields are accepted. */
 export const DetokenizeRequest = z.looseObject({ model: ModelName, tokens: TokenIds });
 export type DetokenizeRequest = z.output<typeof DetokenizeRequest>;
 
@@ -55,9 +55,9 @@ export type DetokenizeReply = z.output<typeof DetokenizeReply>;
 const namesBeside = (request: object, known: object): string[] =>
   Object.entries(request).flatMap(([name, value]) => (value == null || Object.hasOwn(known, name) ? [] : [name]));
 
-/** The properties of a request that were accepted and have no effect. */
+/** The fields of a tokenize request that were accepted but have no effect. */
 export const ignoredOfTokenize = (request: TokenizeRequest): string[] =>
   namesBeside(request, { ...common, ...(request.prompt == null ? ofMessages : ofPrompt) });
 
-/** The same of a request for text. */
+/** The fields of a detokenize request that were accepted but have no effect. */
 export const ignoredOfDetokenize = (request: DetokenizeRequest): string[] => namesBeside(request, DetokenizeRequest.shape);

@@ -2,17 +2,16 @@ import { refuseManyMarks } from './combining-marks.ts';
 import { createSplitAt } from './split-at.ts';
 import type { TokenizerParts } from './tokenizer-parts.ts';
 
-/** How a tokenizer's added tokens cut a text: at even places of the parts is plain text, also empty, at odd ones an added token. */
+/** Splits texts at a tokenizer's added tokens. Parts with an even index are plain text, possibly empty; parts with an odd index are added tokens. */
 export interface AddedTokens {
-  /** Cuts at those that stand in the text as it is written. */
+  /** Splits at the added tokens that are matched before normalization. */
   split(text: string): string[];
-  /** Normalizes plain text, and cuts it at those that stand only in normalized text. Throws TextRefused. */
+  /** Normalizes plain text, and splits it at the added tokens that are matched after normalization. Throws TextRefused. */
   splitPlain(text: string): string[];
-  /** The id of an added token by its spelling, normalized where it is so found; undefined for anything else. */
+  /** The id of an added token by its spelling (the normalized one, if it is matched after normalization); undefined for anything else. */
   idOf(spelling: string): number | undefined;
 }
 
-/** The added tokens of a tokenizer. */
 export const createAddedTokens = (tokenizer: TokenizerParts): AddedTokens => {
   const { normalizer } = tokenizer;
   const normalize = (text: string): string => {

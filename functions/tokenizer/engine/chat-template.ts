@@ -3,22 +3,25 @@ import { Template } from '@huggingface/jinja';
 import { TemplateFailed, TemplateRefused } from '../../../shared/tokens/errors.ts';
 import type { ChatPrompt, PromptMessage, PromptToolCall } from '../../../shared/tokens/prompt.ts';
 
-/** The texts of special tokens that templates name, such as `bos_token`. */
+/** The texts of special tokens by the names that templates use, such as `bos_token`. */
 export type SpecialTokens = Record<string, string>;
 
-/** Renders a prompt as a runtime does before it encodes it, up to where the answer begins unless it is told otherwise. Throws TemplateRefused when the template does not take it, TemplateFailed when it breaks on it. */
+/**
+ * Renders a prompt as a runtime does before encoding, up to the start of the answer by default.
+ * @throws TemplateRefused if the template rejects the prompt, TemplateFailed if rendering fails
+ */
 export type RenderPrompt = (prompt: ChatPrompt, options?: { addGenerationPrompt?: boolean }) => string;
 
 // The renderer declares these itself and fails when they are declared again.
 const RESERVED = new Set(['true', 'false', 'none', 'True', 'False', 'None', 'range', 'namespace', 'raise_exception', 'strftime_now']);
 
-// The renderer's own raise_exception throws what its other faults throw too: a refusal must be told from a broken template.
+// The renderer's own raise_exception throws the same error as other failures, so a rejection couldn't be distinguished from a broken template.
 const REFUSE = 'refuse_prompt';
 const refuse = (words: unknown): never => {
   throw new TemplateRefused(String(words));
 };
 
-/** Templates print arguments as JSON or go through them, so a runtime parses them; text that is no JSON stays what it is. */
+/** Runtimes parse arguments, because templates print them as JSON or iterate over them. Text that is not JSON is left as it is. */
 const parseArguments = (text: string): unknown => {
   try {
     return JSON.parse(text || '{}');
@@ -33,7 +36,7 @@ const toTemplateCall = ({ id, type, function: { name, arguments: text } }: Promp
   function: { name, arguments: parseArguments(text) },
 });
 
-/** As vLLM gives a message to a template: content is always text, reasoning has both of its names (vllm/entrypoints/chat_utils.py). */
+/** A message as vLLM passes it to a template: content is always text, reasoning has both of its names (vllm/entrypoints/chat_utils.py). */
 const toTemplateMessage = ({ content, reasoning, tool_calls, ...others }: PromptMessage): object => ({
   ...others,
   content: content ?? '',
@@ -42,8 +45,8 @@ const toTemplateMessage = ({ content, reasoning, tool_calls, ...others }: Prompt
 });
 
 /**
- * Reads a chat template in Jinja.
- * @throws Error when it cannot be read
+ * Parses a chat template in Jinja.
+ * @throws Error if it can't be parsed
  */
 export const createRenderPrompt = (source: string, specialTokens: SpecialTokens): RenderPrompt => {
   const template = new Template(source.replaceAll(/\braise_exception\b/g, REFUSE));

@@ -1,12 +1,12 @@
 import type { TokenizerParts } from './tokenizer-parts.ts';
 
 /**
- * Token ids in, all of them known to the tokenizer; their text out. Added tokens are spelled out, bytes that are not UTF-8 become U+FFFD, and
- * nothing is tidied up, so that a byte-level tokenizer gives back the text that it encoded.
+ * Decodes token ids, all of them known to the tokenizer, to text. Added tokens are spelled out, bytes that are not UTF-8 become U+FFFD, and spaces
+ * are not cleaned up, so that a byte-level tokenizer returns the text that it encoded.
  */
 export type DecodeTokens = (ids: readonly number[]) => string;
 
-/** Byte-level tokens are bytes spelled as letters; added tokens among them are text. The library's own way searches all added tokens for each token. */
+/** Byte-level tokens spell bytes as letters; added tokens are plain text. The library is slower: it searches all added tokens for each token. */
 const createDecodeBytes = (tokenizer: TokenizerParts, byteOfLetter: Record<string, number>): DecodeTokens => {
   const { vocab } = tokenizer.model;
   const added = new Set([...tokenizer.get_added_tokens_decoder().values()].map(({ content }) => content));
@@ -29,7 +29,6 @@ const createDecodeBytes = (tokenizer: TokenizerParts, byteOfLetter: Record<strin
   };
 };
 
-/** A decoder for one tokenizer. */
 export const createDecodeTokens = (tokenizer: TokenizerParts): DecodeTokens => {
   const byteOfLetter = tokenizer.decoder?.byte_decoder;
   if (byteOfLetter) return createDecodeBytes(tokenizer, byteOfLetter);

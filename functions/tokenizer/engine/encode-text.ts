@@ -3,18 +3,17 @@ import type { TokenizerParts } from './tokenizer-parts.ts';
 import type { Words } from './words.ts';
 
 /**
- * A text in, its token ids out. The spelling of an added token, as `<|im_end|>`, becomes that token. Throws TextRefused for a text that takes too long.
- * @param addSpecialTokens whether to add what the tokenizer puts around a text of its own accord, such as a token that begins it
+ * Encodes a text to token ids. The spelling of an added token, such as `<|im_end|>`, becomes that token. Throws TextRefused if it takes too long.
+ * @param addSpecialTokens whether to add the special tokens that the tokenizer puts around a text, such as a begin token
  */
 export type EncodeText = (text: string, addSpecialTokens: boolean) => number[];
 
-/** Stands for the text where a tokenizer says what comes around it. */
+/** A placeholder for the text, to find out which special tokens the tokenizer puts around it. */
 const TEXT = '\uFDD0';
 
-/** The tokens that a tokenizer puts around a text, with TEXT in its place. */
+/** The special tokens that a tokenizer puts around a text, with TEXT in the position of the text. */
 const surroundingsOf = ({ post_processor }: TokenizerParts): string[] => post_processor?.([TEXT], null, true).tokens ?? [TEXT];
 
-/** An encoder for one tokenizer. */
 export const createEncodeText = (
   tokenizer: TokenizerParts,
   { split, splitPlain, idOf }: AddedTokens,

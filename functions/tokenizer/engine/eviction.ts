@@ -1,12 +1,12 @@
 import type { PromptMessage } from '../../../shared/tokens/prompt.ts';
 
 /**
- * The ways to shorten a conversation from its beginning, in the order in which they are to be tried: the first keeps everything,
- * each next one drops more, the last keeps what must stay. The rules:
+ * The steps to shorten a conversation from its beginning, in the order to try them: step 0 keeps everything, each next step drops more, and the last
+ * one keeps only what must stay. The rules:
  *
- * - system messages, the last message of the user and the last message of all stay;
- * - a message with tool calls and the messages that answer it stay or go together;
- * - what answers a message of the user goes when it goes: what is left begins, after the system messages, with a message of the user.
+ * - system messages, the last user message and the newest message stay;
+ * - a message with tool calls and its results stay or are evicted together;
+ * - the answers to a user message are evicted with it: after the system messages, the rest begins with a user message.
  */
 export interface Eviction {
   steps: number;
@@ -16,7 +16,7 @@ export interface Eviction {
 
 const isPinned = ({ role }: PromptMessage): boolean => role !== 'user' && role !== 'assistant' && role !== 'tool';
 
-/** For each message the index of the call that it answers; a call may only be cut off together with its answers. */
+/** For each tool message the index of the message with its call; a call may only be evicted together with its results. */
 const callOf = (messages: readonly PromptMessage[]): (number | undefined)[] => {
   const calls = new Map<string, number>();
   return messages.map(({ role, tool_calls, tool_call_id }, index) => {
@@ -25,7 +25,7 @@ const callOf = (messages: readonly PromptMessage[]): (number | undefined)[] => {
   });
 };
 
-/** The places before which everything may be cut off without parting a call from its answers, ascending. */
+/** The indexes before which everything can be evicted without separating a call from its results, ascending. */
 const cutsOf = (messages: readonly PromptMessage[]): number[] => {
   const answers = callOf(messages);
   const cuts: number[] = [];
@@ -37,7 +37,6 @@ const cutsOf = (messages: readonly PromptMessage[]): number[] => {
   return cuts.reverse();
 };
 
-/** Works out how a conversation may be shortened. */
 export const createEviction = (messages: readonly PromptMessage[]): Eviction => {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const stays = messages.map((message, index) => index === lastUser || isPinned(message));
@@ -45,7 +44,7 @@ export const createEviction = (messages: readonly PromptMessage[]): Eviction => 
     !isPinned(messages[cut] as PromptMessage) && (cut > lastUser || messages[cut]?.role === 'user');
   let droppable = stays.indexOf(false);
   const cuts = cutsOf(messages).filter((cut) => {
-    // One that drops nothing more than the cut before it is no step.
+    // A cut that drops no more than the previous one is not a step.
     if (!mayBegin(cut) || droppable < 0 || droppable >= cut) return false;
     droppable = stays.indexOf(false, cut);
     return true;

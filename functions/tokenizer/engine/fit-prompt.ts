@@ -3,14 +3,14 @@ import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import { createEviction } from './eviction.ts';
 import type { LoadedTokenizer } from './loaded-tokenizer.ts';
 
-/** The exact length of a prompt as the model gets it: rendered with its chat template, up to where the answer begins. */
+/** The exact number of tokens of a prompt, rendered with the model's chat template up to the start of the answer. */
 export const countPrompt = ({ render, createCounter }: LoadedTokenizer, prompt: ChatPrompt): number =>
   createCounter().count(render(prompt)) as number;
 
 /**
- * Keeps as many messages of a prompt as fit a bound; see `eviction.ts` for which may go. Where even what must stay is longer, that is
- * what is kept. Only the end of the prompt that fits is ever encoded, and each message once.
- * @param maxPromptTokens null: everything is kept and counted
+ * Keeps as many messages of a prompt as fit a limit; `eviction.ts` has the rules. If the messages that must stay are longer than the limit, only they
+ * are kept. Encodes only the end of the prompt that fits, and each message once.
+ * @param maxPromptTokens null: keep and count everything
  */
 export const fitPrompt = (tokenizer: LoadedTokenizer, prompt: ChatPrompt, maxPromptTokens: number | null): FitAnswer => {
   if (maxPromptTokens === null) return { prompt_tokens: countPrompt(tokenizer, prompt), kept: null };
@@ -25,7 +25,7 @@ export const fitPrompt = (tokenizer: LoadedTokenizer, prompt: ChatPrompt, maxPro
 
   const whole = count(0, maxPromptTokens);
   if (whole) return whole;
-  // A later step never has more tokens, so the first that fits is searched for by halves.
+  // A binary search for the first step that fits: a later step never has more tokens.
   let fitting: ReturnType<typeof count>;
   for (let tooLong = 0, fits = eviction.steps; fits - tooLong > 1; ) {
     const middle = (tooLong + fits) >> 1;

@@ -7,18 +7,18 @@ import { createTokenCounters, type TokenCounter } from './token-counter.ts';
 import { createParts, type TokenizerParts } from './tokenizer-parts.ts';
 import { createWords } from './words.ts';
 
-/** A model's tokenizer and its chat template, ready to be used. */
+/** A model's tokenizer and chat template, loaded. */
 export interface LoadedTokenizer {
   render: RenderPrompt;
-  /** A counter for one request. */
+  /** Creates a counter for one request. */
   createCounter(): TokenCounter;
   encode: EncodeText;
   decode: DecodeTokens;
-  /** A token as the vocabulary has it; undefined for an id that is none. */
+  /** A token as the vocabulary spells it; undefined for an unknown id. */
   tokenOf(id: number): string | undefined;
 }
 
-/** No file of a tokenizer may be larger: real ones have some 20 MB, and the function that reads them has only so much memory. */
+/** The largest file of a tokenizer: real ones have about 20 MB, and the function's memory is limited. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** The texts of a tokenizer's files. */
@@ -31,7 +31,7 @@ export interface TokenizerTexts {
 const TokenText = z.union([z.string(), z.object({ content: z.string() }).transform(({ content }) => content)]);
 const Template = z.union([z.string(), z.array(z.object({ name: z.string(), template: z.string() }))]);
 
-/** What is used of tokenizer_config.json. */
+/** The fields of tokenizer_config.json that are validated; `*_token` fields are read too. */
 const TokenizerConfig = z.looseObject({ chat_template: Template.nullish() });
 
 const templateOf = (template: z.infer<typeof Template> | null | undefined): string | undefined =>
@@ -73,8 +73,8 @@ const createTextTools = (parts: TokenizerParts): Omit<LoadedTokenizer, 'render'>
 };
 
 /**
- * Makes a tokenizer of the texts of its files.
- * @throws Error that names the file which cannot be read, or says that none has a chat template
+ * Loads a tokenizer from the texts of its files.
+ * @throws Error naming the file that can't be read, or saying that there is no chat template
  */
 export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: TokenizerTexts): LoadedTokenizer => {
   const json = readJson(tokenizer, 'tokenizer.json');
@@ -82,7 +82,7 @@ export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: Tokeni
   const settings = whileReading('tokenizer_config.json', () => TokenizerConfig.parse(readJson(config, 'tokenizer_config.json')));
   const source = chatTemplate ?? templateOf(settings.chat_template);
   if (source === undefined)
-    throw new Error('There is no chat template: neither a file of its own, nor chat_template in tokenizer_config.json.');
+    throw new Error('There is no chat template. Add a chat template file, or set chat_template in tokenizer_config.json.');
   const render = whileReading('The chat template', () => createRenderPrompt(source, specialTokensOf(settings)));
   return { render, ...text };
 };

@@ -1,7 +1,7 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
 
-// Chat templates are written for Python, and runtimes render them with it. The renderer treats some values as JavaScript does, and drops arguments:
-// `content.lstrip('\n')` took all white space. What templates use of that is put right here, once for all of them; test/ has what Python makes of it.
+// Chat templates are written for Python's jinja2, and runtimes render them with it. This renderer treats some values as JavaScript does and drops
+// arguments: `content.lstrip('\n')` removed all white space. This file corrects what templates use; test/ has Python's results.
 
 /** The package's own declarations do not resolve for an ES module. */
 interface Value {
@@ -20,12 +20,12 @@ const IntegerValue = classOf<number>(0);
 const BooleanValue = classOf<boolean>(true);
 const FunctionValue = classOf<(args: Value[]) => Value>(() => null);
 
-/** What Python's `str.isspace` is true of; JavaScript has U+FEFF besides, and not U+001C to U+001F and U+0085. */
+/** The characters of Python's `str.isspace`; JavaScript's white space includes U+FEFF, but not U+001C to U+001F and U+0085. */
 const WHITE_SPACE = new Set(
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
 
-/** Python's `strip`, `lstrip` and `rstrip`: takes any of the characters, or white space, from the ends. */
+/** Python's `strip`, `lstrip` and `rstrip`: removes any of the characters, or white space, from the ends. */
 const createStrip =
   (atStart: boolean, atEnd: boolean) =>
   (text: string, characters?: unknown): string => {
@@ -46,7 +46,7 @@ const createStrip =
   };
 const strip = createStrip(true, true);
 
-/** Python's `capitalize`: the rest becomes small. */
+/** Python's `capitalize`: the rest becomes lower case. */
 const capitalize = (text: string): string => {
   if (text === '') return text;
   const first = String.fromCodePoint(text.codePointAt(0) as number);
@@ -54,7 +54,7 @@ const capitalize = (text: string): string => {
   return head + tail.join('').toLowerCase() + text.toLowerCase().slice(first.toLowerCase().length);
 };
 
-/** In characters; JavaScript counts those beyond U+FFFF twice. */
+/** The length in code points; JavaScript counts those beyond U+FFFF twice. */
 const lengthOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 const methods: Record<string, (text: string, argument?: unknown) => string> = {
@@ -69,7 +69,7 @@ const onStrings =
   (value: Value): Value | undefined =>
     value instanceof StringValue ? filter(value.value as string) : undefined;
 
-/** Filters without arguments, of the values that they are to be other for. */
+/** Filters without arguments that differ from the renderer's; undefined: use the renderer's own. */
 const filters: Record<string, (value: Value) => Value | undefined> = {
   trim: onStrings((text) => new StringValue(strip(text))),
   capitalize: onStrings((text) => new StringValue(capitalize(text))),
@@ -102,7 +102,7 @@ interface FilterNode extends Node {
   operand: Node;
   filter: { type: string; value: string };
 }
-/** A node that is evaluated already: what a filter is applied to is evaluated only once. */
+/** A node that is already evaluated, so that a filter's operand is evaluated only once. */
 interface Evaluated extends Node {
   value: Value;
 }

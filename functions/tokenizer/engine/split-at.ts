@@ -1,7 +1,7 @@
-/** A token that stands for itself wherever it is written, such as `<|im_end|>`. */
+/** A token that is matched literally wherever it occurs in a text, such as `<|im_end|>`. */
 export interface AddedToken {
   content: string;
-  /** Whether it takes the white space before it, or after it, along. */
+  /** Whether it includes the white space before it, or after it. */
   lstrip: boolean;
   rstrip: boolean;
 }
@@ -9,8 +9,8 @@ export interface AddedToken {
 const escapeForPattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /**
- * A function that cuts a text at added tokens, at the longest where several begin. Plain text and tokens take turns: at even places
- * is plain text, also empty, at odd ones a token. What is between two tokens is encoded without a look at what is around it.
+ * Creates a function that splits a text at added tokens, at the longest one if several match. Parts with an even index are plain text, possibly
+ * empty; parts with an odd index are tokens. Each plain text can be encoded independently of its surroundings.
  */
 export const createSplitAt = (tokens: readonly AddedToken[]): ((text: string) => string[]) => {
   const byContent = new Map(tokens.map((token) => [token.content, token]));

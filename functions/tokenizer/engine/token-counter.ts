@@ -1,25 +1,25 @@
 import type { AddedTokens } from './added-tokens.ts';
 import type { Words } from './words.ts';
 
-/** How many tokens a part of a text has: exactly, or more than so many. */
+/** The number of tokens of a part of a text: exact, or a lower bound. */
 type Known = { count: number } | { moreThan: number };
 
-/** Counts texts that have much in common: what was counted once is not counted again. For one request. */
+/** Counts texts that share parts; each part is counted only once. For one request. */
 export interface TokenCounter {
   /**
-   * How many tokens a text is encoded to, without any that a tokenizer adds of its own accord.
-   * @param limit from the end of the text no more is encoded than shows that there are more than this
-   * @returns undefined when there are more than `limit`
+   * The number of tokens of a text, without the special tokens that a tokenizer adds.
+   * @param limit stop encoding, from the end of the text, once there are more tokens than this
+   * @returns undefined if there are more than `limit`
    * @throws TextRefused for a text that takes too long
    */
   count(text: string, limit?: number): number | undefined;
 }
 
-/** A function that makes a counter for a request. What is known of words is shared by all counters of a tokenizer. */
+/** Returns a function that creates a counter for a request. All counters of a tokenizer share the cache of encoded words. */
 export const createTokenCounters = ({ split, splitPlain }: AddedTokens, createWords: () => Words): (() => TokenCounter) => {
   return () => {
     const words = createWords();
-    /** Plain text between two added tokens; after normalizing it may have more of them. */
+    /** Counts plain text between two added tokens; after normalization it can contain more added tokens. */
     const countPlain = (text: string, isFirst: boolean, limit: number): number | undefined => {
       let count = 0;
       for (const [i, section] of splitPlain(text).entries()) {
@@ -47,7 +47,7 @@ export const createTokenCounters = ({ split, splitPlain }: AddedTokens, createWo
       count: (text, limit = Number.POSITIVE_INFINITY) => {
         const sections = split(text);
         let count = 0;
-        // From the end, because the beginning is what is cut off where there is too much.
+        // From the end, because messages are evicted from the beginning.
         for (let i = sections.length - 1; i >= 0; i--) {
           const section = sections[i] ?? '';
           if (section === '') continue;

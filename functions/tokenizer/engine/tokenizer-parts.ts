@@ -1,6 +1,6 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 
-/** A stage that cuts texts into words, or spells words in another way. */
+/** A stage that splits texts into words, or respells words. */
 export interface PreTokenizer {
   pre_tokenize(texts: string[], options?: { section_index: number }): string[];
   /** The stages of a sequence. */
@@ -14,7 +14,7 @@ export interface PreTokenizer {
 export interface Model {
   /** Words to tokens. */
   encode(words: string[]): string[];
-  /** Tokens by their ids, added tokens too; ids that are none are not there. */
+  /** Tokens by their ids, including added tokens; undefined for unused ids. */
   vocab: (string | undefined)[];
   tokens_to_ids: Map<string, number>;
   unk_token_id: number | undefined;
@@ -22,17 +22,17 @@ export interface Model {
   /** Only byte-pair encoding has these. */
   merges?: unknown[];
   byte_fallback?: boolean;
-  /** Shorter words are remembered, up to 10,000 of them. */
+  /** Shorter words are cached, up to 10,000 of them. */
   max_length_to_cache?: number;
 }
 
 /** Tokens to text. */
 export interface Decoder {
-  /** Only the byte-level decoder has this: from a letter to the byte that it spells. */
+  /** Only the byte-level decoder has this: the byte that each letter stands for. */
   byte_decoder?: Record<string, number>;
 }
 
-/** The parts of Hugging Face's tokenizer that are used. The package's own declarations do not resolve for an ES module. */
+/** The parts of Hugging Face's tokenizer that we use. The package's own declarations do not resolve for an ES module. */
 export interface TokenizerParts {
   normalizer: ((text: string) => string) | null;
   pre_tokenizer: PreTokenizer | null;
@@ -44,5 +44,5 @@ export interface TokenizerParts {
   get_added_tokens_decoder(): Map<number, { content: string; lstrip: boolean; rstrip: boolean; normalized: boolean }>;
 }
 
-/** The parts of a `tokenizer.json`. Throws an Error when it is none. */
+/** Parses a `tokenizer.json`. Throws an Error if it is invalid. */
 export const createParts = (json: object): TokenizerParts => new Tokenizer(json, {}) as unknown as TokenizerParts;

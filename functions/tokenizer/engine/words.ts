@@ -1,21 +1,21 @@
 import { TextRefused } from '../../../shared/tokens/errors.ts';
 import type { PreTokenizer, TokenizerParts } from './tokenizer-parts.ts';
 
-/** What the remembered words of a tokenizer may take in memory, by the estimate below. Longer words are not remembered. */
+/** The memory limit of a tokenizer's word cache, by the estimate below. Words longer than MAX_WORD_LENGTH are not cached. */
 const MAX_REMEMBERED_BYTES = 15_000_000;
 const MAX_WORD_LENGTH = 64;
-/** Of an entry of a map, a string and an array of numbers, without their contents. */
+/** The size of a map entry, a string and an array of numbers, without their contents. */
 const ENTRY_BYTES = 100;
 const ID_BYTES = 8;
 
 /**
- * A byte of a word this long takes some 10 µs, several times as much as one of a short word. So a question may have only so many of them: more are
- * not encoded within the time that Lambda has for it.
+ * A byte of a word this long takes about 10 µs to encode, several times as much as one of a short word. The total per question is limited, so that
+ * encoding ends within the function's timeout.
  */
 const LONG_WORD_BYTES = 16_384;
 const MAX_LONG_WORDS_BYTES = 400_000;
 
-/** Where a word of SentencePiece begins. */
+/** SentencePiece's mark at the start of a word. */
 const WORD_START = '\u2581';
 const STARTS_INSIDE = /[^\u2581]\u2581/;
 const BEFORE_START = /(?<=[^\u2581])(?=\u2581)/;
@@ -25,42 +25,42 @@ const stagesOf = (preTokenizer: PreTokenizer | null): PreTokenizer[] => {
   return preTokenizer.tokenizers ? preTokenizer.tokenizers.flatMap(stagesOf) : [preTokenizer];
 };
 
-/** Only spells a word's bytes as letters, so that the words before it can be looked up as they are written. */
+/** Whether a stage only spells a word's bytes as letters, so that words can be cached in their original spelling. */
 const isSpelling = (stage: PreTokenizer | undefined): boolean =>
   stage?.byte_encoder !== undefined && !stage.use_regex && !stage.add_prefix_space;
 
 /**
- * Where no entry of the vocabulary has a word's start after something else, no merge crosses it, and text without other cuts may be cut there.
+ * If no vocabulary entry has a word start after other text, no merge crosses it, so text without other boundaries can be split there.
  */
 const mayCutAtStarts = ({ model }: TokenizerParts): boolean =>
   model.merges !== undefined && model.vocab.includes(WORD_START) && !model.vocab.some((entry = '') => STARTS_INSIDE.test(entry));
 
 const BEYOND_LATIN_1 = /[^\0-\xff]/;
 
-/** A string of its own, and its bytes: a part of a long text would keep all of it in memory. */
+/** A copy of a string, and its size: a substring would keep the whole text in memory. */
 const copyOf = (text: string): { copy: string; bytes: number } => {
   const encoding = BEYOND_LATIN_1.test(text) ? 'utf16le' : 'latin1';
   const bytes = Buffer.from(text, encoding);
   return { copy: bytes.toString(encoding), bytes: bytes.length };
 };
 
-/** The token ids of a word. Most words are one token, and a number takes no memory of its own. */
+/** The token ids of a word. Most words are one token, and a number needs less memory than an array. */
 type WordTokens = number | readonly number[];
 
 const lengthOf = (tokens: WordTokens): number => (typeof tokens === 'number' ? 1 : tokens.length);
 
-/** Unknown tokens that stand side by side are one. */
+/** Merges consecutive unknown tokens into one. */
 const withoutRepeats = (ids: readonly number[], repeated: number | undefined): number[] =>
   ids.filter((id, i) => id !== repeated || ids[i - 1] !== id);
 
-/** What texts without added tokens are encoded to, for one question. `isFirst`: the beginning of the whole text, which some tokenizers put a space before. Both throw TextRefused for too many long words. */
+/** Encodes texts without added tokens. `isFirst`: the start of the whole text, where some tokenizers add a space. Throws TextRefused. */
 export interface Words {
   encode(text: string, isFirst: boolean): number[];
-  /** How many tokens; undefined when there are more than `limit`. */
+  /** The number of tokens; undefined if there are more than `limit`. */
   count(text: string, isFirst: boolean, limit: number): number | undefined;
 }
 
-/** The tokens of words that were met before: most come again. */
+/** Caches the tokens of words, because most words occur again. */
 const createMemory = () => {
   let known = new Map<string, WordTokens>();
   let knownBytes = 0;
@@ -76,7 +76,7 @@ const createMemory = () => {
   };
 };
 
-/** What a question may still have of long words. */
+/** Limits the long words of a question. */
 const createAllowance = () => {
   let longBytes = 0;
   return (word: string): void => {
@@ -84,14 +84,14 @@ const createAllowance = () => {
     if (bytes <= LONG_WORD_BYTES) return;
     longBytes += bytes;
     if (longBytes <= MAX_LONG_WORDS_BYTES) return;
-    throw new TextRefused(`more than ${MAX_LONG_WORDS_BYTES} bytes in words of more than ${LONG_WORD_BYTES} bytes`);
+    throw new TextRefused(`more than ${MAX_LONG_WORDS_BYTES} bytes in words longer than ${LONG_WORD_BYTES} bytes`);
   };
 };
 
-/** A function that gives the words of a question. They are cut as the tokenizer does; what is known of them is shared by all questions. */
+/** Returns a function that creates the encoder of a question. It splits words as the tokenizer does; all questions share the word cache. */
 export const createWords = (tokenizer: TokenizerParts): (() => Words) => {
   const { model } = tokenizer;
-  // The words that the library would remember beside ours are the same.
+  // The library's own word cache would duplicate ours.
   model.max_length_to_cache = 0;
   const stages = stagesOf(tokenizer.pre_tokenizer);
   const spelling = isSpelling(stages.at(-1)) ? stages.pop() : undefined;
@@ -141,7 +141,7 @@ export const createWords = (tokenizer: TokenizerParts): (() => Words) => {
       return tokens;
     };
 
-    /** Where what is unknown becomes one token across words, no word can be counted by itself. */
+    /** If unknown tokens are merged across words, words can't be counted separately. */
     const countFused: typeof count = (text, isFirst, limit) => {
       const { length } = encode(text, isFirst);
       return length > limit ? undefined : length;

@@ -1,7 +1,7 @@
 import { passed } from './dialect.ts';
 import { vllm } from './vllm.ts';
 
-/** Our own container: vLLM's words and rules, and a few samplers and echoes that vLLM does not have. */
+/** Our own container: vLLM's fields, plus a few samplers and echo options that vLLM does not have. */
 export const sluice: typeof vllm = {
   ...vllm,
   fields: {

@@ -35,7 +35,7 @@ const fields = {
   prompt_cache_isolation_key: renamed('cache_salt'),
   raw_output: refused,
   perf_metrics_in_response: ours,
-  // vLLM's own chat `echo` puts the last message before the answer, which is something else.
+  // vLLM's own chat `echo` only prepends the last message to the answer.
   echo: refused,
   echo_last: ignored,
   ignore_eos: passed,

@@ -128,7 +128,7 @@ describe.each(HOSTS)('the %s host', (name) => {
   test('messages that nobody could count in time are a 400 that says why', async () => {
     const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(400_001) }] });
     expect(response.status).toBe(400);
-    expect(await errorOf(response)).toMatchObject({ param: 'messages', message: expect.stringContaining('cannot be turned into tokens') });
+    expect(await errorOf(response)).toMatchObject({ param: 'messages', message: expect.stringContaining('cannot be tokenized') });
   });
 
   describe('whatever the upstream does before its first word is a 503 with a code and Retry-After', () => {

@@ -176,6 +176,6 @@ describe('rollups', () => {
   test('that there is no time for are told as failed', async () => {
     const keys = newKeys();
     const buckets = [0, 1, 2].map((i) => ({ shard: keys.plain, startMs: Date.parse(DAY) + i * 600_000 }));
-    await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('There was no time for 3 of 3');
+    await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('Ran out of time before 3 of 3 items');
   });
 });

@@ -53,7 +53,7 @@ describe('a path is found wherever the host is', () => {
 
   test('and a caller is told of the path as it was sent', async () => {
     await expect(serve(eventOf('/nothing', { base: '/base' }))).rejects.toMatchObject({
-      message: expect.stringContaining('no GET /base/nothing here'),
+      message: expect.stringContaining('no route GET /base/nothing.'),
     });
   });
 });
@@ -74,7 +74,10 @@ describe('a method', () => {
   });
 
   test('that another function answers, but not at the path as it was sent, is a 404', async () => {
-    await expect(answer('/posted//', 'POST')).rejects.toMatchObject({ status: 404, message: expect.stringContaining('no POST /posted//') });
+    await expect(answer('/posted//', 'POST')).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('no route POST /posted//'),
+    });
   });
 
   test('HEAD is answered as GET is', async () => {

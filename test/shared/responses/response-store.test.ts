@@ -147,7 +147,7 @@ describe('continuing', () => {
 
   test('needs something that the model is told: reasoning alone is nothing, wherever it comes from', async () => {
     const kept = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
-    const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item beside reasoning') };
+    const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item other than reasoning') };
     await stores().put('org_1', kept);
     const ask = (body: object) => continueResponse(stores(), read({ input: [thought('Hm')], ...body }), 'org_1');
     await expect(ask({ previous_response_id: kept.response.id })).rejects.toMatchObject(nothing);

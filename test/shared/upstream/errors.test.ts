@@ -79,8 +79,8 @@ describe('what an upstream does', () => {
     [`${'x'.repeat(990)} 123456789012`, `${'x'.repeat(990)} […]`],
     ['account 123456789012 is full', 'account […] is full'],
     ['in /opt/ml/model/config.json', 'in […]'],
-    ['Traceback (most recent call last):\n  File "x.py"', 'The model refused the request.'],
-    ['', 'The model refused the request.'],
+    ['Traceback (most recent call last):\n  File "x.py"', 'The model rejected the request.'],
+    ['', 'The model rejected the request.'],
   ])('of %p a caller reads %p', (text, told) => {
     expect(publicText(text)).toBe(told);
   });

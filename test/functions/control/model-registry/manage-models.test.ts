@@ -119,7 +119,7 @@ describe('checks', () => {
     await expect(managed.register({ name })).rejects.toMatchObject({
       status: 409,
       code: 'checks_failed',
-      message: expect.stringContaining("The check 'exists' of targets[0], 'e', has failed: There is none."),
+      message: expect.stringContaining("The check 'exists' failed for targets[0] ('e'): There is none."),
     });
     await expect(retrieve(name)).rejects.toMatchObject({ status: 404 });
     expect(await managed.register({ name, accept_failed_checks: true })).toMatchObject({ name, report: { passed: false } });

@@ -136,7 +136,7 @@ describe('log probabilities that could not be held', () => {
     const refusal = expect.objectContaining({
       status: 400,
       param: 'logprobs',
-      message: expect.stringMatching(/log probabilities .*holds 70000/),
+      message: expect.stringMatching(/log probabilities .*at most 70000/),
     });
     expect(check(body)).toThrow(refusal as never);
   });

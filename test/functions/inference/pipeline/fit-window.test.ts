@@ -169,7 +169,10 @@ describe('what does not fit is told in the words of the route', () => {
 
   test('a response that may lose its oldest items', async () => {
     await refuse(long, windowOf(read({ truncation: 'auto' }), of, 100)).toEqual(
-      tooLong('input', /^With truncation: "auto".* 1900 tokens.*2500 tokens in the input.*2000\. Shorten it or lower max_output_tokens\.$/),
+      tooLong(
+        'input',
+        /^With truncation: "auto".* 1900 tokens.*2500 tokens in the input.*2000\. Shorten them or lower max_output_tokens\.$/,
+      ),
     );
   });
 

@@ -209,7 +209,7 @@ describe('what is wrong is a 400 that names it', () => {
     ['/tokenize', { prompt: 'a', messages }, 'prompt', /both/],
     ['/tokenize', { prompt: ['a'] }, 'prompt', /string/],
     ['/tokenize', { messages: [] }, 'messages', /at least one/],
-    ['/tokenize', { messages: [{ role: 'user' }] }, 'messages[0].content', /without content/],
+    ['/tokenize', { messages: [{ role: 'user' }] }, 'messages[0].content', /must have content/],
     ['/tokenize', { messages: [{ role: 'tool', content: 'a' }] }, 'messages[0].role', /call/],
     ['/tokenize', { prompt: 'a', add_special_tokens: 'yes' }, 'add_special_tokens', /boolean/],
     ['/tokenize', { model: 'plain', prompt: 'a' }, 'model', /no tokenizer/],
@@ -218,7 +218,7 @@ describe('what is wrong is a 400 that names it', () => {
     ['/detokenize', { tokens: [1, 'a', 'b'] }, 'tokens[1]', /token id/],
     ['/detokenize', { tokens: [1, 2, -1] }, 'tokens[2]', /token id/],
     ['/detokenize', { tokens: [0.5] }, 'tokens[0]', /token id/],
-    ['/detokenize', { tokens: [1, 2, 3_000, 4_000] }, 'tokens[2]', /3000 is no token id/],
+    ['/detokenize', { tokens: [1, 2, 3_000, 4_000] }, 'tokens[2]', /3000 is not a token id/],
     ['/detokenize', { model: 'plain', tokens: [1] }, 'model', /no tokenizer/],
     ['/detokenize', { model: '', tokens: [1] }, 'model', /./],
   ] as const)('%s %j', async (path, body, param, message) => {

@@ -68,7 +68,7 @@ test.each([
 ])('a template that breaks says so without words of its own, which are its cause (%s)', (source, words) => {
   const fail = (): string => render(source, { tools: [{ name: 'look' }] });
   expect(fail).toThrow(TemplateFailed);
-  expect(fail).toThrow('it cannot be rendered with them, the tools and the arguments of calls.');
+  expect(fail).toThrow('it cannot be rendered with these messages, tools and tool call arguments.');
   expect(fail).toThrow(expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining(words) }) }));
 });
 
