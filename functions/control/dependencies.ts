@@ -6,7 +6,7 @@ import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { AuditStore } from './audit/audit-store.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
-import type { LimiterDesk } from './limiters/limiter-desk.ts';
+import type { LimiterConfigurationStore } from './limits/limiter-configuration-store.ts';
 import type { CheckModel } from './model-registry/check-targets.ts';
 import type { CreditStore } from './organizations/credit-store.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
@@ -20,7 +20,7 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser> {
   organizations: OrganizationStore;
   users: UserStore;
   apiKeys: ApiKeyStore;
-  limiters: LimiterDesk;
+  limiters: LimiterConfigurationStore;
   models: ModelStore;
   checkModel: CheckModel;
   credit: CreditStore;

@@ -20,7 +20,7 @@ import { health } from './health.ts';
 import { createAttemptStore } from './identity/attempt-store.ts';
 import { createUserPool, createUserPoolClient } from './identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
-import { createLimiterDesk } from './limiters/limiter-desk.ts';
+import { createLimiterConfigurationStore } from './limits/limiter-configuration-store.ts';
 import { checkTargets } from './model-registry/check-targets.ts';
 import { createEndpointFacts, createSageMakerClients } from './model-registry/endpoint-facts.ts';
 import { createCreditStore } from './organizations/credit-store.ts';
@@ -56,7 +56,7 @@ const dependencies: ControlDependencies = {
   organizations: createOrganizationStore(accounts),
   users,
   apiKeys: createApiKeyStore(accounts),
-  limiters: createLimiterDesk(database, environmentVariable('KEYS_TABLE')),
+  limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),

@@ -15,7 +15,7 @@ import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
-import { rebuildTotals } from './rebuild.ts';
+import { rebuildTotals } from './rebuild-totals.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
@@ -97,7 +97,7 @@ const run = async (args: string[]): Promise<void> => {
     await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
     console.log(`${task.organization} has these limits, and its keys know of them.`);
   } else if (task.command === 'grant-credit') {
-    const grant = await grantByOperator(await accountTables(database, task.stack), operator, task.grant);
+    const grant = await grantByOperator(await accountTables(database, task.stack), operator, task.organization, task.grant);
     console.log(`Grant ${grant.number} of ${grant.organization}: $${grant.amount}.`);
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);

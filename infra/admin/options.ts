@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { Grant } from '../../functions/control/organizations/credit-store.ts';
+import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
+import { OrganizationLimits } from '../../functions/control/limits/limits.ts';
+import { NewCreditGrant } from '../../functions/control/organizations/credit.ts';
 import { Email } from '../../functions/control/users/user.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import { NewKey } from '../../shared/admission/key.ts';
-import { OrganizationLimits } from '../../shared/admission/organization.ts';
 import { Model } from '../../shared/models/model.ts';
-import { nanosOf } from '../../shared/prices/dollars.ts';
+import { dollarsOf, nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 
@@ -64,9 +64,9 @@ const options = {
 
 export type Command = { stack: string /** Who does it, by the name in the audit log. */; actor: string } & (
   | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
-  | { command: 'create-key'; key: NewKey }
+  | { command: 'create-key'; key: NewApiKey & { organization: string } }
   | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
-  | { command: 'grant-credit'; grant: Omit<Grant, 'number'> }
+  | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
   | { command: 'balance'; organization: string }
   | { command: 'rebuild'; day: string }
   | { command: 'bootstrap'; email: string }
@@ -91,45 +91,32 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     return { command, ...common, model, tokenizer: readTokenizer(values) };
   }
   if (command === 'create-key') {
+    const organization = organizationOf(values);
     const key = {
-      org: values.org,
+      name: 'operator',
+      organization,
       scope: 'serverless',
-      requests_per_minute: number(values['requests-per-minute']) ?? 600,
-      tokens_per_minute: number(values['tokens-per-minute']) ?? 200_000,
-      concurrency: number(values.concurrency) ?? 32,
-      ...(values.models !== undefined && { models: values.models.split(',').map((name) => name.trim()) }),
-      ...(values.expires !== undefined && { expires_at: Date.parse(values.expires) }),
-      ...(values['no-content'] && { no_content: true }),
-      day_budget_nanos: dollars(values, 'day-budget'),
-      month_budget_nanos: dollars(values, 'month-budget'),
-      total_budget_nanos: dollars(values, 'total-budget'),
+      models: values.models?.split(',').map((name) => name.trim()) ?? null,
+      limits: rateLimits(values),
+      budgets: {
+        day: dollars(values, 'day-budget') ?? null,
+        month: dollars(values, 'month-budget') ?? null,
+        total: dollars(values, 'total-budget') ?? null,
+      },
+      expires_at: values.expires === undefined ? null : Math.floor(Date.parse(values.expires) / 1_000),
+      no_content: values['no-content'],
     };
-    return { command, ...common, key: checked(NewKey, key, 'the options') };
+    return { command, ...common, key: { ...checked(NewApiKey, key, 'the options'), organization } };
   }
   if (command === 'limit-organization') {
-    const limits = {
-      requests_per_minute: number(values['requests-per-minute']),
-      tokens_per_minute: number(values['tokens-per-minute']),
-      concurrency: number(values.concurrency),
-      month_budget_nanos: dollars(values, 'month-budget'),
-      prepaid: values.prepaid,
-    };
-    return {
-      command,
-      ...common,
-      organization: organizationOf(values),
-      limits: checked(OrganizationLimits, limits, 'the options'),
-    };
+    const limits = { ...rateLimits(values), month_budget: dollars(values, 'month-budget'), prepaid: values.prepaid };
+    const organization = organizationOf(values);
+    return { command, ...common, organization, limits: checked(OrganizationLimits, limits, 'the options') };
   }
   if (command === 'grant-credit') {
-    const grant = {
-      organization: organizationOf(values),
-      amount_nanos: dollars(values, 'dollars'),
-      actor: values.actor,
-      reason: values.reason,
-      granted_at: nowMs,
-    };
-    return { command, ...common, grant: checked(Grant.omit({ number: true }), grant, 'the options') };
+    const grant = { amount: dollars(values, 'dollars'), reason: values.reason };
+    const organization = organizationOf(values);
+    return { command, ...common, organization, grant: checked(NewCreditGrant, grant, 'the options') };
   }
   if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
   if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
@@ -137,21 +124,27 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
-/** Nothing between two quotation marks is no number, and above all not 0. */
+/** An empty text is not a number, and above all not 0. */
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
+
+const rateLimits = (values: Partial<Record<'requests-per-minute' | 'tokens-per-minute' | 'concurrency', string | undefined>>) => ({
+  requests_per_minute: number(values['requests-per-minute']),
+  tokens_per_minute: number(values['tokens-per-minute']),
+  concurrency: number(values.concurrency),
+});
 
 const organizationOf = ({ org }: { org?: string | undefined }): string => {
   if (!org) throw new UsageError('--org is missing.');
   return org;
 };
 
-/** Dollars as nano-dollars, exactly. */
-const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): bigint | undefined => {
+/** Dollars in the form of the control plane, without zeros at the end. */
+const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): string | undefined => {
   const text = values[name];
   if (text === undefined) return undefined;
   const nanos = nanosOf(text.replace(/^-/, ''));
   if (nanos === undefined) throw new UsageError(`--${name} expects dollars with at most nine decimals, such as 12.50.`);
-  return text.startsWith('-') ? -nanos : nanos;
+  return dollarsOf(text.startsWith('-') ? -nanos : nanos);
 };
 
 const parseStrictly = (args: string[]) => {

@@ -1,39 +1,44 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
 import { type Rollups, rollUpDay, rollUpEvents } from '../../functions/rollup/rollup.ts';
-import { shardId } from '../../shared/admission/shards.ts';
+import { keyIdOf, shardIds } from '../../shared/admission/shards.ts';
+import type { Database } from '../../shared/database/client.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import { prefixes } from '../../shared/ids/id.ts';
 import { type Bucket, bucketStarts, type KeyDay } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { type Rollup, type Row, rowId, shardsOf } from '../../shared/usage/rollup-store.ts';
+import { createRollupStore, type Rollup, type Row, rowId, shardsOf } from '../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
 
-/** What a rebuilt day holds, and how far what was stored had been from it. */
-export interface RebuildReport {
+/** What a rebuilt day holds, and how far the stored totals were from it. */
+interface RebuildReport {
   day: string;
   /** Keys that were looked at. */
   keys: number;
   events: number;
   requests: number;
   cost_nanos: bigint;
-  /** Rows that were wrong, and by how many events and how much money, up or down; of ten minutes and of days, so that one mistake may be in both. */
+  /** Rows that were wrong, and by how many events and how much money, up or down. Rows of ten minutes and of days, so one mistake may count twice. */
   drift: { rows: number; events: number; cost_nanos: bigint };
-  /** Rows that lack only events of the last minutes, which the stream brings in any case. */
+  /** Rows that lack only events of the last minutes, which the stream will bring. */
   behind: { rows: number; events: number };
 }
 
 /** A key and the number of its shards as of now. */
-export interface KeyShards {
+interface KeyShards {
   id: string;
   shards: number;
 }
 
-/** Within this time the stream brings an event, unless something is wrong. */
+/** The stream brings an event within this time, unless something is wrong. */
 const BEHIND_MS = 5 * 60_000;
 const KEYS_AT_ONCE = 4;
 const BUCKETS_AT_ONCE = 16;
 
 /**
- * Makes the rows of a UTC day from its events, as the stream's consumer does, and puts them in place of those that differ. Rows are read before
- * events and replaced only as they were read, so consumers may go on beside it.
+ * Makes the rows of a UTC day from its events, as the stream's consumer does, and replaces those that differ. Rows are read before events and replaced
+ * only as they were read, so consumers may continue meanwhile.
  * @param keys those that were used on that day; others of them cost 144 empty queries each
  * @throws AggregateError when a key could not be rebuilt; all others are
  */
@@ -66,21 +71,19 @@ const rebuildKey = async (deps: Rollups, of: KeyDay, shards: number, nowMs: numb
     const row = stored.get(id);
     stored.delete(id);
     if (row && isDeepStrictEqual(row.totals, rollup.totals)) continue;
-    tell(report, row, rollup, late.get(id)?.totals.events ?? 0);
+    addDifference(report, row, rollup, late.get(id)?.totals.events ?? 0);
     await deps.rollups.replace(row, rollup);
   }
-  // What is left is of no event.
+  // The remaining rows have no events.
   for (const row of stored.values()) {
-    tell(report, row, undefined, 0);
+    addDifference(report, row, undefined, 0);
     await deps.rollups.remove(row);
   }
 };
 
-/** The day's rows by their ids: of all events, and of those alone that were settled in the last minutes. */
+/** The day's rows by their ids: of all events, and of those that were settled in the last minutes. */
 const rollUpKey = async ({ usage }: Rollups, { keyId, day }: KeyDay, shards: number, nowMs: number) => {
-  const buckets = Array.from({ length: shards }, (_, shard) => shardId(keyId, shard)).flatMap((shard) =>
-    bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })),
-  );
+  const buckets = shardIds(keyId, shards).flatMap((shard) => bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })));
   const whole: Rollup[] = [];
   const late: Rollup[] = [];
   const failures = await inParallel(buckets, BUCKETS_AT_ONCE, async (bucket) => {
@@ -99,7 +102,7 @@ const rollUpKey = async ({ usage }: Rollups, { keyId, day }: KeyDay, shards: num
   return { whole: byId(whole), late: byId(late) };
 };
 
-const tell = ({ drift, behind }: RebuildReport, row: Row | undefined, rollup: Rollup | undefined, lateEvents: number): void => {
+const addDifference = ({ drift, behind }: RebuildReport, row: Row | undefined, rollup: Rollup | undefined, lateEvents: number): void => {
   const n = row === undefined ? 0 : row.n;
   const events = (rollup?.totals.events ?? 0) - (typeof n === 'number' ? n : 0);
   if (typeof n === 'number' && events > 0 && events <= lateEvents) {
@@ -111,4 +114,40 @@ const tell = ({ drift, behind }: RebuildReport, row: Row | undefined, rollup: Ro
   drift.rows++;
   drift.events += Math.abs(events);
   drift.cost_nanos += cost < 0n ? -cost : cost;
+};
+
+/** About a million keys. */
+const MAX_PAGES = 10_000;
+/** The clocks of two functions may differ by less than this. */
+const CLOCKS_MS = 60_000;
+
+const LimiterFacts = z.object({ id: z.string(), shards: z.int().default(1), last_used: z.int().optional() });
+
+/** The keys that have been used since an instant, by any of their shards. An operator's scan: no request makes one. */
+const listKeysUsed = async (database: Database, table: string, sinceMs: number): Promise<KeyShards[]> => {
+  const keys = new Map<string, KeyShards & { isUsed: boolean }>();
+  let start: Record<string, unknown> | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { Items = [], LastEvaluatedKey } = await database.send(
+      new ScanCommand({ TableName: table, ProjectionExpression: 'id, shards, last_used', ...(start && { ExclusiveStartKey: start }) }),
+    );
+    for (const item of Items) {
+      const { id: limiterId, shards, last_used } = LimiterFacts.parse(item);
+      if (!limiterId.startsWith(prefixes.key)) continue;
+      const id = keyIdOf(limiterId);
+      const known = keys.get(id);
+      const isUsed = last_used !== undefined && last_used >= sinceMs - CLOCKS_MS;
+      keys.set(id, { id, shards: Math.max(known?.shards ?? 1, shards), isUsed: isUsed || (known?.isUsed ?? false) });
+    }
+    if (!LastEvaluatedKey) return [...keys.values()].filter(({ isUsed }) => isUsed);
+    start = LastEvaluatedKey;
+  }
+  throw new Error(`The table ${table} has more than ${MAX_PAGES} pages.`);
+};
+
+/** Rebuilds the totals of a UTC day for every key that was used since it began; see `rebuild`. */
+export const rebuildTotals = async (database: Database, tables: { keys: string; usage: string }, day: string): Promise<RebuildReport> => {
+  const keys = await listKeysUsed(database, tables.keys, Date.parse(day));
+  const deps = { usage: createUsageStore(database, tables.usage), rollups: createRollupStore(database, tables.usage) };
+  return rebuild(deps, day, keys, Date.now);
 };

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { isKeyItem } from '../../shared/admission/key.ts';
+import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
+import { isKeyItem } from '../../shared/admission/key-item.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { parseSecret, type Scope, sameHash } from '../../shared/admission/secret.ts';
 import { createDatabase } from '../../shared/database/client.ts';
@@ -98,13 +99,13 @@ const seedKey = async (tables: AccountTables, scope: Scope, previous: string | u
   const presented = previous === undefined ? undefined : parseSecret(previous);
   const item = presented && (await createLimiterStore(tables.database, tables.keysTable).get(presented.keyId));
   if (previous && item && isKeyItem(item) && sameHash(presented.hash, item.h) && item.status === 'active') return previous;
-  const { secret } = await createOperatorKey(tables, operatorOrigin('npm start', Date.now()), {
-    org: ORGANIZATION,
+  const key = NewApiKey.parse({
+    name: 'operator',
     scope,
-    requests_per_minute: 3_000,
-    tokens_per_minute: 10_000_000,
-    concurrency: 256,
+    limits: { requests_per_minute: 3_000, tokens_per_minute: 10_000_000, concurrency: 256 },
   });
+  const operator = operatorOrigin('npm start', Date.now());
+  const { secret } = await createOperatorKey(tables, operator, { ...key, organization: ORGANIZATION });
   return secret;
 };
 

@@ -1,19 +1,19 @@
 import { ApiError } from '../http/errors.ts';
-import { isKeyItem, type KeyItem } from './key.ts';
 import { expiredKey, InvalidApiKey, wrongHost, wrongKey } from './key-errors.ts';
-import type { LimiterItem } from './limiter.ts';
+import { isKeyItem, isOrganizationLimited, type KeyItem } from './key-item.ts';
+import type { LimiterItem } from './limiter-item.ts';
 import { checkOrganization } from './organization.ts';
 import type { Limiters } from './reserve.ts';
 import { type PresentedKey, type Scope, sameHash } from './secret.ts';
 
-/** The host that is asked. */
+/** The host that receives a request. */
 export interface Host {
   scope: Scope;
-  /** Where keys of the other scope belong, if that is known. */
+  /** The host for keys of the other scope, if it is known. */
   otherUrl?: string;
 }
 
-/** Refuses a key of the other host by its letter alone: 401 naming the right one, without a read. */
+/** Rejects a key of the other host by its letter alone, without a read: 401, with the right host. */
 export const checkHost = (key: PresentedKey, host: Host): void => {
   if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
 };
@@ -30,7 +30,7 @@ export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs
 /** A key without an allow-list may use every model. */
 export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.models || item.models.includes(model);
 
-/** Where nothing is written, and so nothing proves the configuration, a cached one is believed for this long. */
+/** Where no write proves the configuration, a cached one is valid for this long. */
 const CONFIGURATION_MS = 30_000;
 /** A refusal on a cached configuration is final for this long; then it is read again. */
 export const REFUSAL_MS = 5_000;
@@ -43,8 +43,8 @@ export interface Opened {
 
 /**
  * The key's item, from the cache or by one read, if the key opens it and `check` lets it pass.
- * Positive answers are believed up to `maxAgeMs`. Negative ones up to 5 s, but that a key's new secret opens at once: what does not open is looked at
- * again five times in that time, so that a flood of wrong keys costs few reads.
+ * A cached item that opens is valid for `maxAgeMs`. One that does not is valid for 5 s, but is read again up to five times in that time: so a new
+ * secret opens at once, and a flood of wrong keys costs few reads.
  */
 export const openKey = async (
   { store, cache, now }: Limiters,
@@ -79,19 +79,19 @@ export const openKey = async (
   return { item: opened(await read()), isRead: true };
 };
 
-/** The item of a presented key, or a 401. For answers that admit nothing. */
+/** The item of a presented key, for replies that admit no request. @throws 401 */
 export const authenticate = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> =>
   (await openKey(limiters, key, CONFIGURATION_MS)).item;
 
 /**
- * The item of a presented key that may see what is kept for its organization, as of now: nothing is written that would prove it.
+ * The item of a presented key that may see what is stored for its organization, as of now, because no write proves it.
  * @throws 401; 403 where the organization is suspended
  */
 export const authenticateToSee = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => {
   const item = await authenticateNow(limiters, key);
-  if (item.lim_o) checkOrganization(await limiters.store.get(item.org));
+  if (isOrganizationLimited(item)) checkOrganization(await limiters.store.get(item.org));
   return item;
 };
 
-/** The item of a presented key as it is now, by one read, or a 401. */
+/** The item of a presented key as of now, by one read. @throws 401 */
 export const authenticateNow = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => (await openKey(limiters, key, 0)).item;

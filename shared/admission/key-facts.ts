@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { dollarsOf } from '../prices/dollars.ts';
-import type { KeyItem } from './key.ts';
-import { type LimiterItem, type StoredNanos, usageOf } from './limiter.ts';
-import { dayOf, monthOf } from './money.ts';
-import { wholeLimitsOf } from './rate-limits.ts';
-import { minuteOf, remaining, resetMs, type Window } from './window.ts';
+import type { KeyItem } from './key-item.ts';
+import { countedNanosAt, type LimiterItem, limitsOf, usageOf, wholeRateLimitsOf } from './limiter-item.ts';
+import type { Period } from './limits.ts';
+import { minuteOf, remaining, resetMs, type Window } from './sliding-window.ts';
 
 const RateLimit = z.object({
   limit: z.int().meta({ description: 'The most in any minute.' }),
@@ -46,18 +45,21 @@ const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): 
   return { limit, remaining: remaining(limit, { current, previous }, nowMs), reset_ms: resetMs({ current, previous }, nowMs) };
 };
 
-/** A budget of the whole key: what its shards have of it, and what they have counted. */
-const budgetOf = (shards: readonly LimiterItem[], limit: 'bud_d' | 'bud_m' | 'bud_t', counter: keyof LimiterItem): BudgetFacts | null => {
-  if (shards.every((shard) => shard[limit] === undefined)) return null;
-  const sum = (name: keyof LimiterItem): bigint => shards.reduce((total, shard) => total + BigInt((shard[name] as StoredNanos) ?? 0), 0n);
-  const [whole, counted] = [sum(limit), sum(counter)];
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+
+/** A budget of the whole key: the sum of its shards' parts, and of what they have counted. */
+const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number): BudgetFacts | null => {
+  const parts = shards.map((shard) => limitsOf(shard).budgets[period]).filter((part) => part !== undefined);
+  if (parts.length === 0) return null;
+  const whole = sum(parts);
+  const counted = sum(shards.map((shard) => countedNanosAt(shard, nowMs)[period]));
   return { limit: dollarsOf(whole), remaining: dollarsOf(counted < whole ? whole - counted : 0n) };
 };
 
 /** A key as its own bearer sees it at `nowMs`, from the limiter items that share its limits. */
 export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: number): KeyFacts => {
   const [item] = items;
-  const limits = wholeLimitsOf(item);
+  const limits = wholeRateLimitsOf(item);
   const usages = items.map((shard) => usageOf(shard, minuteOf(nowMs)));
   const uses = items.flatMap(({ last_used }) => (last_used === undefined ? [] : [last_used]));
   return {
@@ -79,9 +81,9 @@ export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: n
     ),
     concurrency: { limit: limits.concurrency, in_flight: usages.reduce((sum, { inFlight }) => sum + inFlight, 0) },
     budgets: {
-      day: budgetOf(items, 'bud_d', `d${dayOf(nowMs)}`),
-      month: budgetOf(items, 'bud_m', `m${monthOf(nowMs)}`),
-      total: budgetOf(items, 'bud_t', 'spent'),
+      day: budgetOf(items, 'day', nowMs),
+      month: budgetOf(items, 'month', nowMs),
+      total: budgetOf(items, 'total', nowMs),
     },
   };
 };

@@ -1,23 +1,24 @@
 import { ApiError } from '../http/errors.ts';
 import { dollarsOf } from '../prices/dollars.ts';
-import type { MoneyRefusal, Period } from './money.ts';
+import type { Period, RateLimits } from './limits.ts';
 import { isMoneyRefusal, type Refusal } from './refusal.ts';
-import type { Dimension, Limits, RateRefusal } from './window.ts';
+import type { Dimension, RateRefusal } from './sliding-window.ts';
+import type { MoneyRefusal } from './spending.ts';
 
-/** Whose limit it is. */
+/** Whose limit refused a request. */
 export type Owner = 'key' | 'organization';
 
-/** What was asked of the limits, and of whose. */
+/** A request that limits refused. */
 export interface Refused {
   owner: Owner;
   refusal: Refusal;
-  limits: Limits;
+  limits: RateLimits;
   tokens: number;
   holdNanos: bigint;
   headers: Record<string, string>;
 }
 
-const sentence = (owner: Owner, dimension: Dimension, limits: Limits): string => {
+const sentence = (owner: Owner, dimension: Dimension, limits: RateLimits): string => {
   const limit = owner === 'organization' ? "The organization's limit of" : 'The limit of';
   return {
     requests: `${limit} ${limits.requestsPerMinute} requests per minute is reached`,
@@ -31,7 +32,7 @@ const waitHeaders = (retryAfterMs: number): Record<string, string> => ({
   'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
 });
 
-/** The caller's own limit: 429, with the wait in whole seconds and in milliseconds. */
+/** A rate limit: 429, with the wait in whole seconds and in milliseconds. */
 export class RateLimited extends ApiError {
   constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
     const wait = waitHeaders(retryAfterMs);
@@ -64,23 +65,23 @@ export class RequestExceedsLimit extends ApiError {
 
 const BUDGETS: Record<Period, string> = { day: "day's budget", month: "month's budget", total: 'budget' };
 
-const purse = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
+const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
 
-/** The money would suffice, but requests in flight hold it until they have ended: 429, worth a retry. */
+/** There is enough money, but requests in flight hold it until they end: 429, worth a retry. */
 export class MoneyHeld extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     super({
       status: 429,
       type: 'insufficient_quota',
       code: 'rate_limit_exceeded',
-      message: `This request may cost up to $${dollarsOf(holdNanos)}, and the rest of the ${purse(owner, refusal)} is held for requests in flight. Try again when they have ended.`,
+      message: `This request may cost up to $${dollarsOf(holdNanos)}, and the rest of the ${sourceOf(owner, refusal)} is held for requests in flight. Try again when they have ended.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs) },
     });
   }
 }
 
-/** The money is spent: 429 as OpenAI tells it; repeating the request does not help. */
+/** The money is spent: 429 as OpenAI sends it; repeating the request does not help. */
 export class InsufficientQuota extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
@@ -88,13 +89,13 @@ export class InsufficientQuota extends ApiError {
       status: 429,
       type: 'insufficient_quota',
       code: 'insufficient_quota',
-      message: `This request may cost up to $${dollarsOf(holdNanos)}, more than is left of the ${purse(owner, refusal)}. ${remedy}, or lower max_tokens.`,
+      message: `This request may cost up to $${dollarsOf(holdNanos)}, more than is left of the ${sourceOf(owner, refusal)}. ${remedy}, or lower max_tokens.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
     });
   }
 }
 
-/** The error that tells a refusal. */
+/** A refusal as an error. */
 export const refusedBy = (refused: Refused): ApiError => {
   const { refusal } = refused;
   if (isMoneyRefusal(refusal)) return refusal.isHeld ? new MoneyHeld(refused, refusal) : new InsufficientQuota(refused, refusal);

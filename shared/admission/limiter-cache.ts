@@ -1,11 +1,10 @@
-import type { LimiterItem } from './limiter.ts';
+import type { LimiterItem } from './limiter-item.ts';
 import { endsWithARequest, type Refusal } from './refusal.ts';
 
-/** Bounds of what one function environment remembers. */
 const MAX_ENTRIES = 10_000;
-/** After an exact refusal this environment refuses by itself for at most this long, so that a raised limit is noticed. */
+/** After an exact refusal this environment rejects requests by itself for at most this long, so that a raised limit is noticed. */
 const MAX_REFUSAL_MS = 5_000;
-/** What ends with some request may end at any moment; only a storm is held off. */
+/** A refusal that ends with some request can end at any moment: this only holds off a storm. */
 const REQUEST_REFUSAL_MS = 100;
 
 export interface Seen {
@@ -13,7 +12,7 @@ export interface Seen {
   seenAtMs: number;
 }
 
-/** What opens no more, or not yet, is looked at again this often within a span: a flood of wrong secrets costs few reads. */
+/** An item that a key does not open is read again this often within a span: a flood of wrong secrets costs few reads. */
 const MAX_SECOND_LOOKS = 5;
 const SECOND_LOOKS_MS = 5_000;
 
@@ -23,8 +22,8 @@ interface Entry extends Seen {
 }
 
 /**
- * What this environment last saw of limiter items. Never the authority: an admission's condition proves what was taken
- * from here, and a wrong guess costs one more round trip and never a request too many.
+ * This environment's last images of limiter items. They are never the authority: an admission's condition proves them, so a wrong one costs a round
+ * trip and never admits a request too many.
  */
 export const createLimiterCache = () => {
   const entries = new Map<string, Entry>();
@@ -35,13 +34,13 @@ export const createLimiterCache = () => {
     if (entries.size > MAX_ENTRIES) for (const oldest of entries.keys()) return void entries.delete(oldest);
   };
   return {
-    /** What was last seen of a limiter (`item` undefined: there was none) and when; undefined when nothing was. */
+    /** The last image of a limiter (`item` undefined: there was none) and its time; undefined without one. */
     get: (id: string): Seen | undefined => entries.get(id),
     set: (id: string, item: LimiterItem | undefined, nowMs: number): void => {
       const looks = entries.get(id)?.looks;
       put(id, { item, seenAtMs: nowMs, ...(looks && { looks }) });
     },
-    /** What a mere look has found: a refusal that is remembered is still one while nothing is configured otherwise. */
+    /** The image of a plain read: a remembered refusal stays while the configuration is the same. */
     see: (id: string, item: LimiterItem | undefined, nowMs: number): void => {
       const entry = entries.get(id);
       const isSame = entry?.item?.cfg === item?.cfg;
@@ -53,7 +52,7 @@ export const createLimiterCache = () => {
       });
     },
     /**
-     * Reads a limiter again that was seen a moment ago, because what was seen refuses: once for all who ask meanwhile, and five times in five seconds.
+     * Reads a limiter again whose image of a moment ago does not open: once for all concurrent callers, and five times in five seconds.
      * undefined: not now.
      */
     lookAgain: (id: string, nowMs: number, read: () => Promise<LimiterItem | undefined>): Promise<LimiterItem | undefined> | undefined => {
@@ -68,12 +67,12 @@ export const createLimiterCache = () => {
       looking.set(id, look);
       return look;
     },
-    /** Remembers that this image refuses. */
+    /** Remembers that this image refuses requests. */
     refuse: (id: string, item: LimiterItem, reason: Refusal, nowMs: number): void => {
       const wait = Math.min(reason.retryAfterMs, endsWithARequest(reason) ? REQUEST_REFUSAL_MS : MAX_REFUSAL_MS);
       put(id, { item, seenAtMs: nowMs, refusesUntilMs: nowMs + wait });
     },
-    /** Whether what is remembered may refuse by itself, without a call. */
+    /** Whether the image may refuse a request by itself, without a call. */
     refuses: (id: string, nowMs: number): boolean => nowMs < (entries.get(id)?.refusesUntilMs ?? 0),
     /** A release by this environment may have made room. */
     forgetRefusal: (id: string): void => {

@@ -1,11 +1,10 @@
 import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Database, isConditionFailed, itemOf } from '../database/client.ts';
 import { queryItems } from '../database/query.ts';
-import { toConfigure } from './configuration.ts';
-import { type Ending, toEnd } from './ending.ts';
-import { epochPartition } from './epoch.ts';
-import type { LimiterItem } from './limiter.ts';
-import { type Reservation, toAdmit } from './reservation.ts';
+import type { LimiterItem } from './limiter-item.ts';
+import { type Ending, toEnd } from './reservation-end.ts';
+import { type ReservationPlan, toReserve } from './reservation-plan.ts';
+import { epochPartition } from './sweep-epoch.ts';
 
 export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
@@ -16,28 +15,23 @@ export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | u
 
 /**
  * The `keys` table: limiter items. Only this folder knows its attributes, conditions and indexes.
- * @param once sends an admission, and never again: one that arrives late, after its request has ended, must differ from the one that was settled
+ * @param once sends each admission only once: one that arrives late, after its request has ended, must differ from the one that was settled
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => ({
-  /** Puts a new limiter item; one with the same id is a mistake and refused. */
-  create: async (item: LimiterItem): Promise<void> => {
-    await database.send(new PutCommand({ TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' }));
-  },
-
   /** The item as of now, or undefined. */
   get: async (id: string): Promise<LimiterItem | undefined> => {
     const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id }, ConsistentRead: true }));
     return Item as LimiterItem | undefined;
   },
 
-  /** ADMIT: takes the reservation iff every clause holds; otherwise gives the item as it stands (undefined: there is none). */
-  admit: async (reservation: Reservation): Promise<AdmitResult> => {
+  /** ADMIT: writes the reservation if every clause holds, else returns the item as it is (undefined: there is none). */
+  admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
     try {
       const { Attributes } = await once.send(
         new UpdateCommand({
           TableName: table,
-          Key: { id: reservation.limiterId },
-          ...toAdmit(reservation),
+          Key: { id: plan.limiterId },
+          ...toReserve(plan),
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
@@ -49,7 +43,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     }
   },
 
-  /** RELEASE or UNDO: takes the entry out of flight and corrects what was counted. Done already = success. */
+  /** RELEASE or UNDO: removes the entry and corrects the counters. Done already = success. */
   end: async (ending: Ending): Promise<void> => {
     try {
       await database.send(new UpdateCommand({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) }));
@@ -58,7 +52,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     }
   },
 
-  /** The ids of an organization's limiters: its own, and those of its keys with their shards. Created a moment ago, one may be missing. */
+  /** The ids of an organization's limiters: its own, and those of its keys and their shards. One that was just created may be missing. */
   listByOrganization: async function* (organization: string): AsyncGenerator<string> {
     const query = {
       TableName: table,
@@ -69,12 +63,23 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
   },
 
-  /** Changes what is configured, which every environment notices at its next write. The item must be there. */
-  configure: async <Item extends LimiterItem>(id: string, changes: Partial<Item>, removed: readonly string[] = []): Promise<void> => {
-    await database.send(new UpdateCommand({ TableName: table, Key: { id }, ...toConfigure(changes, removed) }));
+  /** Marks a limiter of a key as one whose organization has limits of its own: requests notice at their next write. Done already = success. */
+  markOrganizationLimited: async (id: string): Promise<void> => {
+    const write = database.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: 'SET lim_o = :true ADD cfg :one',
+        ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
+        ExpressionAttributeValues: { ':true': true, ':one': 1 },
+      }),
+    );
+    await write.catch((error: unknown) => {
+      if (!isConditionFailed(error)) throw error;
+    });
   },
 
-  /** Adds the grant of this number to the credit, once; false where it is in it already. Grants come in the order of their numbers. */
+  /** Adds the grant with this number to the credit, once; false where it was added before. Grants come in the order of their numbers. */
   addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
     try {
       await database.send(
@@ -110,7 +115,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
   },
 
-  /** The last epoch that a sweep has gone through whole; undefined before the first. */
+  /** The last epoch that a sweep has finished; undefined before the first. */
   sweptEpoch: async (): Promise<number | undefined> => {
     const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: SWEEP_MARK } }));
     return Item?.epoch as number | undefined;

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from './window.ts';
+import { MINUTE_MS } from './sliding-window.ts';
 
 /** A duration as OpenAI writes it in these headers: `850ms`, `12.5s`, `1m30s`. */
 export const formatDuration = (ms: number): string => {

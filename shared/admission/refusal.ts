@@ -1,11 +1,11 @@
-import type { MoneyRefusal } from './money.ts';
-import type { RateRefusal } from './window.ts';
+import type { RateRefusal } from './sliding-window.ts';
+import type { MoneyRefusal } from './spending.ts';
 
-/** Why a limiter lets a request not in. */
+/** Why a limiter rejected a request. */
 export type Refusal = RateRefusal | MoneyRefusal;
 
 export const isMoneyRefusal = (refusal: Refusal): refusal is MoneyRefusal => 'isHeld' in refusal;
 
-/** Whether it may be over at any moment, because it ends with some request in flight. */
+/** Whether it can end at any moment, because it ends with some request in flight. */
 export const endsWithARequest = (refusal: Refusal): boolean =>
   refusal.dimension === 'concurrency' || (isMoneyRefusal(refusal) && refusal.isHeld);

@@ -1,101 +1,29 @@
-import { type Entry, storedEntry } from './entry.ts';
-import { epochKeyOf } from './epoch.ts';
-import { moneyCountersOf } from './limiter.ts';
+import type { KeyItem } from './key-item.ts';
+import { entryOf, type LimiterItem } from './limiter-item.ts';
+import type { LimiterStore } from './limiter-store.ts';
+import type { Ending } from './reservation-end.ts';
+import type { Entry } from './reservation-entry.ts';
 
-/** One minute's counters, and the bounds that prove that a request fits; no bound is ever negative, because an absent counter would pass it. */
-export interface MinuteBounds {
-  /** The minute to count in; our own, or the next when our clock is behind. */
-  minute: number;
-  tokens: number;
-  /** The most that the previous minute may hold for the bounds to be right. */
-  previousRequests: number;
-  previousTokens: number;
-  /** The most that the current minute may hold before this request; Infinity: no limit. */
-  maxRequests: number;
-  maxTokens: number;
-}
-
-/** One reservation to be written. */
+/** What a request in flight has reserved in one limiter. */
 export interface Reservation {
   limiterId: string;
-  requestId: string;
+  item: LimiterItem;
   entry: Entry;
-  /** The configuration version that the decision was made on. */
-  cfg: number;
-  /** The most requests in flight; Infinity: no limit. */
-  concurrency: number;
-  minute?: MinuteBounds;
-  /** The most that may be counted in each budget before this request. */
-  budgets: Partial<Record<'day' | 'month' | 'total', bigint>>;
-  nowMs: number;
 }
 
-/** The parts of an update expression with its names and values. */
-interface Write {
-  set: string[];
-  add: string[];
-  clauses: string[];
-  names: Record<string, string>;
-  values: Record<string, unknown>;
-}
-
-const countMinute = ({ minute, tokens, ...bounds }: MinuteBounds, { add, clauses, names, values }: Write): void => {
-  add.push('#rc :one', '#tc :tok');
-  Object.assign(names, { '#rc': `r${minute}`, '#tc': `t${minute}`, '#rn': `r${minute + 1}` });
-  Object.assign(values, { ':one': 1, ':tok': tokens });
-  clauses.push('attribute_not_exists(#rn)'); // nobody's clock has reached the next minute
-  const bound = (kind: 'r' | 't', previous: number, max: number): void => {
-    if (max === Number.POSITIVE_INFINITY) return;
-    names[`#${kind}p`] = `${kind}${minute - 1}`;
-    Object.assign(values, { [`:${kind}p`]: previous, [`:${kind}max`]: max });
-    clauses.push(
-      `(attribute_not_exists(#${kind}p) OR #${kind}p <= :${kind}p)`, // the previous minute was not underrated
-      `(attribute_not_exists(#${kind}c) OR #${kind}c <= :${kind}max)`,
-    );
-  };
-  bound('r', bounds.previousRequests, bounds.maxRequests);
-  bound('t', bounds.previousTokens, bounds.maxTokens);
+/** The reservations of a request in flight: its entry in a key's limiter, then the one in the organization's that belongs to it, where there is one. */
+export const reservationsOf = async (store: LimiterStore, key: KeyItem, requestId: string, entry: Entry): Promise<Reservation[]> => {
+  const own = { limiterId: key.id, item: key, entry };
+  const organization = entry.link ? await store.get(key.org) : undefined;
+  const shared = organization && entryOf(organization, requestId);
+  return shared?.link === key.id ? [own, { limiterId: key.org, item: organization as LimiterItem, entry: shared }] : [own];
 };
 
-const hold = ({ requestId, entry, budgets }: Reservation, { set, add, clauses, names, values }: Write): void => {
-  if (entry.holdNanos === 0n) return;
-  values[':hold'] = entry.holdNanos;
-  for (const [period, counter] of Object.entries(moneyCountersOf(requestId))) {
-    names[`#${period}`] = counter;
-    add.push(`#${period} :hold`);
-    const max = budgets[period as keyof typeof budgets];
-    if (max === undefined) continue;
-    values[`:${period}`] = max;
-    clauses.push(`(attribute_not_exists(#${period}) OR #${period} <= :${period})`);
-  }
-  if (!entry.isFromCredit) return;
-  set.push('avail = avail - :hold');
-  clauses.push('avail >= :hold');
-};
-
-/** ADMIT as DynamoDB takes it. Each clause must hold at the write, or nothing is written. */
-export const toAdmit = (reservation: Reservation) => {
-  const { limiterId, requestId, entry, cfg, concurrency, minute, nowMs } = reservation;
-  const write: Write = {
-    set: ['fl.#id = :entry', 'last_used = :now', 'ep = :ep'],
-    add: [],
-    clauses: [
-      'cfg = :cfg', // status, hash, allow-list, expiry and limits are those that were checked
-      'attribute_not_exists(fl.#id)', // not admitted already: a retry of this very write
-    ],
-    names: { '#id': requestId },
-    values: { ':entry': storedEntry(entry), ':now': nowMs, ':ep': epochKeyOf(limiterId, nowMs), ':cfg': cfg },
-  };
-  if (concurrency !== Number.POSITIVE_INFINITY) {
-    write.values[':c'] = concurrency;
-    write.clauses.push('size(fl) < :c');
-  }
-  if (minute) countMinute(minute, write);
-  hold(reservation, write);
-  return {
-    UpdateExpression: `SET ${write.set.join(', ')}${write.add.length > 0 ? ` ADD ${write.add.join(', ')}` : ''}`,
-    ConditionExpression: write.clauses.join(' AND '),
-    ExpressionAttributeNames: write.names,
-    ExpressionAttributeValues: write.values,
-  };
+/** Ends a request's reservations, the organization's before the key's: the sweep reads the organization's through the key's. Idempotent. */
+export const endReservations = async (
+  store: LimiterStore,
+  reservations: readonly Reservation[],
+  ending: Pick<Ending, 'requestId' | 'used' | 'nowMs'>,
+): Promise<void> => {
+  for (const { limiterId, item, entry } of reservations.toReversed()) await store.end({ ...ending, limiterId, entry, known: item });
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import type { Used } from '../admission/reservation-end.ts';
 
-/** How a request ended. `orphaned`: its function died; the sweep settled it. */
+/** How a request ended. `orphaned`: its function died, and the sweep settled it. */
 export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 'timed_out', 'orphaned']);
 export type Outcome = z.infer<typeof Outcome>;
 
@@ -17,13 +18,13 @@ export const UsageEvent = z.object({
   route: z.string().optional(),
   stream: z.boolean().optional(),
   prompt_tokens: z.int().min(0),
-  /** Of the prompt's tokens, those that the runtime had kept from an earlier request. */
+  /** Of the prompt's tokens, those that the runtime had cached from an earlier request. */
   cached_tokens: z.int().min(0).default(0),
   completion_tokens: z.int().min(0),
   /** `runtime`: counted by the model's runtime; `estimated`: by us, because the runtime did not say. */
   source: z.enum(['runtime', 'estimated']),
   outcome: Outcome,
-  /** The code of the error that the caller was told, where it was told one. */
+  /** The code of the error that the caller received, if any. */
   error_code: z.string().optional(),
   finish_reason: z.string().nullable(),
   /** ms since the epoch, then milliseconds from the arrival of the request. */
@@ -69,3 +70,12 @@ export const orphanedEvent = (facts: {
   cost_nanos: 0n,
   price_version: null,
 });
+
+/**
+ * What an admission is charged by the event of its request. A second admission, after the function died that had settled the first, is charged nothing
+ * more.
+ */
+export const usedBy = (event: UsageEvent, admittedAtMs: number): Used =>
+  event.admitted_at === admittedAtMs
+    ? { tokens: event.prompt_tokens + event.completion_tokens, costNanos: event.cost_nanos }
+    : { tokens: 0, costNanos: 0n };

@@ -1,4 +1,17 @@
-import { type Counts, count, mergeCounts } from './counts.ts';
+/** How often each thing was seen; a thing that is absent was never seen. */
+export type Counts<Thing> = Map<Thing, number>;
+
+/** Counts a thing, in place. */
+export const count = <Thing>(counts: Counts<Thing>, thing: Thing, times = 1): void => {
+  counts.set(thing, (counts.get(thing) ?? 0) + times);
+};
+
+/** The counts of both together. */
+export const mergeCounts = <Thing>(a: Counts<Thing>, b: Counts<Thing>): Counts<Thing> => {
+  const merged = new Map(a);
+  for (const [thing, times] of b) count(merged, thing, times);
+  return merged;
+};
 
 /**
  * The latencies of any number of requests in at most 154 numbers: how many fell into each bucket. Bucket `i` holds the

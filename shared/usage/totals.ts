@@ -1,6 +1,5 @@
-import { type Counts, count, mergeCounts } from './counts.ts';
 import type { Outcome, UsageEvent } from './event.ts';
-import { addLatency, type Histogram, mergeHistograms } from './histogram.ts';
+import { addLatency, type Counts, count, type Histogram, mergeCounts, mergeHistograms } from './histogram.ts';
 
 /** What is summed of a key's events for one model. All of it comes out the same in whatever order events and totals are put together. */
 export interface Totals {

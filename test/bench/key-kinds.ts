@@ -1,7 +1,7 @@
 import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
-import { grantCredit } from '../../functions/control/organizations/grant-credit.ts';
-import type { OrganizationLimits } from '../../shared/admission/organization.ts';
+import type { Limits } from '../../shared/admission/limits.ts';
 import { newId } from '../../shared/ids/id.ts';
+import { grantCredit } from '../support/grant-credit.ts';
 import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';
 import { ask } from './client.ts';
@@ -20,7 +20,7 @@ const DOLLARS = 10n ** 12n;
 interface Kind {
   name: string;
   key?: Parameters<TestRun['createKey']>[0];
-  organization?: Partial<OrganizationLimits>;
+  organization?: Partial<Limits>;
   isIdempotent?: true;
   /** Write units that a request must not exceed. */
   target?: number;
@@ -30,8 +30,8 @@ const KINDS: readonly Kind[] = [
   { name: 'a plain key', target: 4 },
   { name: 'a key with budgets', key: { day_budget_nanos: DOLLARS, month_budget_nanos: DOLLARS, total_budget_nanos: DOLLARS }, target: 4 },
   { name: 'a key of eight shards', key: { concurrency: 256 }, target: 4 },
-  { name: "an organization's limits", organization: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 }, target: 7 },
-  { name: "an organization's money", organization: { month_budget_nanos: DOLLARS, prepaid: true }, target: 7 },
+  { name: "an organization's limits", organization: { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 }, target: 7 },
+  { name: "an organization's money", organization: { budgets: { month: DOLLARS }, isPrepaid: true }, target: 7 },
   { name: 'a plain key and an idempotency key', isIdempotent: true },
 ];
 
@@ -63,10 +63,10 @@ const measureKind = async (run: TestRun, observer: Observer, kind: Kind): Promis
   const organization = newId('organization');
   const { secret } = await run.createKey({ org: organization, ...kind.key });
   if (kind.organization) {
-    await limitOrganization(run.limiters, organization, { concurrency: 1_000, prepaid: false, ...kind.organization });
+    await limitOrganization(run.limiters, organization, kind.organization);
     const credit = createCreditStore(run.database, run.tables.Accounts as string);
     const grant = { organization, amount_nanos: DOLLARS, actor: 'bench', reason: 'bench', granted_at: Date.now() };
-    await grantCredit({ limiters: run.limiters, credit }, grant);
+    await grantCredit({ database: run.database, limiters: run.limiters, credit }, grant);
   }
   const call = (number: number) =>
     ask(

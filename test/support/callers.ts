@@ -1,11 +1,11 @@
 import { type Admission, admit, type Keys } from '../../shared/admission/admit.ts';
-import type { Used } from '../../shared/admission/ending.ts';
-import type { NewKey } from '../../shared/admission/key.ts';
 import { createLimiterCache, type LimiterCache } from '../../shared/admission/limiter-cache.ts';
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import type { Used } from '../../shared/admission/reservation-end.ts';
 import { type PresentedKey, parseSecret } from '../../shared/admission/secret.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
-import { createKey } from './create-key.ts';
+import { createKey, type TestKey } from './create-key.ts';
+import type { TestLimiters } from './limiters.ts';
 
 /** Limits that little in a test meets by accident, of a key that has one limiter item. */
 export const wide = {
@@ -17,7 +17,7 @@ export const wide = {
 } as const;
 
 /** A new key with these limits. */
-export const makeKey = async (store: LimiterStore, fields: Partial<NewKey> = {}): Promise<PresentedKey> => {
+export const makeKey = async (store: TestLimiters, fields: Partial<TestKey> = {}): Promise<PresentedKey> => {
   const { secret } = await createKey(store, { ...wide, ...fields });
   return parseSecret(secret) as PresentedKey;
 };

@@ -1,39 +1,57 @@
-import { limitsOfShards, shardsOf } from '../../functions/control/api-keys/key-items.ts';
-import { type KeyItem, NewKey } from '../../shared/admission/key.ts';
-import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
-import { newSecret } from '../../shared/admission/secret.ts';
-import { shardId } from '../../shared/admission/shards.ts';
+import { shareLimits } from '../../functions/control/api-keys/share-limits.ts';
+import { newKeyItem } from '../../shared/admission/key-item.ts';
+import type { Limits } from '../../shared/admission/limits.ts';
+import { newSecret, type Scope } from '../../shared/admission/secret.ts';
+import { shardIds, shardsFor } from '../../shared/admission/shards.ts';
 import { newId } from '../../shared/ids/id.ts';
+import type { TestLimiters } from './limiters.ts';
+
+/** A key to be created. Budgets in nano-dollars, `expires_at` in ms since the epoch. */
+export interface TestKey {
+  org: string;
+  scope: Scope;
+  models?: string[];
+  expires_at?: number;
+  requests_per_minute: number;
+  tokens_per_minute: number;
+  concurrency: number;
+  day_budget_nanos?: bigint;
+  month_budget_nanos?: bigint;
+  total_budget_nanos?: bigint;
+  no_content?: true;
+}
+
+const limitsOf = (key: TestKey): Limits => ({
+  requestsPerMinute: key.requests_per_minute,
+  tokensPerMinute: key.tokens_per_minute,
+  concurrency: key.concurrency,
+  budgets: {
+    ...(key.day_budget_nanos !== undefined && { day: key.day_budget_nanos }),
+    ...(key.month_budget_nanos !== undefined && { month: key.month_budget_nanos }),
+    ...(key.total_budget_nanos !== undefined && { total: key.total_budget_nanos }),
+  },
+  isPrepaid: false,
+});
 
 /**
  * A key without a record at the control plane, made from its limiter items alone, for what needs no login. Its secret is stored nowhere:
  * only its SHA-256 is. A busy key has several limiter items, which share its limits.
  */
-export const createKey = async (store: LimiterStore, fields: NewKey): Promise<{ key_id: string; secret: string }> => {
-  const key = NewKey.parse(fields);
+export const createKey = async (store: TestLimiters, key: TestKey): Promise<{ key_id: string; secret: string }> => {
   const id = newId('key');
   const { secret, hash } = newSecret(key.scope, id);
-  const shards = shardsOf(key);
-  const isLimited = (await store.get(key.org)) !== undefined;
-  const limits = limitsOfShards(key, shards);
-  const itemOf = (shard: number): KeyItem => ({
-    ...(limits[shard] as KeyItem),
-    id: shardId(id, shard),
-    h: hash,
-    org: key.org,
-    scope: key.scope,
-    status: 'active',
-    cfg: 1,
-    fl: {},
-    ...(key.models && { models: key.models }),
-    ...(key.expires_at && { expires_at: key.expires_at }),
-    ...(isLimited && { lim_o: true }),
-    ...(key.no_content && { no_content: true }),
-  });
+  const whole = limitsOf(key);
+  const shards = shardsFor(whole);
+  const ids = shardIds(id, shards);
+  const { org, scope, models = null, expires_at: expiresAtMs = null, no_content: keepsNoContent = false } = key;
+  const common = { status: 'active', whole, shards, models, expiresAtMs, keepsNoContent } as const;
+  const isLimited = (await store.get(org)) !== undefined;
+  const items = shareLimits(whole, shards).map((limits, shard) =>
+    newKeyItem(ids[shard] as string, { org, scope, hash, isLimited }, { ...common, limits }),
+  );
   // The key's own item comes last: with it the key opens, and then all of it must be there.
-  for (let shard = shards - 1; shard >= 0; shard--) await store.create(itemOf(shard));
+  for (const item of items.toReversed()) await store.create(item);
   // Limits that the organization was given in between.
-  if (!isLimited && (await store.get(key.org)) !== undefined)
-    for (let shard = 0; shard < shards; shard++) await store.configure<KeyItem>(shardId(id, shard), { lim_o: true });
+  if (!isLimited && (await store.get(org)) !== undefined) for (const limiterId of ids) await store.markOrganizationLimited(limiterId);
   return { key_id: id, secret };
 };

@@ -7,11 +7,11 @@ import { startDatabase } from '../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../infra/local/processes/process-list.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
+import { openLimiters } from './limiters.ts';
 
 /** The app's own tables in an emulator of their own, in memory, with stores over them. */
 export const startTestDatabase = async () => {
@@ -32,7 +32,7 @@ export const startTestDatabase = async () => {
     url: server.url,
     tables,
     database,
-    limiters: createLimiterStore(database, tables.Keys as string),
+    limiters: openLimiters(database, tables.Keys as string),
     models: createModelStore(database, tables.Models as string),
     usage,
     /** The events of a key, or of one shard of it, of the last ten minutes at least. */

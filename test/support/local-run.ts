@@ -9,15 +9,15 @@ import { createUserPool, createUserPoolClient } from '../../functions/control/id
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { isKeyItem, type NewKey } from '../../shared/admission/key.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { shardId } from '../../shared/admission/shards.ts';
+import { shardsOf } from '../../shared/admission/key-item.ts';
+import { shardIds } from '../../shared/admission/shards.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
-import { createKey } from './create-key.ts';
+import { createKey, type TestKey } from './create-key.ts';
+import { openLimiters } from './limiters.ts';
 import { watchReplies } from './told.ts';
 
 const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
@@ -66,7 +66,7 @@ const startRun = async ({
     throw new Error('npm start has announced itself without writing local.json.');
   }
   const database = openLocalDatabase(facts.dynamodb_endpoint);
-  const limiters = createLimiterStore(database, facts.tables.Keys as string);
+  const limiters = openLimiters(database, facts.tables.Keys as string);
   const usage = createUsageStore(database, facts.tables.Usage as string);
   const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
   const end = async (): Promise<number | null> => {
@@ -102,7 +102,7 @@ const startRun = async ({
     /** The facts as they stand now: process ids change when a process is restarted. */
     facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
     /** A key with these limits, generous where nothing is said, of one limiter item. */
-    createKey: async (fields: Partial<NewKey> = {}) =>
+    createKey: async (fields: Partial<TestKey> = {}) =>
       createKey(limiters, {
         org: 'org_test',
         scope: 'serverless',
@@ -115,10 +115,9 @@ const startRun = async ({
     eventsOf: async (keyId: string): Promise<UsageEvent[]> => {
       const events: UsageEvent[] = [];
       const item = await limiters.get(keyId);
-      const shards = (item && isKeyItem(item) && item.shards) || 1;
-      for (let shard = 0; shard < shards; shard++)
+      for (const shard of shardIds(keyId, item ? shardsOf(item) : 1))
         for (const atMs of [Date.now() - BUCKET_MS, Date.now()])
-          for await (const event of usage.listByBucket(shardId(keyId, shard), atMs)) events.push(event);
+          for await (const event of usage.listByBucket(shard, atMs)) events.push(event);
       return events;
     },
     /** Sets faults and delays of the model's container, or of the SageMaker emulator. */

@@ -1,4 +1,6 @@
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import type { Ending } from '../../shared/admission/reservation-end.ts';
+import type { ReservationPlan } from '../../shared/admission/reservation-plan.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import { Crash } from './faulty-database.ts';
 
@@ -13,7 +15,7 @@ export interface Death {
 }
 
 /** The stores of one function process, which may die: from then on none of its calls happens. */
-export const mortalStores = (limiters: LimiterStore, usage: UsageStore, death: Death | undefined) => {
+export const mortalStores = <Store extends LimiterStore>(limiters: Store, usage: UsageStore, death: Death | undefined) => {
   let isDead = false;
   const alive = (): void => {
     if (isDead) throw new Crash();
@@ -34,13 +36,13 @@ export const mortalStores = (limiters: LimiterStore, usage: UsageStore, death: D
     isDead: (): boolean => isDead,
     store: {
       ...limiters,
-      get: async (id) => {
+      get: async (id: string) => {
         alive();
         return limiters.get(id);
       },
-      admit: (reservation) => writing(`admit ${ownerOf(reservation.limiterId)}`, () => limiters.admit(reservation)),
-      end: (ending) => writing(`end ${ownerOf(ending.limiterId)}`, () => limiters.end(ending)),
-    } satisfies LimiterStore,
+      admit: (plan: ReservationPlan) => writing(`admit ${ownerOf(plan.limiterId)}`, () => limiters.admit(plan)),
+      end: (ending: Ending) => writing(`end ${ownerOf(ending.limiterId)}`, () => limiters.end(ending)),
+    },
     usage: { ...usage, putIfAbsent: (event, shards) => writing('event', () => usage.putIfAbsent(event, shards)) } satisfies UsageStore,
   };
 };

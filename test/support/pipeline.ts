@@ -3,7 +3,6 @@ import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { createIdempotencyStore } from '../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies } from '../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../functions/inference/pipeline/pipeline.ts';
-import type { NewKey } from '../../shared/admission/key.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import type { Reply } from '../../shared/http/reply.ts';
@@ -15,7 +14,7 @@ import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { makeCaller, wide } from './callers.ts';
-import { createKey } from './create-key.ts';
+import { createKey, type TestKey } from './create-key.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
 
 /** Two models: `m`, plain, and `counted`, with a tokenizer and two targets. */
@@ -50,7 +49,7 @@ export const startTestPipeline = async () => {
   await publishModels(database);
 
   /** A key of its own, and calls with it. */
-  const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}, limits: Partial<NewKey> = {}) => {
+  const setUp = async (invoke: Invoke, change: Partial<Dependencies> = {}, limits: Partial<TestKey> = {}) => {
     const { secret, key_id } = await createKey(database.limiters, { ...wide, ...limits });
     const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
     const deps: Dependencies = {

@@ -1,14 +1,14 @@
-import { shardId } from '../../../shared/admission/shards.ts';
+import { shardIds } from '../../../shared/admission/shards.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';
-import type { LimiterDesk } from '../limiters/limiter-desk.ts';
+import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 
 export interface ApiKeyReads {
   apiKeys: ApiKeyStore;
-  limiters: LimiterDesk;
+  limiters: LimiterConfigurationStore;
 }
 
 /** A key that the actor may see: a member those that they made, an owner those of the organization, an admin every one. @throws 404 */
@@ -20,7 +20,7 @@ export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Acto
   return key;
 };
 
-/** Limits and budgets are the owners'. */
+/** Only owners set limits and budgets. @throws 403 */
 export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?: unknown }): void => {
   const param = fields.limits !== undefined ? 'limits' : fields.budgets !== undefined ? 'budgets' : undefined;
   if (param && !isAtLeast(actor.role, 'owner'))
@@ -30,7 +30,7 @@ export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?
     });
 };
 
-/** Keys are used, and so they are what is refused to be in the past. */
+/** A key must not expire before it can be used. @throws 400 */
 export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (expiresAt != null && expiresAt * 1_000 <= nowMs)
     throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time that is still to come." });
@@ -39,8 +39,8 @@ export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number)
 const MAX_KEYS_A_READ = 100;
 
 /** When each key was last used, by any of its shards: Unix time in seconds. */
-const lastUsesOf = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]): Promise<Map<string, number>> => {
-  const owners = new Map(keys.flatMap(({ id, shards }) => Array.from({ length: shards }, (_, shard) => [shardId(id, shard), id] as const)));
+const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<Map<string, number>> => {
+  const owners = new Map(keys.flatMap(({ id, shards }) => shardIds(id, shards).map((limiter) => [limiter, id] as const)));
   const ids = [...owners.keys()];
   const last = new Map<string, number>();
   for (let start = 0; start < ids.length; start += MAX_KEYS_A_READ)
@@ -52,13 +52,13 @@ const lastUsesOf = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]):
 };
 
 /** Keys as their organization sees them. */
-export const withLastUse = async (limiters: LimiterDesk, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
+export const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
   return keys.map(({ shards: _, load_shards: __, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
 };
 
 /** One of them. */
-export const toWire = async (limiters: LimiterDesk, key: StoredApiKey): Promise<ApiKey> =>
+export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApiKey): Promise<ApiKey> =>
   (await withLastUse(limiters, [key]))[0] as ApiKey;
 
 /** The keys that the actor may see, the newest first. A member's page may be short, or empty, where others made the newer ones. */

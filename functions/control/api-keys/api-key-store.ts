@@ -8,10 +8,10 @@ const KEY = 'key#';
 const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
 const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
 
-/** To suspend an organization, each of its keys is told: a bound keeps that within seconds. */
-export const MAX_KEYS = 1_000;
+/** Suspending an organization writes to each of its keys: a bound keeps that within seconds. */
+const MAX_KEYS = 1_000;
 
-/** The bill names every key that there ever was: a bound keeps what goes through all of them within seconds. */
+/** The bill names every key that there ever was: a bound keeps reading all of them within seconds. */
 const MAX_KEYS_EVER = 10_000;
 const everPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
 const tooManyEver = (): Conflict =>
@@ -34,9 +34,9 @@ const toStored = (row: Record<string, unknown>): StoredApiKey => ({
   load_shards: Number(row.load_shards ?? row.shards),
 });
 
-/** What is known of API keys beside their limits, in the table `accounts`: one row in their organization's partition. */
+/** API keys in the table `accounts`: one row each in their organization's partition. */
 export const createApiKeyStore = (table: AccountTable) => ({
-  /** @throws 404 for one that is not this organization's too */
+  /** @throws 404, also for a key of another organization */
   get: async (organization: string, id: string): Promise<StoredApiKey> => {
     const row = await table.get(placeOf(organization, id));
     if (!row) throw new ResourceNotFound('API key', id);
@@ -60,10 +60,10 @@ export const createApiKeyStore = (table: AccountTable) => ({
     table.toCount(everPlace(key.organization), 1, MAX_KEYS_EVER, tooManyEver),
   ],
 
-  /** In place of the version that was read: 412 where it is another by now. */
+  /** Replaces the version that was read; 412 where it has changed since. */
   toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
 
-  /** One key less that counts. */
+  /** Counts one key less. */
   toUncount: (organization: string): Write => table.toCount(countPlace(organization), -1, MAX_KEYS, tooMany),
 });
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { KeyItem } from '../../../shared/admission/key.ts';
 import { KeyFacts, keyFactsOf } from '../../../shared/admission/key-facts.ts';
-import type { LimiterItem } from '../../../shared/admission/limiter.ts';
-import { shardId } from '../../../shared/admission/shards.ts';
+import type { KeyItem } from '../../../shared/admission/key-item.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
+import { shardIds } from '../../../shared/admission/shards.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
@@ -67,7 +67,7 @@ export const apiKeyUsage = async (
   const { nowMs } = actor.origin;
   const range = rangeOf(query, nowMs);
   const { shards } = await visibleKey(deps, actor, id);
-  const items = await Promise.all(Array.from({ length: shards }, (_, shard) => deps.limiters.get(shardId(id, shard))));
+  const items = await Promise.all(shardIds(id, shards).map((limiter) => deps.limiters.get(limiter)));
   const days: ApiKeyUsage['days'] = [];
   let costNanos = 0n;
   for await (const { day, model, totals } of deps.rollups.listDays(id, range.from, range.to)) {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Dollars } from '../../../shared/prices/dollars-field.ts';
+import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../limits/limits.ts';
 
 const KeyName = z.string().trim().min(1).max(100);
 const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
@@ -10,24 +10,6 @@ const Metadata = z
   .refine((metadata) => !Object.hasOwn(metadata, '__proto__'), 'expected no key `__proto__`')
   .meta({ description: 'Up to 16 texts of your own.' });
 const ExpiresAt = z.int().positive().max(99_999_999_999).meta({ description: 'Unix time in seconds.' });
-
-const RequestsPerMinute = z.int().min(0).max(1_000_000);
-const TokensPerMinute = z.int().min(0).max(1_000_000_000);
-const Concurrency = z.int().min(0).max(1_000);
-
-export const KeyLimits = z.strictObject({
-  requests_per_minute: RequestsPerMinute.default(600),
-  tokens_per_minute: TokensPerMinute.default(200_000),
-  concurrency: Concurrency.default(32).meta({ description: 'Requests at the same time.' }),
-});
-export type KeyLimits = z.output<typeof KeyLimits>;
-
-export const KeyBudgets = z.strictObject({
-  day: Dollars.nullable().default(null),
-  month: Dollars.nullable().default(null),
-  total: Dollars.nullable().default(null),
-});
-export type KeyBudgets = z.output<typeof KeyBudgets>;
 
 /** An API key as its organization sees it; never its secret. */
 export const ApiKey = z.object({
@@ -56,10 +38,10 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** What is at rest: all but what its limiters know better, and how many of these there are. */
+/** An API key at rest, in the table `accounts`: without what its limiters know, and with their number. */
 export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   shards: number;
-  /** The limiter items that its first limits asked for, however few it got because of its tokens or budgets. */
+  /** The number of limiter items that its first limits needed, even where its tokens or budgets allowed fewer. */
   load_shards: number;
 };
 
@@ -84,16 +66,8 @@ export type NewApiKey = z.output<typeof NewApiKey>;
 export const ApiKeyUpdate = z.strictObject({
   name: KeyName.optional(),
   models: Models.nullable().optional(),
-  limits: z
-    .strictObject({
-      requests_per_minute: RequestsPerMinute.optional(),
-      tokens_per_minute: TokensPerMinute.optional(),
-      concurrency: Concurrency.optional(),
-    })
-    .optional(),
-  budgets: z
-    .strictObject({ day: Dollars.nullable().optional(), month: Dollars.nullable().optional(), total: Dollars.nullable().optional() })
-    .optional(),
+  limits: KeyLimitsUpdate.optional(),
+  budgets: KeyBudgetsUpdate.optional(),
   expires_at: ExpiresAt.nullable().optional(),
   no_content: z.boolean().optional(),
   metadata: Metadata.optional(),

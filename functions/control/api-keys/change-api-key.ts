@@ -1,15 +1,17 @@
-import type { KeyItem } from '../../../shared/admission/key.ts';
+import { type KeyItem, REVOKED, secretConfiguration } from '../../../shared/admission/key-item.ts';
 import { newSecret } from '../../../shared/admission/secret.ts';
-import { shardId, shardsForLoad } from '../../../shared/admission/shards.ts';
+import { shardIds, shardsForLoad } from '../../../shared/admission/shards.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
+import { CountedMore } from '../limits/limiter-configuration-store.ts';
+import { toLimits } from '../limits/limits.ts';
 import type { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, Rotation, StoredApiKey } from './api-key.ts';
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
-import { configureShards, Spent } from './configure-shards.ts';
+import { configureShards } from './configure-shards.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
 
 type Expected = readonly number[] | undefined;
@@ -20,7 +22,7 @@ interface Change {
   writes: readonly Write[];
 }
 
-/** Writes a key anew with its limiter items, all of them alike, in one transaction: every environment notices at its next request. */
+/** Replaces a key together with its limiter items, in one transaction: every environment notices at its next request. */
 const change = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -42,12 +44,11 @@ const active = (key: StoredApiKey): StoredApiKey => {
   return key;
 };
 
-const limiterIds = ({ id, shards }: StoredApiKey): string[] => Array.from({ length: shards }, (_, shard) => shardId(id, shard));
-
-/** A key's limits are shared by as many limiter items as it was made with: its usage is found by their number. */
-const checkFits = (before: StoredApiKey, { limits, shards, load_shards }: StoredApiKey): void => {
-  const isRaised = limits.concurrency > before.limits.concurrency || limits.requests_per_minute > before.limits.requests_per_minute;
-  if (isRaised && shardsForLoad(limits) > Math.max(shards, load_shards))
+/** The number of a key's limiter items never changes, because its usage is found by it. @throws 409 */
+const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
+  const [old, limits] = [toLimits(before), toLimits(after)];
+  const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
+  if (isRaised && shardsForLoad(limits) > Math.max(after.shards, after.load_shards))
     throw new Conflict({
       code: 'limits_too_high',
       param: 'limits',
@@ -56,7 +57,7 @@ const checkFits = (before: StoredApiKey, { limits, shards, load_shards }: Stored
     });
 };
 
-/** Requests of a busy key come in between so often at most; then it is a 503. */
+/** Requests of a busy key can refuse the change this often; then it is a 503. */
 const MAX_ATTEMPTS = 8;
 
 /** Changes a key; what is absent stays. The data plane follows at the next request. @throws 400, 403, 404, 409, 412 */
@@ -82,13 +83,13 @@ export const updateApiKey = async (
     try {
       return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
     } catch (error) {
-      if (!(error instanceof Spent)) throw error;
+      if (!(error instanceof CountedMore)) throw error;
     }
   }
   throw new DatabaseUnavailable(new Error(`The counts of ${id} change faster than its budgets can be shared.`));
 };
 
-/** A rotation that is sent again, because its reply was lost, would close the secret that is in use. */
+/** A rotation that a client repeats, because the reply was lost, would end the secret that is in use. */
 const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',
@@ -97,7 +98,7 @@ const rotating = (): Conflict =>
   });
 
 /**
- * Gives a key a new secret. The one before opens for as long as is said, and one before that no more. Both share the key's limits and its bill.
+ * Gives a key a new secret. The previous one stays valid for the overlap, an earlier one does not. Both share the key's limits and its bill.
  * @throws 404, 409, 412
  */
 export const rotateApiKey = async (
@@ -112,23 +113,22 @@ export const rotateApiKey = async (
   if (overlap_seconds > 0 && !expected && (before.previous_secret_until ?? 0) * 1_000 > nowMs) throw rotating();
   const { secret, hash } = newSecret(before.scope, id);
   const untilMs = nowMs + overlap_seconds * 1_000;
-  // All of its items have the same hash; a rotation that comes in between changes the version of the key's row.
+  // All of the key's items have the same hash, and a concurrent rotation changes the version of the key's row.
   const current = (await deps.limiters.get(id)) as KeyItem | undefined;
-  const overlap = overlap_seconds > 0 && current ? { h2: current.h, h2_until: untilMs } : undefined;
-  const writes = limiterIds(before).map((limiterId) =>
-    deps.limiters.toConfigure<KeyItem>(limiterId, { h: hash, ...overlap }, overlap ? [] : ['h2', 'h2_until']),
-  );
-  const fields = { hint: hintOf(secret), previous_secret_until: overlap ? Math.floor(untilMs / 1_000) : null };
+  const previous = overlap_seconds > 0 && current ? { hash: current.h, untilMs } : undefined;
+  const configuration = secretConfiguration(hash, previous);
+  const writes = shardIds(id, before.shards).map((limiterId) => deps.limiters.toConfigure(limiterId, configuration));
+  const fields = { hint: hintOf(secret), previous_secret_until: previous ? Math.floor(untilMs / 1_000) : null };
   const key = await change(deps, actor, before, fields, { action: 'api_key.rotated', writes });
   return { ...key, secret };
 };
 
-/** Revokes a key for good: it opens nothing from the next request on. One that is revoked already stays as it is. @throws 404, 412 */
+/** Revokes a key for good, from the next request on. A revoked key stays as it is. @throws 404, 412 */
 export const revokeApiKey = async (deps: ApiKeyDependencies, actor: Actor, id: string, expected?: Expected): Promise<ApiKey> => {
   const before = checkVersion(await visibleKey(deps, actor, id), expected);
   if (before.status === 'revoked') return toWire(deps.limiters, before);
   const writes = [
-    ...limiterIds(before).map((limiterId) => deps.limiters.toConfigure<KeyItem>(limiterId, { status: 'revoked' }, ['h2', 'h2_until'])),
+    ...shardIds(id, before.shards).map((limiterId) => deps.limiters.toConfigure(limiterId, REVOKED)),
     deps.apiKeys.toUncount(before.organization),
   ];
   return change(deps, actor, before, { status: 'revoked', previous_secret_until: null }, { action: 'api_key.revoked', writes });

@@ -1,4 +1,4 @@
-import { entriesOf } from '../../../shared/admission/limiter.ts';
+import { availableNanosOf, entriesOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { keyIdOf } from '../../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
@@ -17,7 +17,7 @@ export interface Balance {
   organization: string;
   grants: number;
   granted: bigint;
-  /** By the events of all its keys, as the totals of days have them. */
+  /** By the usage events of all its keys, as summed in the totals of days. */
   spent: bigint;
   /** For requests in flight. */
   held: bigint;
@@ -32,7 +32,7 @@ const LAST_DAY = '9999-12-31';
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
-/** What was granted to an organization, where it is, and whether that is all of it. */
+/** What was granted to an organization, where it is now, and whether it adds up. */
 export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependencies, organization: string): Promise<Balance> => {
   const item = await limiters.get(organization);
   if (!item) throw new NoCredit(organization);
@@ -46,6 +46,6 @@ export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependenci
   throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
   const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
   const held = sum(entriesOf(item).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
-  const available = BigInt(item.avail ?? 0);
+  const available = availableNanosOf(item);
   return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available };
 };

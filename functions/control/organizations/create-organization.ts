@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
-import { type Organization, OrganizationName } from './organization-account.ts';
+import { type Organization, OrganizationName } from './organization.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 export const NewOrganization = z.strictObject({ name: OrganizationName });
 export type NewOrganization = z.output<typeof NewOrganization>;
 
-/** Creates an organization without limits of its own, users and keys. The last parameter is for one that is known already. */
+/** Creates an organization without limits, users and keys. The last parameter is for one whose id and limits are known. */
 export const createOrganization = async (
   deps: AuditDependencies & { organizations: OrganizationStore },
   origin: Origin,

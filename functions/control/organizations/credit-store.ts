@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { type Database, isConditionFailed } from '../../../shared/database/client.ts';
+import type { Database } from '../../../shared/database/client.ts';
 import { queryItems } from '../../../shared/database/query.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
 const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
-/** A grant of prepaid credit: an entry of the ledger, never changed. A correction is another grant, of less than nothing. */
-export const Grant = z.object({
+/** A grant of prepaid credit: an entry of the ledger, never changed. A correction is another grant, with a negative amount. */
+const Grant = z.object({
   organization: z.string(),
   /** Counted from 1 for each organization. */
   number: z.int().min(1),
@@ -20,38 +20,30 @@ export const Grant = z.object({
 });
 export type Grant = z.output<typeof Grant>;
 
-const toPut = (table: string, grant: Grant) => ({
-  TableName: table,
-  Item: { account: grant.organization, record: `grant#${numbered(grant.number)}`, ...grant },
-  ConditionExpression: 'attribute_not_exists(account)',
-});
-
-/** Another grant has this number by now. */
+/** Another grant has this number already. */
 export class NumberTaken extends Error {}
 
-/** A grant was made under this idempotency key already. */
+/** A grant was made with this idempotency key already. */
 export class AlreadyGranted extends Error {}
 
 const numbered = (number: number): string => String(number).padStart(NUMBER_DIGITS, '0');
-/** Which grant was made under an idempotency key. */
+/** The record that names the grant of an idempotency key. */
 const onceKey = (key: string): string => `grant-once#${createHash('sha256').update(key).digest('base64url')}`;
 
 /** The ledger of credit in the table `accounts`. The only code that knows its keys. */
 export const createCreditStore = (database: Database, table: string) => ({
-  /** Writes a grant under its number; false where that number is taken. */
-  put: async (grant: Grant): Promise<boolean> => {
-    try {
-      await database.send(new PutCommand(toPut(table, grant)));
-      return true;
-    } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return false;
-    }
-  },
-
-  /** The same as writes of a transaction, once under an idempotency key where there is one. */
+  /** Adds a grant, as writes of a transaction; once for an idempotency key, where there is one. */
   toCreate: (grant: Grant, key?: string): Write[] => [
-    { item: { Put: toPut(table, grant) }, refused: () => new NumberTaken() },
+    {
+      item: {
+        Put: {
+          TableName: table,
+          Item: { account: grant.organization, record: `grant#${numbered(grant.number)}`, ...grant },
+          ConditionExpression: 'attribute_not_exists(account)',
+        },
+      },
+      refused: () => new NumberTaken(),
+    },
     ...(key === undefined
       ? []
       : [
@@ -68,7 +60,7 @@ export const createCreditStore = (database: Database, table: string) => ({
         ]),
   ],
 
-  /** The grant that was made under an idempotency key, if there is one. */
+  /** The grant of an idempotency key, if there is one. */
   getOnce: async (organization: string, key: string): Promise<Grant | undefined> => {
     const read = async (record: string): Promise<Record<string, unknown> | undefined> =>
       (await database.send(new GetCommand({ TableName: table, Key: { account: organization, record }, ConsistentRead: true }))).Item;
@@ -76,7 +68,7 @@ export const createCreditStore = (database: Database, table: string) => ({
     return once && Grant.parse(await read(`grant#${numbered(Number(once.number))}`));
   },
 
-  /** An organization's grants in the order in which they were made. */
+  /** An organization's grants in the order of their numbers. */
   list: async function* (organization: string): AsyncGenerator<Grant> {
     const query = {
       TableName: table,

@@ -5,7 +5,7 @@ import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import type { Origin } from '../access/origin.ts';
 import { commit } from '../audit/commit.ts';
 import type { Balance } from './balance.ts';
-import { AlreadyGranted, type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
+import { AlreadyGranted, type CreditStore, type Grant } from './credit-store.ts';
 import { applyGrants, grantCredit } from './grant-credit.ts';
 import type { OrganizationDependencies } from './update-organization.ts';
 
@@ -17,7 +17,7 @@ const Amount = z
 export const NewCreditGrant = z.strictObject({ amount: Amount, reason: z.string().trim().min(1).max(500) });
 export type NewCreditGrant = z.output<typeof NewCreditGrant>;
 
-/** An entry of the ledger of credit: it is never changed. */
+/** An entry of the ledger of credit, which is never changed. */
 export const CreditGrant = z.object({
   object: z.literal('credit_grant'),
   organization: z.string(),
@@ -31,7 +31,7 @@ export type CreditGrant = z.infer<typeof CreditGrant>;
 
 const dollars = (description: string) => z.string().meta({ description: `Dollars ${description}` });
 
-/** What was granted to an organization, and where it is. */
+/** An organization's credit: granted, spent, held and available. */
 export const CreditBalance = z.object({
   object: z.literal('credit_balance'),
   organization: z.string(),
@@ -72,10 +72,10 @@ const sameGrant = (made: Grant, { amount_nanos, reason }: Pick<Grant, 'amount_na
 };
 
 /**
- * Grants credit, and notes it in the audit log, in one transaction. Asked again with the same idempotency key, it tells the grant that was made.
+ * Grants credit and records it in the audit log, in one transaction. With an idempotency key that was used before, it returns the earlier grant.
  * @throws 404, 409 for an organization without limits, 422 for a key of another grant
  */
-export const makeGrant = async (
+export const createCreditGrant = async (
   deps: GrantDependencies,
   origin: Origin,
   organization: string,
@@ -92,25 +92,19 @@ export const makeGrant = async (
   };
   const granted = async (): Promise<Grant | undefined> => {
     const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
-    // Its maker may have died before it was in the balance.
+    // A crash may have kept it out of the balance.
     if (made) await applyGrants(deps, organization);
     return made && sameGrant(made, grant);
   };
   const before = await granted();
   if (before) return toWire(before);
-  const put = async (numbered: Grant): Promise<boolean> => {
+  const write = (numbered: Grant): Promise<void> => {
     const target = { type: 'credit_grant', id: String(numbered.number) };
     const change = { action: 'credit.granted', organization, target, reason, after: { amount } };
-    try {
-      await commit(deps, origin, change, deps.credit.toCreate(numbered, idempotencyKey));
-      return true;
-    } catch (error) {
-      if (!(error instanceof NumberTaken)) throw error;
-      return false;
-    }
+    return commit(deps, origin, change, deps.credit.toCreate(numbered, idempotencyKey));
   };
   try {
-    return toWire(await grantCredit(deps, grant, put));
+    return toWire(await grantCredit(deps, grant, write));
   } catch (error) {
     const made = error instanceof AlreadyGranted ? await granted() : undefined;
     if (!made) throw error;
@@ -122,7 +116,7 @@ export const makeGrant = async (
 export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, organization: string): Promise<CreditGrant[]> =>
   (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
 
-/** A balance as it goes out. */
+/** A balance on the wire. */
 export const balanceToWire = ({ organization, grants, ...amounts }: Balance): CreditBalance => ({
   object: 'credit_balance',
   organization,

@@ -1,9 +1,9 @@
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
-import type { CreditStore, Grant } from './credit-store.ts';
+import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 
-/** Grants at the same time take the next number each. */
+/** Concurrent grants compete for the next number. */
 const MAX_ATTEMPTS = 20;
 
 export interface CreditDependencies {
@@ -11,14 +11,14 @@ export interface CreditDependencies {
   credit: CreditStore;
 }
 
-/** Adds what the ledger has and the balance has not: a grant whose maker died in between is made good by the next one. */
+/** Adds the grants of the ledger that are not in the balance yet. After a crash in between, the next grant repairs it. */
 export const applyGrants = async ({ limiters, credit }: CreditDependencies, organization: string): Promise<void> => {
   const applied = (await limiters.get(organization))?.grants ?? 0;
   for await (const { number, amount_nanos } of credit.list(organization))
     if (number > applied) await limiters.addGrant(organization, number, amount_nanos);
 };
 
-/** Grants are of organizations that have limits: their balance is in their limiter. 409. */
+/** The balance is in the organization's limiter, so only an organization with limits can have one: 409. */
 export class NoCredit extends Conflict {
   constructor(organization: string) {
     super({
@@ -29,16 +29,25 @@ export class NoCredit extends Conflict {
 }
 
 /**
- * Grants prepaid credit to an organization that has limits: into the ledger first, then, once, into its balance.
- * @param put writes a grant into the ledger; false where its number is taken
+ * Grants prepaid credit to an organization that has limits: first in the ledger, under the next number, then, once, in its balance.
+ * @param write adds the grant to the ledger; throws NumberTaken where another grant has its number
  * @throws NoCredit
  */
-export const grantCredit = async (deps: CreditDependencies, grant: Omit<Grant, 'number'>, put = deps.credit.put): Promise<Grant> => {
+export const grantCredit = async (
+  deps: CreditDependencies,
+  grant: Omit<Grant, 'number'>,
+  write: (numbered: Grant) => Promise<void>,
+): Promise<Grant> => {
   if (!(await deps.limiters.get(grant.organization))) throw new NoCredit(grant.organization);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const known = await Array.fromAsync(deps.credit.list(grant.organization));
     const numbered = { ...grant, number: known.length + 1 };
-    if (!(await put(numbered))) continue;
+    try {
+      await write(numbered);
+    } catch (error) {
+      if (error instanceof NumberTaken) continue;
+      throw error;
+    }
     await applyGrants(deps, grant.organization);
     return numbered;
   }

@@ -1,70 +1,45 @@
-import type { LimiterItem } from '../../../shared/admission/limiter.ts';
-import type { OrganizationLimits } from '../../../shared/admission/organization.ts';
+import { type LimiterItem, limitConfiguration, newLimiterItem } from '../../../shared/admission/limiter-item.ts';
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import type { Limits } from '../../../shared/admission/limits.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
-import type { LimiterDesk } from '../limiters/limiter-desk.ts';
+import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 
-const configurationOf = (limits: OrganizationLimits): Partial<LimiterItem> => ({
-  lim_c: limits.concurrency,
-  ...(limits.requests_per_minute !== undefined && { lim_r: limits.requests_per_minute }),
-  ...(limits.tokens_per_minute !== undefined && { lim_t: limits.tokens_per_minute }),
-  ...(limits.month_budget_nanos !== undefined && { bud_m: limits.month_budget_nanos }),
-  ...(limits.prepaid && { prepaid: true as const }),
-});
-
-/** What was limited before and may be no longer. */
-const LIMITS = ['lim_r', 'lim_t', 'lim_c', 'bud_m', 'prepaid'] as const;
-
-/** What an organization's limiter is to say. */
-export interface OrganizationState {
+/** What an organization's limiter is to be configured with. */
+export interface OrganizationSettings {
   status: 'active' | 'suspended';
-  limits: OrganizationLimits;
+  limits: Limits;
 }
 
-/** An organization's limiter, as it is to be made or changed. */
-export type LimiterPlan = { create: LimiterItem } | { changes: Partial<LimiterItem>; removed: readonly string[] };
-
 /**
- * Sets an organization's limits, all of them at once, and whether it may send requests. What was counted stays: a first budget counts from now,
- * not from the month's beginning.
+ * The write that sets an organization's limits, all of them at once, and whether it may send requests. What was counted stays: a first budget counts
+ * from now, not from the month's beginning.
+ * @param changes `status`: the limits stay, unless there is no limiter yet, which then gets these
  */
-export const planLimiter = (
-  existing: LimiterItem | undefined,
-  organization: string,
-  { status, limits }: OrganizationState,
-): LimiterPlan => {
-  const configuration = { ...configurationOf(limits), status };
-  if (!existing) return { create: { id: organization, org: organization, cfg: 1, fl: {}, ...configuration } };
-  return { changes: configuration, removed: LIMITS.filter((name) => configuration[name] === undefined) };
-};
-
-/** The same as one write of a transaction. */
 export const toSetLimiter = async (
-  limiters: LimiterDesk,
+  limiters: LimiterConfigurationStore,
   organization: string,
-  state: OrganizationState,
-  planOf = planLimiter,
+  { status, limits }: OrganizationSettings,
+  changes: 'limits' | 'status',
 ): Promise<Write> => {
-  const plan = planOf(await limiters.get(organization), organization, state);
-  return 'create' in plan ? limiters.toCreate(plan.create) : limiters.toConfigure<LimiterItem>(organization, plan.changes, plan.removed);
+  const { set, remove } = limitConfiguration(limits);
+  const configuration = { set: { ...set, status }, remove };
+  if (!(await limiters.get(organization))) return limiters.toCreate(newLimiterItem(organization, organization, configuration));
+  return limiters.toConfigure<LimiterItem>(organization, changes === 'limits' ? configuration : { set: { status }, remove: [] });
 };
-
-/** Only whether it may send requests changes; one that has no limiter gets one with limits that nobody reaches. */
-export const planStatus = (existing: LimiterItem | undefined, organization: string, state: OrganizationState): LimiterPlan =>
-  existing ? { changes: { status: state.status }, removed: [] } : planLimiter(undefined, organization, state);
 
 const MAX_PARALLEL = 16;
 
 /**
- * Tells the keys of an organization that it has a limiter, which each notices at its next request. They never forget it. A key that is made at the
- * same time looks for itself; what a death leaves untold the sweep tells, or the same request again.
- * @param keys the limiters of all that open something
- * @throws 503 where one could not be told
+ * Marks the keys of an organization that has a limiter now, which each notices at its next request; the mark is never removed. A key that is created
+ * at the same time checks for itself. What a crash leaves out, the sweep marks, or the same request again.
+ * @param keys the limiters of all keys that are not revoked
+ * @throws 503 where one could not be marked
  */
-export const tellKeys = async (limiters: LimiterDesk, organization: string, keys: readonly string[]): Promise<void> => {
-  const failures = await inParallel(keys, MAX_PARALLEL, (id) => limiters.tell(id));
+export const markKeys = async (limiters: LimiterStore, organization: string, keys: readonly string[]): Promise<void> => {
+  const failures = await inParallel(keys, MAX_PARALLEL, limiters.markOrganizationLimited);
   const outage = failures.find((failure) => failure instanceof ApiError);
   if (outage) throw outage;
   throwFailures(failures);

@@ -3,10 +3,10 @@ import type { AccountTable, Place } from '../../../shared/database/record-table.
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
-import { Organization } from './organization-account.ts';
+import { Organization } from './organization.ts';
 
 const placeOf = (id: string): Place => ({ account: id, record: 'organization' });
-/** All organizations in the order of their making: each of them an id, so that nothing is kept twice. */
+/** All organizations in the order of their creation; each row is an id. */
 const DIRECTORY = 'organizations';
 const LISTED = 'organization#';
 
@@ -42,10 +42,10 @@ export const createOrganizationStore = (table: AccountTable) => ({
     ];
   },
 
-  /** In place of the version that was read: 412 where it is another by now. */
+  /** Replaces the version that was read; 412 where it has changed since. */
   toReplace: (organization: Organization): Write => table.toReplace(placeOf(organization.id), organization),
 
-  /** Makes sure that it is there and active: 404, 403. */
+  /** Makes sure that it exists and is active: 404, 403. */
   toCheckActive: (id: string): Write =>
     table.toCheck(placeOf(id), 'status', 'active', (row) => (row ? new OrganizationSuspended() : notFound(id))),
 });

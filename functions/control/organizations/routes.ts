@@ -4,10 +4,19 @@ import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import type { Actor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
+import { OrganizationLimits } from '../limits/limits.ts';
 import { type BalanceDependencies, balanceOf } from './balance.ts';
 import { createOrganization, NewOrganization } from './create-organization.ts';
-import { balanceToWire, CreditBalance, CreditGrant, type GrantDependencies, listGrants, makeGrant, NewCreditGrant } from './credit.ts';
-import { LimitFields, Organization } from './organization-account.ts';
+import {
+  balanceToWire,
+  CreditBalance,
+  CreditGrant,
+  createCreditGrant,
+  type GrantDependencies,
+  listGrants,
+  NewCreditGrant,
+} from './credit.ts';
+import { Organization } from './organization.ts';
 import { limitOrganization, OrganizationUpdate, Reason, setSuspended, updateOrganization } from './update-organization.ts';
 
 const route = createRoute<GrantDependencies & BalanceDependencies>();
@@ -101,7 +110,7 @@ export const organizationRoutes = [
       isVersioned: true,
       body: {
         name: 'OrganizationLimits',
-        schema: LimitFields,
+        schema: OrganizationLimits,
         example: { requests_per_minute: 6_000, month_budget: '500', prepaid: false },
       },
       reply: { status: 200, description: 'The organization.', json: organization },
@@ -160,7 +169,7 @@ export const organizationRoutes = [
       reply: { status: 201, description: 'The grant.', json: { name: 'CreditGrant', schema: CreditGrant } },
       errors: [400, 404, 409, 422, 503],
     },
-    ({ deps, actor, parameters: { id = '' }, body, event }) => makeGrant(deps, actor.origin, id, body, idempotencyKeyOf(event)),
+    ({ deps, actor, parameters: { id = '' }, body, event }) => createCreditGrant(deps, actor.origin, id, body, idempotencyKeyOf(event)),
   ),
   route(
     {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { shardId } from '../../../shared/admission/shards.ts';
+import { shardIds } from '../../../shared/admission/shards.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
-import type { LimiterDesk } from '../limiters/limiter-desk.ts';
-import { LimitFields, limiterLimitsOf, type Organization, OrganizationName } from './organization-account.ts';
-import { planLimiter, planStatus, tellKeys, toSetLimiter } from './organization-limiter.ts';
+import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
+import { OrganizationLimits, toLimits } from '../limits/limits.ts';
+import { type Organization, OrganizationName } from './organization.ts';
+import { markKeys, toSetLimiter } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 export const OrganizationUpdate = z.strictObject({ name: OrganizationName });
@@ -13,7 +14,7 @@ export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 
 export interface OrganizationDependencies extends AuditDependencies {
   organizations: OrganizationStore;
-  limiters: LimiterDesk;
+  limiters: LimiterConfigurationStore;
   /** Every API key of an organization, revoked ones included. */
   apiKeys: { listAll: (organization: string) => AsyncIterable<{ id: string; shards: number; status: 'active' | 'revoked' }> };
 }
@@ -21,8 +22,7 @@ export interface OrganizationDependencies extends AuditDependencies {
 /** The limiters of all keys of an organization that are not revoked, with their shards. */
 const limitersOf = async ({ apiKeys }: OrganizationDependencies, organization: string): Promise<string[]> => {
   const ids: string[] = [];
-  for await (const { id, shards, status } of apiKeys.listAll(organization))
-    if (status === 'active') for (let shard = 0; shard < shards; shard++) ids.push(shardId(id, shard));
+  for await (const { id, shards, status } of apiKeys.listAll(organization)) if (status === 'active') ids.push(...shardIds(id, shards));
   return ids;
 };
 
@@ -30,29 +30,28 @@ interface Change {
   action: string;
   reason?: string;
   fields: Partial<Organization>;
-  /** How its limiter is to follow, if at all. */
-  plan?: typeof planLimiter;
+  /** What changes in its limiter, if anything does. */
+  limiter?: 'limits' | 'status';
 }
 
 const change = async (
   deps: OrganizationDependencies,
   origin: Origin,
   before: Organization,
-  { action, reason, fields, plan }: Change,
+  { action, reason, fields, limiter }: Change,
 ): Promise<Organization> => {
   const { organizations, limiters } = deps;
   const { id } = before;
   const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
-  const limits = limiterLimitsOf(after.limits ?? LimitFields.parse({}));
-  const state = { status: after.status, limits };
-  const writes = [organizations.toReplace(after), ...(plan ? [await toSetLimiter(limiters, id, state, plan)] : [])];
+  const settings = { status: after.status, limits: toLimits(after.limits ?? OrganizationLimits.parse({})) };
+  const writes = [organizations.toReplace(after), ...(limiter ? [await toSetLimiter(limiters, id, settings, limiter)] : [])];
   await commit(
     deps,
     origin,
     { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after },
     writes,
   );
-  if (plan) await tellKeys(limiters, id, await limitersOf(deps, id));
+  if (limiter) await markKeys(limiters, id, await limitersOf(deps, id));
   return { ...after, version: after.version + 1 };
 };
 
@@ -70,24 +69,24 @@ export const updateOrganization = async (
   return change(deps, origin, before, { action: 'organization.updated', fields });
 };
 
-/** Sets the limits that all its keys share, in place of any that it had; each key notices at its next request. @throws 404, 412 */
+/** Sets the limits that all keys of an organization share, in place of earlier ones; each key notices at its next request. @throws 404, 412 */
 export const limitOrganization = async (
   deps: OrganizationDependencies,
   origin: Origin,
   id: string,
-  limits: LimitFields,
+  limits: OrganizationLimits,
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
-  return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, plan: planLimiter });
+  return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, limiter: 'limits' });
 };
 
-/** Why an organization may send no more requests, or may again. */
+/** Why an organization is suspended or resumed. */
 export const Reason = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 
 /**
- * Suspends an organization, or lets it go on: each of its keys notices at its next request. Where a death came in between, doing it again tells
- * the keys that were not told.
+ * Suspends or resumes an organization: each of its keys notices at its next request. Where a crash left keys out, the same request again includes
+ * them.
  * @throws 404, 412
  */
 export const setSuspended = async (
@@ -101,7 +100,7 @@ export const setSuspended = async (
   if (!isSuspended && before.status === 'active') return before;
   const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
   const status = isSuspended ? 'suspended' : 'active';
-  // To be suspended it needs a limiter, whose bound of requests at the same time stays.
-  const limits = before.limits ?? LimitFields.parse({});
-  return change(deps, origin, before, { action, reason, fields: { status, limits }, plan: planStatus });
+  // Suspending needs a limiter, whose bound on requests in flight stays.
+  const limits = before.limits ?? OrganizationLimits.parse({});
+  return change(deps, origin, before, { action, reason, fields: { status, limits }, limiter: 'status' });
 };

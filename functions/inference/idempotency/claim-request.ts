@@ -1,6 +1,6 @@
 import { type AdmissionRequest, checkRemembered, type Keys } from '../../../shared/admission/admit.ts';
 import { authenticateToSee, type Host } from '../../../shared/admission/authenticate.ts';
-import type { KeyItem } from '../../../shared/admission/key.ts';
+import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';

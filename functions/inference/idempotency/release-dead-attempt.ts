@@ -1,10 +1,9 @@
-import { readEntry } from '../../../shared/admission/entry.ts';
-import type { KeyItem } from '../../../shared/admission/key.ts';
-import { entriesOf } from '../../../shared/admission/limiter.ts';
+import type { KeyItem } from '../../../shared/admission/key-item.ts';
+import { entryOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { shardId } from '../../../shared/admission/shards.ts';
-import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { usedBy } from '../../../shared/usage/settle.ts';
+import { endReservations, reservationsOf } from '../../../shared/admission/reservation.ts';
+import { shardIds } from '../../../shared/admission/shards.ts';
+import { type UsageEvent, usedBy } from '../../../shared/usage/event.ts';
 
 /**
  * Releases what a crashed attempt of a request still has in flight, in any shard, so that another attempt can be admitted: with the usage of
@@ -18,15 +17,11 @@ export const endDead = async (
   event: UsageEvent | undefined,
   nowMs: number,
 ): Promise<void> => {
-  const shards = Array.from({ length: key.shards ?? 1 }, (_, shard) => limiters.get(shardId(key.id, shard)));
-  for (const item of await Promise.all(shards)) {
-    const stored = item?.fl[requestId];
-    if (!item || !stored) continue;
-    const entry = readEntry(stored);
+  const items = await Promise.all(shardIds(key.id, key.shards ?? 1).map((id) => limiters.get(id)));
+  for (const item of items) {
+    const entry = item && entryOf(item, requestId);
+    if (!item || !entry) continue;
     const used = event ? usedBy(event, entry.admittedAtMs) : 'undone';
-    const organization = entry.link ? await limiters.get(key.org) : undefined;
-    const held = organization && entriesOf(organization).find(([id, { link }]) => id === requestId && link === item.id)?.[1];
-    if (held) await limiters.end({ limiterId: key.org, requestId, entry: held, used, nowMs, known: organization });
-    await limiters.end({ limiterId: item.id, requestId, entry, used, nowMs, known: item });
+    await endReservations(limiters, await reservationsOf(limiters, item as KeyItem, requestId, entry), { requestId, used, nowMs });
   }
 };

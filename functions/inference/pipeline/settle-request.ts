@@ -1,15 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Admission } from '../../../shared/admission/admit.ts';
+import { type Admission, release } from '../../../shared/admission/admit.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { settle } from '../../../shared/usage/settle.ts';
+import { type UsageEvent, usedBy } from '../../../shared/usage/event.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** If DynamoDB is unavailable, a settlement is retried after these waits, and then left to the sweep. */
 const SETTLEMENT_WAITS_MS = [250, 2_000];
+
+type SettlementStores = Pick<Dependencies, 'usage' | 'keys'>;
+
+/**
+ * Writes a request's event, if there is none yet, then releases its reservations by what the stored event says. Every step may be repeated,
+ * by us, by the SDK or by the sweep: the first event stands.
+ */
+export const settle = async ({ usage, keys }: SettlementStores, admission: Admission, event: UsageEvent): Promise<UsageEvent> => {
+  const stored = await usage.putIfAbsent(event, admission.shards);
+  await release(keys, admission, usedBy(stored, admission.admittedAtMs));
+  return stored;
+};
 
 /** How an admitted request ended, and with which error if it failed. */
 interface Ending {
@@ -26,10 +37,7 @@ const detailOf = (error: unknown): { detail?: string } => {
 };
 
 /** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
-export const settleRequest = async (
-  deps: Pick<Dependencies, 'usage' | 'keys'>,
-  { event, admission, usageEvent, error }: Ending,
-): Promise<void> => {
+export const settleRequest = async (deps: SettlementStores, { event, admission, usageEvent, error }: Ending): Promise<void> => {
   const { metadata: _, user: __, user_id: ___, ...said } = usageEvent;
   const line = {
     ...said,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { shardId } from '../../../shared/admission/shards.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -97,7 +98,7 @@ describe('an API key', () => {
       Promise.all(
         Array.from({ length: 8 }, async (_, shard) => {
           const item = await run.limiters.get(shardId(id, shard));
-          return { spent: BigInt(item?.spent ?? 0), part: BigInt(item?.bud_t ?? 0) };
+          return { spent: BigInt(item?.spent ?? 0), part: (item && limitsOf(item).budgets.total) ?? 0n };
         }),
       );
     const room = (parts: { spent: bigint; part: bigint }[]): bigint =>

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
+import { type LimiterItem, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
@@ -90,7 +92,7 @@ describe('limits', () => {
     }
     expect(answers).toEqual([200, 200, 200, 429]);
     expect((await put(id, {})).body.limits).toMatchObject({ requests_per_minute: null, month_budget: null });
-    expect(await run.limiters.get(id)).not.toHaveProperty('lim_r');
+    expect(limitsOf((await run.limiters.get(id)) as LimiterItem).requestsPerMinute).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('set at the same time under one ETag are set once, and the other is a 412', async () => {
@@ -98,7 +100,7 @@ describe('limits', () => {
     const answers = await Promise.all([1, 2].map((requests_per_minute) => put(id, { requests_per_minute }, { 'if-match': '"1"' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
     const { limits } = await control.done('GET', `/v1/organizations/${id}`, { token: admin.token });
-    expect((await run.limiters.get(id))?.lim_r).toBe(limits.requests_per_minute);
+    expect(limitsOf((await run.limiters.get(id)) as LimiterItem).requestsPerMinute).toBe(limits.requests_per_minute);
   });
 });
 
@@ -107,9 +109,9 @@ test('suspending tells also those keys that a death left untold, when it is done
   const { id: key } = await control.done('POST', '/v1/api-keys', { token: admin.token, body: { name: 'k', organization: id } });
   const suspend = () => control.done('POST', `/v1/organizations/${id}/suspend`, { token: admin.token, body: { reason: 'overdue' } });
   await suspend();
-  await run.limiters.configure(key, {}, ['lim_o']);
+  await run.limiters.unmarkOrganizationLimited(key);
   await suspend();
-  expect(await run.limiters.get(key)).toMatchObject({ lim_o: true });
+  expect(isOrganizationLimited((await run.limiters.get(key)) as KeyItem)).toBe(true);
   expect(await run.limiters.get(id)).toMatchObject({ status: 'suspended' });
 });
 

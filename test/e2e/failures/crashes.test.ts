@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
-import { grantCredit } from '../../../functions/control/organizations/grant-credit.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import type { LimiterItem } from '../../../shared/admission/limiter.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { keyIdOf, shardId } from '../../../shared/admission/shards.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
@@ -12,6 +11,7 @@ import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import type { Note } from '../../support/fault-witness.ts';
+import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
@@ -80,10 +80,10 @@ const createCallers = async (): Promise<Caller[]> => {
     await make({ org: prepaid }),
     await make({ org: prepaid, total_budget_nanos: GRANTED, concurrency: 64 }, 2),
   ];
-  await limitOrganization(limiters, prepaid, { month_budget_nanos: GRANTED, prepaid: true, concurrency: 200, requests_per_minute: 24_000 });
+  await limitOrganization(limiters, prepaid, { budgets: { month: GRANTED }, isPrepaid: true, concurrency: 200, requestsPerMinute: 24_000 });
   const credit = createCreditStore(database.database, database.tables.Accounts as string);
   await grantCredit(
-    { limiters, credit },
+    { database: database.database, limiters, credit },
     { organization: prepaid, amount_nanos: GRANTED, actor: 'a', reason: 'r', granted_at: Date.now() },
   );
   return callers;

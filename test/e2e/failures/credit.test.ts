@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
-import { grantCredit } from '../../../functions/control/organizations/grant-credit.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
@@ -28,10 +28,10 @@ test(`${CALLERS} parallel callers over eight environments spend a prepaid credit
   await run.models.put(SERVERLESS_POOL, { ...demo, name: MODEL, prices });
   const organization = newId('organization');
   const { secret, key_id } = await run.createKey({ org: organization });
-  await limitOrganization(run.limiters, organization, { prepaid: true, concurrency: 100 });
+  await limitOrganization(run.limiters, organization, { isPrepaid: true, concurrency: 100 });
   const credit = createCreditStore(run.database, run.tables.Accounts as string);
   await grantCredit(
-    { limiters: run.limiters, credit },
+    { database: run.database, limiters: run.limiters, credit },
     { organization, amount_nanos: DOLLAR, actor: 'finance@example.com', reason: 'prepayment', granted_at: Date.now() },
   );
 

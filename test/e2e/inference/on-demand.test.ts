@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import type { KeyItem } from '../../../shared/admission/key.ts';
 import type { NewModel } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type HostRun, startHostRun } from '../../support/hosts.ts';
@@ -126,7 +125,7 @@ describe('a deployment', () => {
     const miss = async () => (await post(secret, { ...ask, model: 'gone' })).json() as Promise<{ error: { message: string } }>;
     expect((await post(secret)).status).toBe(200);
     expect((await miss()).error.message).toContain('may use: assistant, second');
-    await run.limiters.configure<KeyItem>(key_id, { models: ['assistant', 'gone'] });
+    await run.limiters.configure(key_id, { models: ['assistant', 'gone'] });
     expect((await miss()).error.message).not.toContain('second');
     await run.limiters.configure(key_id, { status: 'revoked' });
     expect((await post(secret, { ...ask, model: 'gone' })).status).toBe(401);

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { retrieveKey } from '../../../functions/catalog/key.ts';
 import { admit } from '../../../shared/admission/admit.ts';
-import type { NewKey } from '../../../shared/admission/key.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { makeCaller } from '../../support/callers.ts';
-import { createKey } from '../../support/create-key.ts';
+import { createKey, type TestKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventOf } from './fixtures.ts';
 
@@ -35,7 +34,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const create = (fields: Partial<NewKey> = {}) => createKey(database.limiters, { ...limits, ...fields });
+const create = (fields: Partial<TestKey> = {}) => createKey(database.limiters, { ...limits, ...fields });
 const serve = (now: () => number = () => NOON) => retrieveKey(makeCaller(store, now), { scope: 'serverless' });
 const withKey = (secret: string) => eventOf('/v1/key', { headers: { authorization: `Bearer ${secret}` } });
 

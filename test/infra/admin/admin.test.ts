@@ -10,6 +10,8 @@ import { createAuditStore } from '../../../functions/control/audit/audit-store.t
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { authenticate } from '../../../shared/admission/authenticate.ts';
+import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
+import { availableNanosOf, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { newId } from '../../../shared/ids/id.ts';
@@ -77,14 +79,9 @@ describe('npm run admin', () => {
       '2099-01-01',
     );
     const key = parseSecret(stdout.trim().split('\n').at(-1) as string) as PresentedKey;
-    expect(await authenticate(makeCaller(database.limiters, Date.now), key)).toMatchObject({
-      org: 'org_1',
-      lim_r: 60,
-      lim_t: 200_000,
-      lim_c: 32,
-      models: ['a', 'b'],
-      expires_at: Date.UTC(2099, 0, 1),
-    });
+    const item = await authenticate(makeCaller(database.limiters, Date.now), key);
+    expect(item).toMatchObject({ org: 'org_1', models: ['a', 'b'], expires_at: Date.UTC(2099, 0, 1) });
+    expect(limitsOf(item)).toMatchObject({ requestsPerMinute: 60, tokensPerMinute: 200_000, concurrency: 32 });
   });
 
   test('publishes a model from a file', async () => {
@@ -264,13 +261,17 @@ describe('the money of an organization', () => {
       '--no-content',
     );
     const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
-    expect(await database.limiters.get(keyId)).toMatchObject({ bud_d: 5, bud_t: 12_500_000_000, no_content: true });
+    const itemOf = async (id: string) => (await database.limiters.get(id)) as KeyItem;
+    const key = await itemOf(keyId);
+    expect(key).toMatchObject({ no_content: true });
+    expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
       'has these limits',
     );
-    expect(await database.limiters.get('org_paying')).toMatchObject({ bud_m: 500_000_000_000, prepaid: true, lim_c: 1_000 });
-    expect(await database.limiters.get(keyId)).toMatchObject({ lim_o: true });
+    const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 1_000 };
+    expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
+    expect(isOrganizationLimited(await itemOf(keyId))).toBe(true);
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
       '$100.25',
     );
@@ -288,10 +289,10 @@ describe('the money of an organization', () => {
     expect(code).toBe(0);
     // Set again without them, budget and credit bind no more; what was granted is still there.
     await admin('limit-organization', '--org', 'org_paying', '--requests-per-minute', '5');
-    const item = await database.limiters.get('org_paying');
-    expect(item).toMatchObject({ lim_r: 5, avail: 100_000_000_000 });
-    expect(item).not.toHaveProperty('prepaid');
-    expect(item).not.toHaveProperty('bud_m');
+    const item = await itemOf('org_paying');
+    expect(availableNanosOf(item)).toBe(100_000_000_000n);
+    const unlimited = { tokensPerMinute: Number.POSITIVE_INFINITY, concurrency: 1_000, budgets: {}, isPrepaid: false };
+    expect(limitsOf(item)).toEqual({ ...unlimited, requestsPerMinute: 5 });
   });
 
   test.each([

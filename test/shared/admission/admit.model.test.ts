@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, release } from '../../../shared/admission/admit.ts';
-import { MINUTE_MS } from '../../../shared/admission/window.ts';
+import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -85,7 +85,7 @@ test(`${RUNS} × ${OPERATIONS} random operations by three environments decide as
           const [admission] = flying.splice(next.which % flying.length, 1) as [Admission];
           for (let time = 0; time < (next.twice ? 2 : 1); time++)
             await release(callers[0] as (typeof callers)[number], admission, usedTokens(next.used));
-          reference.release(admission.admittedAtMs, now, admission.taken[0]?.entry.tokens ?? 0, next.used);
+          reference.release(admission.admittedAtMs, now, admission.reservations[0]?.entry.tokens ?? 0, next.used);
         }
       }
       expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {}).sort()).toEqual(

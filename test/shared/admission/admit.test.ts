@@ -2,18 +2,18 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
 import { authenticate } from '../../../shared/admission/authenticate.ts';
-import type { KeyItem } from '../../../shared/admission/key.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
-import { MINUTE_MS } from '../../../shared/admission/window.ts';
+import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import type { TestLimiters } from '../../support/limiters.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 
 let database: TestDatabase;
-let store: LimiterStore;
+let store: TestLimiters;
 beforeAll(async () => {
   database = await startTestDatabase();
   store = database.limiters;
@@ -259,7 +259,7 @@ describe('the calls that admission costs', () => {
     let now = START;
     const keys = makeCaller(store, () => now);
     expect(await attempt(keys, key)).toMatchObject({ status: 403 });
-    await store.configure<KeyItem>(key.keyId, {}, ['models']);
+    await store.configure(key.keyId, {}, ['models']);
     now += 5_000;
     expect(await attempt(keys, key)).toMatchObject({ keyId: key.keyId });
   });
@@ -269,7 +269,7 @@ describe('the calls that admission costs', () => {
     const { keys, calls } = counted();
     await attempt(keys, key);
     const { secret, hash } = newSecret('serverless', key.keyId);
-    await store.configure<KeyItem>(key.keyId, { h: hash });
+    await store.configure(key.keyId, { h: hash });
     const before = calls();
     const rotated = parseSecret(secret) as PresentedKey;
     const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(keys, rotated)));

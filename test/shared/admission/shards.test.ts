@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
-import { isKeyItem } from '../../../shared/admission/key.ts';
+import { isKeyItem } from '../../../shared/admission/key-item.ts';
 import { keyIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../shared/admission/shards.ts';
-import { MINUTE_MS } from '../../../shared/admission/window.ts';
+import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { settle } from '../../../shared/usage/settle.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventOf } from '../usage/fixtures.ts';
@@ -27,22 +27,22 @@ const shardItems = async (keyId: string, shards: number) =>
 
 describe('how many limiters share the limits of a key', () => {
   test.each([
-    [{ requests_per_minute: 600, tokens_per_minute: 200_000, concurrency: 32 }, 1],
-    [{ requests_per_minute: 600, tokens_per_minute: 200_000, concurrency: 64 }, 2],
-    [{ requests_per_minute: 600, tokens_per_minute: 100_000, concurrency: 1_000 }, 1],
-    [{ requests_per_minute: 600, tokens_per_minute: 10_000_000, concurrency: 1_000 }, 32],
-    [{ requests_per_minute: 48_000, tokens_per_minute: 10_000_000, concurrency: 32 }, 2],
-    [{ requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrency: 1_000 }, 42],
-    [{ requests_per_minute: 3, tokens_per_minute: 1_000_000_000, concurrency: 1_000 }, 3],
-    [{ requests_per_minute: 0, tokens_per_minute: 0, concurrency: 0 }, 1],
+    [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 }, 1],
+    [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 64 }, 2],
+    [{ requestsPerMinute: 600, tokensPerMinute: 100_000, concurrency: 1_000 }, 1],
+    [{ requestsPerMinute: 600, tokensPerMinute: 10_000_000, concurrency: 1_000 }, 32],
+    [{ requestsPerMinute: 48_000, tokensPerMinute: 10_000_000, concurrency: 32 }, 2],
+    [{ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 42],
+    [{ requestsPerMinute: 3, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 3],
+    [{ requestsPerMinute: 0, tokensPerMinute: 0, concurrency: 0 }, 1],
   ])('%j: %i', (limits, shards) => {
-    expect(shardsFor(limits)).toBe(shards);
+    expect(shardsFor({ ...limits, budgets: {} })).toBe(shards);
   });
 
   test('is bounded by budgets too: no share of one is less than a dollar', () => {
-    const limits = { requests_per_minute: 600, tokens_per_minute: 10_000_000, concurrency: 1_000 };
-    expect(shardsFor(limits, [1_000_000_000n, 50_000_000_000n])).toBe(1);
-    expect(shardsFor(limits, [5_900_000_000n])).toBe(5);
+    const limits = { requestsPerMinute: 600, tokensPerMinute: 10_000_000, concurrency: 1_000 };
+    expect(shardsFor({ ...limits, budgets: { day: 1_000_000_000n, month: 50_000_000_000n } })).toBe(1);
+    expect(shardsFor({ ...limits, budgets: { total: 5_900_000_000n } })).toBe(5);
   });
 
   test('parts add up to the whole', () => {
@@ -110,9 +110,9 @@ describe('a key of four shards', () => {
     const admission = (await attempt(keys, key, 300_000)) as Admission;
     expect(isAdmitted(admission)).toBe(true);
     // All of its share, or all but one where that is guessed.
-    expect(admission.taken[0]?.entry.tokens).toBeGreaterThanOrEqual(99_999);
+    expect(admission.reservations[0]?.entry.tokens).toBeGreaterThanOrEqual(99_999);
     await release(keys, admission, usedTokens(250_000));
-    expect((await database.limiters.get(admission.taken[0]?.limiterId ?? ''))?.[`t${START / MINUTE_MS}`]).toBe(250_000);
+    expect((await database.limiters.get(admission.reservations[0]?.limiterId ?? ''))?.[`t${START / MINUTE_MS}`]).toBe(250_000);
     // Larger than all of it: that is for ever.
     expect(await attempt(keys, key, 400_001)).toMatchObject({ status: 429, headers: { 'x-should-retry': 'false' } });
   });

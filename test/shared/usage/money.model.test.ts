@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { type Admission, admit } from '../../../shared/admission/admit.ts';
-import { epochOf } from '../../../shared/admission/epoch.ts';
-import type { LimiterItem } from '../../../shared/admission/limiter.ts';
 import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import { epochOf } from '../../../shared/admission/sweep-epoch.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
-import { settle } from '../../../shared/usage/settle.ts';
 import { forgetfulCache, makeKey } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Crash } from '../../support/faulty-database.ts';
@@ -121,11 +121,11 @@ const createWorld = async () => {
     await makeKey(limiters, { ...plain, org: newId('organization') }),
   ];
   await limitOrganization(limiters, org, {
-    requests_per_minute: ORGANIZATION_LIMITS.requests,
-    tokens_per_minute: ORGANIZATION_LIMITS.tokens,
+    requestsPerMinute: ORGANIZATION_LIMITS.requests,
+    tokensPerMinute: ORGANIZATION_LIMITS.tokens,
     concurrency: ORGANIZATION_LIMITS.concurrency,
-    month_budget_nanos: ORGANIZATION_LIMITS.month,
-    prepaid: true,
+    budgets: { month: ORGANIZATION_LIMITS.month },
+    isPrepaid: true,
   });
   const references = [createReference(KEY_LIMITS), createReference(PLAIN_LIMITS), createReference(PLAIN_LIMITS)];
   const organization = createReference(ORGANIZATION_LIMITS);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { Admission, Keys } from '../../../shared/admission/admit.ts';
@@ -6,7 +7,6 @@ import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { settle } from '../../../shared/usage/settle.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';

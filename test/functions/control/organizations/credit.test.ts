@@ -1,19 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
 import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
-import { applyGrants, grantCredit } from '../../../../functions/control/organizations/grant-credit.ts';
+import { applyGrants } from '../../../../functions/control/organizations/grant-credit.ts';
+import { settle } from '../../../../functions/inference/pipeline/settle-request.ts';
 import { sweep } from '../../../../functions/metering/sweep.ts';
 import { rebuild } from '../../../../infra/admin/rebuild-totals.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import type { Admission, Keys } from '../../../../shared/admission/admit.ts';
 import type { PresentedKey } from '../../../../shared/admission/secret.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
 import { newId } from '../../../../shared/ids/id.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
-import { settle } from '../../../../shared/usage/settle.ts';
 import { eventOf } from '../../../shared/usage/fixtures.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { grantCredit } from '../../../support/grant-credit.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 
 const DOLLAR = 1_000_000_000n;
@@ -22,6 +24,7 @@ const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 let deps: {
+  database: TestDatabase['database'];
   limiters: TestDatabase['limiters'];
   credit: ReturnType<typeof createCreditStore>;
   rollups: ReturnType<typeof createRollupStore>;
@@ -29,6 +32,7 @@ let deps: {
 beforeAll(async () => {
   database = await startTestDatabase();
   deps = {
+    database: database.database,
     limiters: database.limiters,
     credit: createCreditStore(database.database, database.tables.Accounts as string),
     rollups: createRollupStore(database.database, database.tables.Usage as string),
@@ -53,7 +57,7 @@ const grantOf = (organization: string, amount_nanos: bigint) => ({
 const setUp = async (nanos: bigint, limits: { concurrency?: number } = {}) => {
   const organization = newId('organization');
   const key = await makeKey(database.limiters, { org: organization });
-  await limitOrganization(database.limiters, organization, { concurrency: 1_000, prepaid: true, ...limits });
+  await limitOrganization(database.limiters, organization, { isPrepaid: true, ...limits });
   if (nanos > 0n) await grantCredit(deps, grantOf(organization, nanos));
   return { organization, key };
 };
@@ -82,7 +86,7 @@ test('1,000 callers, 128 of them at any time, over eight environments never hold
       return;
     }
     // What is not available is held or spent.
-    const heldAndSpent = DOLLAR - BigInt(admission.taken.at(-1)?.item.avail ?? 0);
+    const heldAndSpent = DOLLAR - BigInt(admission.reservations.at(-1)?.item.avail ?? 0);
     if (heldAndSpent > most) most = heldAndSpent;
     const costNanos = (holdNanos * BigInt(Math.floor(random() * 1_001))) / 1_000n;
     // What cannot be settled is left to the sweep, as ever.
@@ -178,7 +182,7 @@ describe('grants', () => {
 
   test('whose maker died before the balance had it are made good by the next', async () => {
     const { organization } = await setUp(DOLLAR);
-    await deps.credit.put({ ...grantOf(organization, DOLLAR), number: 2 });
+    await transact(database.database, deps.credit.toCreate({ ...grantOf(organization, DOLLAR), number: 2 }));
     await grantCredit(deps, grantOf(organization, -DOLLAR / 2n));
     expect(await availableTo(organization)).toBe((3n * DOLLAR) / 2n);
   });
@@ -200,7 +204,7 @@ describe('an organization', () => {
     const organization = newId('organization');
     const [first, , second] = await Promise.all([
       makeKey(database.limiters, { org: organization }),
-      limitOrganization(database.limiters, organization, { concurrency: 10, requests_per_minute: 3, prepaid: false }),
+      limitOrganization(database.limiters, organization, { concurrency: 10, requestsPerMinute: 3 }),
       makeKey(database.limiters, { org: organization }),
     ]);
     const keys = makeCaller(database.limiters, () => NOON);
@@ -224,7 +228,7 @@ describe('an organization', () => {
     const key = await makeKey(database.limiters, { org: organization, ...limits });
     const environments = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => NOON));
     for (const keys of environments) for (let i = 0; i < 4; i++) expect(isAdmitted(await attempt(keys, key))).toBe(true);
-    await limitOrganization(database.limiters, organization, { concurrency: 1_000, prepaid: true, requests_per_minute: 0 });
+    await limitOrganization(database.limiters, organization, { isPrepaid: true, requestsPerMinute: 0 });
     for (const keys of environments) for (let i = 0; i < 4; i++) expect(await attempt(keys, key)).toMatchObject({ status: 429 });
   });
 
@@ -279,7 +283,7 @@ describe('an organization', () => {
 
   test('whose limits a key does not know of is told to it by the sweep', async () => {
     const { organization, key } = await setUp(DOLLAR);
-    await database.limiters.configure(key.keyId, {}, ['lim_o']);
+    await database.limiters.unmarkOrganizationLimited(key.keyId);
     await attempt(
       makeCaller(database.limiters, () => NOON),
       key,
@@ -289,6 +293,6 @@ describe('an organization', () => {
       makeCaller(database.limiters, () => NOON),
       key,
     )) as Admission;
-    expect(again.taken.map(({ limiterId }) => limiterId)).toEqual([key.keyId, organization]);
+    expect(again.reservations.map(({ limiterId }) => limiterId)).toEqual([key.keyId, organization]);
   });
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import { sweep } from '../../../../functions/metering/sweep.ts';
-import type { LimiterItem } from '../../../../shared/admission/limiter.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { ModelNotFound } from '../../../../shared/models/errors.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
@@ -221,7 +220,7 @@ describe('a request that is repeated with its idempotency key', () => {
   test('of an organization that lets no content be kept is told so, and is not charged again', async () => {
     const { counted, asked } = counting(answers);
     const { call, keyId } = await pipeline.setUp(counted);
-    await pipeline.database.limiters.configure<LimiterItem & { no_content: true }>(keyId, { no_content: true });
+    await pipeline.database.limiters.configure(keyId, { no_content: true });
     const reply = await call({ stream: true }, 600_000, KEY);
     expect(reply.headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });
     expect(await read(reply)).toContain('Hello');

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { detokenize, tokenize } from '../../../../functions/inference/tokenize/routes.ts';
 import { answer } from '../../../../functions/tokenizer/answer.ts';
 import { createTokenizers } from '../../../../functions/tokenizer/tokenizers.ts';
-import type { NewKey } from '../../../../shared/admission/key.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
@@ -12,7 +11,7 @@ import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { startFakeLambda } from '../../../shared/tokens/fake-lambda.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
-import { createKey } from '../../../support/create-key.ts';
+import { createKey, type TestKey } from '../../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { load, texts, withChanges } from '../../tokenizer/engine/fixtures.ts';
 
@@ -75,7 +74,7 @@ interface Answered {
 }
 
 /** A key of its own, and calls with it. */
-const setUp = async (fields: Partial<NewKey> = {}, usage: UsageStore = database.usage) => {
+const setUp = async (fields: Partial<TestKey> = {}, usage: UsageStore = database.usage) => {
   const { secret, key_id } = await createKey(database.limiters, { ...wide, ...fields });
   const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
   const deps = {

@@ -1,3 +1,5 @@
+import type { Period } from './limits.ts';
+
 /**
  * What a limiter may spend, pure: nano-dollars and instants come in. Counted is what was spent and what is held for requests in
  * flight, so a request that fits can be paid whatever the others turn out to cost.
@@ -15,8 +17,6 @@ export const monthOf = (ms: number): number => {
 
 /** The month before one. */
 export const monthBefore = (month: number): number => (month % 100 === 1 ? month - 89 : month - 1);
-
-export type Period = 'day' | 'month' | 'total';
 
 export interface Budget {
   period: Period;

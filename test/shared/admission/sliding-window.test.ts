@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { RateLimits } from '../../../shared/admission/limits.ts';
 import { formatDuration, rateLimitHeaders } from '../../../shared/admission/rate-limit-headers.ts';
 import {
   carried,
-  type Limits,
   MINUTE_MS,
   minuteOf,
   refusalOf,
@@ -11,10 +11,10 @@ import {
   resetMs,
   retryAfterMs,
   type Usage,
-} from '../../../shared/admission/window.ts';
+} from '../../../shared/admission/sliding-window.ts';
 
 const START = 29_000_000 * MINUTE_MS;
-const wide: Limits = { requestsPerMinute: 50, tokensPerMinute: 1_000_000, concurrency: 1_000 };
+const wide: RateLimits = { requestsPerMinute: 50, tokensPerMinute: 1_000_000, concurrency: 1_000 };
 const used = (usage: Partial<Usage>): Usage => ({
   requests: { current: 0, previous: 0 },
   tokens: { current: 0, previous: 0 },

@@ -1,4 +1,4 @@
-/** An entry at rest: short, because an item holds one for each request in flight. What is absent at its end is nothing. */
+/** An entry at rest: short, because an item holds one for each request in flight. */
 export type StoredEntry = [
   admittedAtMs: number,
   /** null: not counted. */
@@ -8,16 +8,16 @@ export type StoredEntry = [
   link?: string | 0 | 1,
 ];
 
-/** What a request in flight has taken out of one limiter. */
+/** What a request in flight has reserved in one limiter. */
 export interface Entry {
   admittedAtMs: number;
   /** Reserved tokens; undefined where the limiter does not count them. */
   tokens: number | undefined;
-  /** What it may cost at most, where that is held. */
+  /** The most that the request may cost, where that is held. */
   holdNanos: bigint;
-  /** Whether the hold was taken out of a prepaid credit. */
+  /** Whether the hold comes out of prepaid credit. */
   isFromCredit: boolean;
-  /** On a key: whether its organization is asked too. On an organization: the key's limiter. */
+  /** On a key: whether its organization has an entry too. On an organization: the id of the key's limiter. */
   link: string | boolean;
 }
 

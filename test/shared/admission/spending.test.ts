@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dayOf, moneyRefusalOf, monthBefore, monthOf } from '../../../shared/admission/money.ts';
+import { dayOf, moneyRefusalOf, monthBefore, monthOf } from '../../../shared/admission/spending.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;

@@ -1,11 +1,11 @@
-import type { Entry } from './entry.ts';
-import { type LimiterItem, moneyCountersOf } from './limiter.ts';
-import { dayOf, monthBefore, monthOf } from './money.ts';
-import { minuteOf } from './window.ts';
+import { type LimiterItem, moneyCountersOf } from './limiter-item.ts';
+import type { Entry } from './reservation-entry.ts';
+import { minuteOf } from './sliding-window.ts';
+import { dayOf, monthBefore, monthOf } from './spending.ts';
 
-/** Counters of minutes before this many are done for and removed when a request ends. */
+/** Counters of earlier minutes than this no longer count, and are removed when a request ends. */
 const KEPT_MINUTES = 3;
-/** Reserved tokens are corrected only while the minute of the admission still counts. */
+/** Reserved tokens are corrected only while the minute of the admission counts. */
 const CORRECTED_MINUTES = 1;
 /** Yesterday's money is still counted: a request may end after midnight. */
 const KEPT_DAYS = 1;
@@ -16,19 +16,19 @@ export interface Used {
   costNanos: bigint;
 }
 
-/** How a request leaves a limiter. */
+/** The end of a reservation. */
 export interface Ending {
   limiterId: string;
   requestId: string;
   entry: Entry;
-  /** What it used in the end; `undone`: it was not let in after all. */
+  /** What the request used; `undone`: it was not admitted after all. */
   used: Used | 'undone';
   nowMs: number;
   /** Any image of the item; counters in it that no longer count are removed. */
   known?: LimiterItem | undefined;
 }
 
-/** Whether a counter's time is over. */
+/** Whether a counter no longer counts. */
 const isStale = (counter: string, nowMs: number): boolean => {
   const time = Number(counter.slice(1));
   if (/^[rt]\d+$/.test(counter)) return time < minuteOf(nowMs) - KEPT_MINUTES;
@@ -36,7 +36,7 @@ const isStale = (counter: string, nowMs: number): boolean => {
   return /^m\d+$/.test(counter) && time < monthBefore(monthOf(nowMs));
 };
 
-/** The corrections of the counters, from what was reserved to what was used, where they still count. */
+/** Corrections of the counters that still count, from what was reserved to what was used. */
 const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, number | bigint> => {
   const corrections = new Map<string, number | bigint>();
   const minute = minuteOf(entry.admittedAtMs);
@@ -52,8 +52,8 @@ const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, n
 };
 
 /**
- * RELEASE or UNDO as DynamoDB takes it: the entry goes, and the counters say what was used instead of what was reserved. The condition makes
- * it happen once: it is met while this very admission is in flight.
+ * RELEASE or UNDO as an update of DynamoDB: it removes the entry and corrects the counters from what was reserved to what was used. The condition
+ * makes it happen once: it holds while this very admission is in flight.
  */
 export const toEnd = (ending: Ending) => {
   const { requestId, entry, used, nowMs, known } = ending;

@@ -1,16 +1,11 @@
+import type { RateLimits } from './limits.ts';
+
 /**
  * The limits' arithmetic, pure: time comes in, money and counts are integers.
  * A sliding window of two one-minute buckets: what the previous minute used still counts by the share of it that the
  * last 60 s cover. The counters are the limiter item's `r<minute>` and `t<minute>`.
  */
 export const MINUTE_MS = 60_000;
-
-/** Infinity where there is no limit. */
-export interface Limits {
-  requestsPerMinute: number;
-  tokensPerMinute: number;
-  concurrency: number;
-}
 
 /** One limit's counters in two neighbouring minutes. */
 export interface Window {
@@ -62,7 +57,7 @@ export const retryAfterMs = (limit: number, window: Window, amount: number, nowM
 
 export type Dimension = 'requests' | 'tokens' | 'concurrency';
 
-/** Why a request cannot be let in now. */
+/** Why a request cannot be admitted now. */
 export interface RateRefusal {
   dimension: Dimension;
   /** Until this request fits; Infinity when it is larger than the limit. */
@@ -72,8 +67,8 @@ export interface RateRefusal {
 /** A concurrency slot frees when some request ends, which nobody can foretell. */
 const CONCURRENCY_RETRY_MS = 1_000;
 
-/** The exact rule: whether one more request reserving `tokens` fits, and if not, which limit it meets first and for how long. */
-export const refusalOf = (limits: Limits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
+/** The exact rule: the limit that keeps out one more request with `tokens` for longest; undefined where the request fits. */
+export const refusalOf = (limits: RateLimits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
   const waits: RateRefusal[] = [];
   if (roomFor(limits.requestsPerMinute, usage.requests.previous, 1, nowMs) < usage.requests.current)
     waits.push({ dimension: 'requests', retryAfterMs: retryAfterMs(limits.requestsPerMinute, usage.requests, 1, nowMs) });

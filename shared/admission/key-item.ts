@@ -1,0 +1,99 @@
+import { type Configuration, type LimiterItem, limitConfiguration, newLimiterItem, type StoredNanos } from './limiter-item.ts';
+import type { Limits, RateLimits } from './limits.ts';
+import type { Scope } from './secret.ts';
+import { usableShards } from './shards.ts';
+
+/** The limiter item of an API key, or of a shard of one. */
+export interface KeyItem extends LimiterItem {
+  /** SHA-256 of the secret, and of the previous one while a rotation overlaps (until `h2_until`, ms). */
+  h: Uint8Array;
+  h2?: Uint8Array;
+  h2_until?: number;
+  scope: Scope;
+  /** The allow-list; absent = every model. */
+  models?: string[];
+  /** ms since the epoch. */
+  expires_at?: number;
+  /** How many limiter items share the key's limits; absent = one. */
+  shards?: number;
+  /** Whether its organization has limits of its own, which every request must meet too. */
+  lim_o?: true;
+  /** Nothing of a request's content may be kept for a later one. */
+  no_content?: true;
+}
+
+/** Whether a limiter item is a key's; an organization's has no secret, and no key opens it. */
+export const isKeyItem = (item: LimiterItem): item is KeyItem => 'h' in item;
+
+/** Whether the key's organization has limits of its own. */
+export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === true;
+
+/** What is configured in each limiter item of a key, beside its secret. */
+export interface KeySettings {
+  status: 'active' | 'revoked';
+  /** The item's part of the key's limits. */
+  limits: Limits;
+  /** The limits of the whole key, and how many items share them. */
+  whole: RateLimits;
+  shards: number;
+  models: string[] | null;
+  expiresAtMs: number | null;
+  keepsNoContent: boolean;
+}
+
+const OPTIONAL = ['models', 'expires_at', 'no_content'] as const;
+
+/** The settings of a key as an item stores them, in place of those that it had. */
+export const keyConfiguration = (settings: KeySettings): Configuration<KeyItem> => {
+  const { status, limits, whole, shards, models, expiresAtMs, keepsNoContent } = settings;
+  const { set, remove } = limitConfiguration(limits);
+  const optional: Partial<KeyItem> = {
+    ...(models && { models }),
+    ...(expiresAtMs !== null && { expires_at: expiresAtMs }),
+    ...(keepsNoContent && { no_content: true }),
+  };
+  const { requestsPerMinute: all_r, tokensPerMinute: all_t, concurrency: all_c } = whole;
+  return {
+    set: { ...set, ...optional, status, ...(shards > 1 && { shards, all_r, all_t, all_c }) },
+    remove: [...remove, ...OPTIONAL.filter((name) => optional[name] === undefined)],
+  };
+};
+
+/** A limiter item of a new key. */
+export const newKeyItem = (
+  id: string,
+  { org, scope, hash, isLimited }: { org: string; scope: Scope; hash: Uint8Array; isLimited: boolean },
+  settings: KeySettings,
+): KeyItem => ({ ...newLimiterItem(id, org, keyConfiguration(settings)), scope, h: hash, ...(isLimited && { lim_o: true }) });
+
+/** A new secret. `previous`: the one that opens until then, too; without it, no earlier one does. */
+export const secretConfiguration = (hash: Uint8Array, previous?: { hash: Uint8Array; untilMs: number }): Configuration<KeyItem> =>
+  previous
+    ? { set: { h: hash, h2: previous.hash, h2_until: previous.untilMs }, remove: [] }
+    : { set: { h: hash }, remove: ['h2', 'h2_until'] };
+
+export const REVOKED: Configuration<KeyItem> = { set: { status: 'revoked' }, remove: ['h2', 'h2_until'] };
+
+/** The number of limiter items that an item's limits are shared by. */
+export const shardsOf = (item: LimiterItem): number => (isKeyItem(item) ? (item.shards ?? 1) : 1);
+
+/** The number of a key's shards that have a part of its limits. */
+export const usableShardsOf = ({ shards = 1, all_r = shards, all_c = shards }: KeyItem): number =>
+  usableShards(shards, { requestsPerMinute: all_r, concurrency: all_c });
+
+/** What differs from shard to shard. */
+const COUNTER = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
+const LIMIT = /^lim_[rtc]$|^bud_[dmt]$/;
+
+const lowerByOne = (limit: StoredNanos): StoredNanos =>
+  limit === 0 || limit === 0n ? limit : typeof limit === 'bigint' ? limit - 1n : limit - 1;
+
+/**
+ * A guess at another shard of a key: its configuration with nothing counted. A shard's part of a limit may be smaller by one, so every limit is
+ * lowered: a limit that is too low costs a round trip, one that is too high would admit one request too many.
+ */
+export const assumedShard = (item: KeyItem, id: string): KeyItem => {
+  const configured = Object.entries(item).filter(([name]) => !COUNTER.test(name));
+  const lowered = configured.map(([name, value]) => [name, LIMIT.test(name) ? lowerByOne(value as StoredNanos) : value]);
+  return { ...(Object.fromEntries(lowered) as KeyItem), id, fl: {} };
+};

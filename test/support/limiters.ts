@@ -1,0 +1,22 @@
+import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
+import type { KeyItem } from '../../shared/admission/key-item.ts';
+import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
+import type { Database } from '../../shared/database/client.ts';
+import { transact, type Write } from '../../shared/database/transaction.ts';
+
+/** The limiter store, with the control plane's writes made at once. */
+export const openLimiters = (database: Database, table: string) => {
+  const store = createLimiterConfigurationStore(database, table);
+  const write = (one: Write): Promise<void> => transact(database, [one]);
+  return {
+    ...store,
+    write,
+    create: (item: LimiterItem): Promise<void> => write(store.toCreate(item)),
+    configure: (id: string, set: Partial<KeyItem>, remove: readonly (keyof KeyItem & string)[] = []): Promise<void> =>
+      write(store.toConfigure<KeyItem>(id, { set, remove })),
+    /** As if the key had been created while its organization was given limits. */
+    unmarkOrganizationLimited: (id: string): Promise<void> => write(store.toConfigure<KeyItem>(id, { set: {}, remove: ['lim_o'] })),
+  };
+};
+
+export type TestLimiters = ReturnType<typeof openLimiters>;
