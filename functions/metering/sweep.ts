@@ -2,10 +2,11 @@ import { isKeyItem, isOrganizationLimited, type KeyItem, shardsOf } from '../../
 import { entriesOf, entryOf, type LimiterItem } from '../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
 import { endReservations, reservationsOf } from '../../shared/admission/reservation.ts';
+import { usedBy } from '../../shared/admission/reservation-end.ts';
 import type { Entry } from '../../shared/admission/reservation-entry.ts';
 import { keyIdOf, shardIds } from '../../shared/admission/shards.ts';
 import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../../shared/admission/sweep-epoch.ts';
-import { orphanedEvent, usedBy } from '../../shared/usage/event.ts';
+import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 
 /** After an outage the sweep catches up, at most this many epochs in one run. */

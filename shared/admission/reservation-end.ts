@@ -16,6 +16,23 @@ export interface Used {
   costNanos: bigint;
 }
 
+/** What the usage event of a request says about its use. */
+interface UsageFacts {
+  admitted_at: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cost_nanos: bigint;
+}
+
+/**
+ * What an admission is charged by the event of its request. A second admission, after the function died that had settled the first, is charged nothing
+ * more.
+ */
+export const usedBy = (event: UsageFacts, admittedAtMs: number): Used =>
+  event.admitted_at === admittedAtMs
+    ? { tokens: event.prompt_tokens + event.completion_tokens, costNanos: event.cost_nanos }
+    : { tokens: 0, costNanos: 0n };
+
 /** The end of a reservation. */
 export interface Ending {
   limiterId: string;

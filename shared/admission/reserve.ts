@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseUnavailable } from '../database/outage.ts';
 import { ServiceUnavailable } from '../http/errors.ts';
 import type { LimiterCache } from './limiter-cache.ts';
 import {
@@ -207,7 +206,7 @@ const tryToReserve = async <Item extends LimiterItem>(
       result = await store.admit(plan);
     } catch (error) {
       unknown.push(plan);
-      if (unknown.length === MAX_OUTAGES || !(error instanceof DatabaseUnavailable)) throw error;
+      if (unknown.length === MAX_OUTAGES || !(error instanceof ServiceUnavailable)) throw error;
       await delay(OUTAGE_WAIT_MS * unknown.length * (1 + Math.random()));
       continue;
     }

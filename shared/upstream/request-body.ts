@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { ChatPrompt, TextPrompt } from '../tokens/prompt.ts';
-import { type Dialect, sentAs } from './dialects/dialect.ts';
+import { type Dialect, sentAs } from './dialect.ts';
 
 /** What every body for a runtime has, in addition to the prompt. */
 export interface BodyFacts {

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { Used } from '../admission/reservation-end.ts';
 
 /** How a request ended. `orphaned`: its function died, and the sweep settled it. */
 export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 'timed_out', 'orphaned']);
@@ -70,12 +69,3 @@ export const orphanedEvent = (facts: {
   cost_nanos: 0n,
   price_version: null,
 });
-
-/**
- * What an admission is charged by the event of its request. A second admission, after the function died that had settled the first, is charged nothing
- * more.
- */
-export const usedBy = (event: UsageEvent, admittedAtMs: number): Used =>
-  event.admitted_at === admittedAtMs
-    ? { tokens: event.prompt_tokens + event.completion_tokens, costNanos: event.cost_nanos }
-    : { tokens: 0, costNanos: 0n };

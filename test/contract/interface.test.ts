@@ -4,7 +4,7 @@ import { createChatCompletion } from '../../functions/inference/chat/reply-whole
 import { chatFields } from '../../functions/inference/chat/request.ts';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { validate } from '../../shared/http/validate.ts';
-import { dialects } from '../../shared/upstream/dialects/index.ts';
+import { dialects } from '../../shared/upstream/dialects.ts';
 import { nestedRows, replyKeys, requestRows } from './interface.ts';
 
 const { schema } = chatCompletions({ structuredOutputs: false });

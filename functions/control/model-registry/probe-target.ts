@@ -2,7 +2,7 @@ import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import type { Model, Target } from '../../../shared/models/model.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
-import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import { MistranslatedRequest, publicText, RefusedByModel, type UpstreamCode, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
 import { requestBody } from '../../../shared/upstream/request-body.ts';

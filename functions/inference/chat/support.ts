@@ -1,6 +1,6 @@
 import { ApiError, type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
 import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from './request.ts';
 import { thinkingBudget } from './thinking.ts';

@@ -1,6 +1,6 @@
 import type { Model } from '../../../shared/models/model.ts';
-import { sentAs } from '../../../shared/upstream/dialects/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { sentAs } from '../../../shared/upstream/dialect.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import { requestBody } from '../../../shared/upstream/request-body.ts';
 import type { UpstreamFacts } from '../pipeline/inference-route.ts';
 import { type ChatCompletionRequest, type ChatField, chatFields } from './request.ts';

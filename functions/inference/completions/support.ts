@@ -1,7 +1,7 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { ignored, ours, passed, refused, type Treatment } from '../../../shared/upstream/dialects/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { ignored, ours, passed, refused, type Treatment } from '../../../shared/upstream/dialect.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
 import type { ChatField } from '../chat/request.ts';
 import { checkTokenIds, isPassed, UnsupportedByModel } from '../chat/support.ts';

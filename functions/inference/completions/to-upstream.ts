@@ -1,7 +1,7 @@
 import type { Model } from '../../../shared/models/model.ts';
 import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
-import { sentAs } from '../../../shared/upstream/dialects/dialect.ts';
-import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { sentAs } from '../../../shared/upstream/dialect.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import { requestBody } from '../../../shared/upstream/request-body.ts';
 import { intoRange } from '../chat/sampling-fields.ts';
 import { isPassed } from '../chat/support.ts';

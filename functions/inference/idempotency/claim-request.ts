@@ -2,9 +2,8 @@ import { type AdmissionRequest, checkRemembered, type Keys } from '../../../shar
 import { authenticateToSee, type Host } from '../../../shared/admission/authenticate.ts';
 import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { ApiError } from '../../../shared/http/errors.ts';
+import { ApiError, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { commonHeaders, type Reply } from '../../../shared/http/reply.ts';
 import { userIdOf } from '../../../shared/http/user-id.ts';
@@ -150,7 +149,7 @@ export const claimRequest = async (
     return { claim: keyed(deps, claim.takenOver ? await takeOver(deps, claim, item, requestId) : claim, item) };
   } catch (error) {
     // The claim may have been written even though the database's reply was lost.
-    if (error instanceof DatabaseUnavailable) await releaseClaim(deps.idempotency, own);
+    if (error instanceof ServiceUnavailable) await releaseClaim(deps.idempotency, own);
     throw error;
   }
 };

@@ -2,8 +2,9 @@ import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import { entryOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { endReservations, reservationsOf } from '../../../shared/admission/reservation.ts';
+import { usedBy } from '../../../shared/admission/reservation-end.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
-import { type UsageEvent, usedBy } from '../../../shared/usage/event.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
 
 /**
  * Releases what a crashed attempt of a request still has in flight, in any shard, so that another attempt can be admitted: with the usage of

@@ -1,6 +1,6 @@
 import { type ChatExtra, type ChatField, chatFields } from '../../../functions/inference/chat/request.ts';
 import type { Model } from '../../../shared/models/model.ts';
-import { dialects } from '../../../shared/upstream/dialects/index.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import { MistranslatedRequest, RefusedByModel, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Ask, Body } from './ask.ts';
 import { BASE, type Check } from './check.ts';

@@ -6,7 +6,7 @@ import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts'
 import { toUpstreamChat } from '../../../../functions/inference/chat/to-upstream.ts';
 import { resolveMaxTokens } from '../../../../functions/inference/pipeline/prepare-request.ts';
 import { Model } from '../../../../shared/models/model.ts';
-import { dialects } from '../../../../shared/upstream/dialects/index.ts';
+import { dialects } from '../../../../shared/upstream/dialects.ts';
 import { cacheSalt } from '../../../../shared/upstream/request-body.ts';
 
 const hi = { role: 'user', content: 'Hi' };

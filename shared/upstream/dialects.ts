@@ -1,0 +1,12 @@
+import type { Model } from '../models/model.ts';
+import { passed } from './dialect.ts';
+import { vllm } from './vllm-dialect.ts';
+
+/** Our own container: vLLM's fields, plus a few samplers and echo options that vLLM does not have. */
+const sluice: typeof vllm = {
+  ...vllm,
+  fields: { ...vllm.fields, typical_p: passed, mirostat_target: passed, mirostat_lr: passed, echo: passed, echo_last: passed },
+};
+
+/** Every dialect by its name in a model's row. */
+export const dialects = { vllm, sluice } satisfies Readonly<Record<Model['dialect'], typeof vllm>>;
