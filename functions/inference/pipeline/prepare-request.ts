@@ -3,10 +3,8 @@ import type { Model } from '../../../shared/models/model.ts';
 import { costNanos, type Price } from '../../../shared/prices/price.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { WindowRequest } from './fit-window.ts';
-import { ignoredHeader } from './ignored-header.ts';
 import type { InferenceRequest, InferenceRoute } from './inference-route.ts';
-import { maxPromptTokens, measurePrompt } from './prompt-size.ts';
-import { reservedTokens } from './token-estimate.ts';
+import { maxPromptTokens, measurePrompt, reservedTokens } from './prompt-size.ts';
 
 /** What follows from a request, its model and the price in force, before anything is written. */
 export interface PreparedRequest<P extends Prompt = Prompt> {
@@ -31,6 +29,24 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
 /** The most tokens of each choice: the caller's bound or the model's default, within the model's own bound. */
 export const resolveMaxTokens = (asked: number | undefined, model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>): number =>
   Math.min(asked ?? model.default_output_tokens, model.max_output_tokens);
+
+const MAX_CHARACTERS = 2_000;
+const MAX_NAME_CHARACTERS = 64;
+
+/** Lists the fields that were accepted but have no effect. Names are percent-encoded; names that don't fit are counted. */
+export const ignoredHeader = (names: readonly string[]): Record<string, string> => {
+  if (names.length === 0) return {};
+  const told: string[] = [];
+  let characters = 0;
+  for (const name of names) {
+    const encoded = encodeURIComponent(name.toWellFormed()).slice(0, MAX_NAME_CHARACTERS);
+    characters += encoded.length + 2;
+    if (characters > MAX_CHARACTERS) break;
+    told.push(encoded);
+  }
+  const more = names.length - told.length;
+  return { 'x-sluice-ignored': [...told, ...(more > 0 ? [`${more} more`] : [])].join(', ') };
+};
 
 /** Prepares a valid request for its model. @throws 400 where the model can't do what the request asks for */
 export const prepareRequest = <Request extends InferenceRequest, P extends Prompt>(

@@ -11,9 +11,8 @@ import type { Dependencies } from './dependencies.ts';
 import type { Fitted } from './fit-window.ts';
 import type { InferenceRequest } from './inference-route.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { isChatPrompt } from './prompt-size.ts';
+import { BYTES_PER_TOKEN, isChatPrompt } from './prompt-size.ts';
 import { createTally, type TokenCount } from './tally.ts';
-import { BYTES_PER_TOKEN } from './token-estimate.ts';
 
 /** The model's own tokenizer counts an answer that broke off, if it replies within this time. */
 const COUNT_MS = 5_000;

@@ -1,5 +1,5 @@
 import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { estimateTokens } from './token-estimate.ts';
+import { estimateTokens } from './prompt-size.ts';
 
 /** A runtime's count, if it is valid; anything else must never be billed. */
 const countOf = (value: unknown): number | undefined =>

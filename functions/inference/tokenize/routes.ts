@@ -6,13 +6,15 @@ import { ApiError, codeOf } from '../../../shared/http/errors.ts';
 import { jsonReply } from '../../../shared/http/reply.ts';
 import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
 import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
+import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import { toChatPrompt } from '../chat/to-prompt.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
-import { ignoredHeader } from '../pipeline/ignored-header.ts';
 import { parseRequest } from '../pipeline/parse-request.ts';
+import { ignoredHeader } from '../pipeline/prepare-request.ts';
+import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { settleRequest } from '../pipeline/settle-request.ts';
-import { NoTokenizer } from './errors.ts';
 import {
   type DetokenizeReply,
   DetokenizeRequest,
@@ -21,7 +23,27 @@ import {
   type TokenizeReply,
   TokenizeRequest,
 } from './schema.ts';
-import { estimateInput, toInput } from './to-input.ts';
+
+/** A model that was published without its tokenizer: 400. */
+class NoTokenizer extends ApiError {
+  constructor(model: string) {
+    super({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'unsupported_parameter',
+      param: 'model',
+      message: `The model '${model}' has no tokenizer. Call a model that has one, or ask your administrator to add a tokenizer to this model.`,
+    });
+  }
+}
+
+/** The tokenizer's input: the text as it is, or the messages as a chat completion sends them to the model. */
+const toInput = ({ model: name, prompt, messages, tools }: TokenizeRequest, model: Model): string | ChatPrompt =>
+  prompt ?? toChatPrompt({ model: name, messages: messages ?? [], tools }, model);
+
+/** Estimates the tokens to reserve for an input. */
+const estimateInput = (input: string | ChatPrompt): number =>
+  estimateTokens(typeof input === 'string' ? Buffer.byteLength(input) : measurePrompt(input).bytes);
 
 type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
 
