@@ -11,13 +11,10 @@ export const Target = z.strictObject({
     .max(256)
     .optional()
     .meta({ description: "The container's name for the model. Default: the container's own default." }),
-  prefix_aware: z
-    .boolean()
-    .optional()
-    .meta({
-      description:
-        'Whether the endpoint uses prefix-aware routing (PREFIX_AWARE). If true, the gateway sends an id for requests that share a prefix.',
-    }),
+  prefix_aware: z.boolean().optional().meta({
+    description:
+      'Whether the endpoint uses prefix-aware routing (PREFIX_AWARE). If true, the gateway sends an id for requests that share a prefix.',
+  }),
   weight: z
     .int()
     .min(1)
