@@ -29,8 +29,10 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
 }
 
 /** The most tokens of each choice: the caller's bound or the model's default, within the model's own bound. */
-export const resolveMaxTokens = (asked: number | undefined, model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>): number =>
-  Math.min(asked ?? model.default_output_tokens, model.max_output_tokens);
+export const resolveMaxTokens = (
+  requested: number | undefined,
+  model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>,
+): number => Math.min(requested ?? model.default_output_tokens, model.max_output_tokens);
 
 /** Prepares a valid request for its model. @throws 400 where the model can't do what the request asks for */
 export const prepareRequest = <Request extends InferenceRequest, P extends Prompt>(

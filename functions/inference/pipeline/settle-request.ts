@@ -30,9 +30,9 @@ export const settleRequest = async (
   deps: Pick<Dependencies, 'usage' | 'keys'>,
   { event, admission, usageEvent, error }: Ending,
 ): Promise<void> => {
-  const { metadata: _, user: __, user_id: ___, ...said } = usageEvent;
+  const { metadata: _, user: __, user_id: ___, ...facts } = usageEvent;
   const line = {
-    ...said,
+    ...facts,
     gateway_request_id: event.requestContext.requestId,
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,

@@ -136,7 +136,7 @@ describe('continuing a response', () => {
     const kept = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
     const request = await continued(kept);
     expect(request.before).toEqual({ items: [...kept.before, ...kept.input, answer], depth: 4 });
-    expect(request.asked).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
+    expect(request.body).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
   });
 
   test('accepts results of earlier calls only', async () => {

@@ -33,7 +33,7 @@ const long: ChatPrompt = {
 
 const toFit = <P extends Prompt>(prompt: P, window: WindowRequest, of: Model) => {
   const { longestTokens } = measurePrompt(prompt);
-  return { prompt, longestTokens, maxTokens: resolveMaxTokens(window.askedTokens, of), window };
+  return { prompt, longestTokens, maxTokens: resolveMaxTokens(window.requestedTokens, of), window };
 };
 
 /** Fits with a tokenizer that counts this many tokens; also returns the limits that it was called with. */
@@ -52,7 +52,7 @@ const fitInto = async (
     },
     count: async () => Promise.reject(new Error('No text was expected to be counted.')),
   };
-  const window: WindowRequest = { askedTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
+  const window: WindowRequest = { requestedTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
   return { asked, ...(await fitWindow(tokenizer, of, toFit(prompt, window, of))) };
 };
 const tooLong = (param: string, words: RegExp) =>
@@ -60,35 +60,40 @@ const tooLong = (param: string, words: RegExp) =>
 
 describe('a request that fits', () => {
   test('calls no tokenizer, and gets the caller’s max_tokens or the model’s defaults', async () => {
-    expect(await fitInto(short, { askedTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
+    expect(await fitInto(short, { requestedTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
     expect(await fitInto(short, {})).toMatchObject({ asked: [], maxTokens: 100 });
-    expect(await fitInto(short, { askedTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
+    expect(await fitInto(short, { requestedTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
     expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ asked: [], prompt: short });
   });
 
   test('is sent unchanged if it can’t be counted, so that its runtime can decide', async () => {
     for (const whenExceeded of ['truncate', 'error'] as const) {
-      const fitted = await fitInto(long, { askedTokens: 700, whenExceeded }, null);
+      const fitted = await fitInto(long, { requestedTokens: 700, whenExceeded }, null);
       expect(fitted).toEqual({ asked: [null], maxTokens: 700, prompt: long });
     }
   });
 
   test('is counted if its bytes do not prove that it fits', async () => {
-    expect(await fitInto(long, { askedTokens: 9 }, 100)).toMatchObject({ asked: [null], maxTokens: 9, promptTokens: 100, prompt: long });
+    expect(await fitInto(long, { requestedTokens: 9 }, 100)).toMatchObject({
+      asked: [null],
+      maxTokens: 9,
+      promptTokens: 100,
+      prompt: long,
+    });
   });
 });
 
 describe('a request that exceeds the window', () => {
   test('gets the tokens that are left, and keeps its whole prompt', async () => {
-    expect(await fitInto(long, { askedTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
+    expect(await fitInto(long, { requestedTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
     expect(await fitInto(long, {}, 1_950)).toMatchObject({ maxTokens: 50 });
   });
 
   test('is rejected with all three numbers if the caller wants an error', async () => {
-    await expect(fitInto(long, { askedTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
+    await expect(fitInto(long, { requestedTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
       tooLong('messages', /1500 tokens.*600 tokens.*2000/),
     );
-    await expect(fitInto(short, { askedTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
+    await expect(fitInto(short, { requestedTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
       tooLong('messages', /32000.*2000\. Lower max_tokens\.$/),
     );
   });
@@ -103,8 +108,10 @@ describe('a request that exceeds the window', () => {
 
   test('is left to the runtime if the model has no tokenizer', async () => {
     const of = model({ tokenizer: undefined });
-    await expect(fitInto(short, { askedTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(tooLong('messages', /2000/));
-    expect(await fitInto(long, { askedTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
+    await expect(fitInto(short, { requestedTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(
+      tooLong('messages', /2000/),
+    );
+    expect(await fitInto(long, { requestedTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
       asked: [],
       maxTokens: 700,
       prompt: long,
@@ -131,7 +138,7 @@ describe('plain texts', () => {
     const counts = { prompt_tokens: null, text_tokens: texts.map(() => tokens), ...(special_tokens !== undefined && { special_tokens }) };
     const tokenizer = { fit: async () => Promise.reject(new Error('no chat')), count: async () => counts };
     const prompt = { texts };
-    const window: WindowRequest = { askedTokens: maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    const window: WindowRequest = { requestedTokens: maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
     return fitWindow(tokenizer, model(), toFit(prompt, window, model()));
   };
   const text = 'a'.repeat(5_000);

@@ -24,7 +24,7 @@ describe('a request', () => {
     ['calls and results', [user('Hi'), thought('Hm'), called('a'), result('a', [{ type: 'input_text', text: 'x' }])]],
     ['reasoning with nothing in it', [user('Hi'), { type: 'reasoning', id: 'r', summary: [], content: null, encrypted_content: null }]],
   ])('accepts %s as its input', (_, input) => {
-    expect(read({ input }).asked.input.length).toBeGreaterThan(0);
+    expect(read({ input }).body.input.length).toBeGreaterThan(0);
   });
 
   test('accepts null and unknown fields wherever clients send them', () => {
@@ -33,7 +33,7 @@ describe('a request', () => {
         .split(' ')
         .map((name) => [name, null]),
     );
-    expect(read({ ...nulls, client_metadata: { a: 1 }, background: false }).asked).toMatchObject({ client_metadata: { a: 1 } });
+    expect(read({ ...nulls, client_metadata: { a: 1 }, background: false }).body).toMatchObject({ client_metadata: { a: 1 } });
     expect(read({ text: {}, reasoning: { effort: null, summary: null }, include: [], stream_options: {} }).stream).toBe(false);
   });
 
@@ -74,10 +74,10 @@ describe('a request', () => {
 
   test('can have a JSON schema if the operator allows it', () => {
     const format = { type: 'json_schema', name: 'a', schema: { type: 'object' }, strict: true };
-    expect(read({ text: { format } }, true).asked.text?.format).toEqual(format);
+    expect(read({ text: { format } }, true).body.text?.format).toEqual(format);
   });
 
   test('can have the result of a call in the response that it continues', () => {
-    expect(read({ previous_response_id: 'resp_1', input: [result('a')] }).asked.input).toHaveLength(1);
+    expect(read({ previous_response_id: 'resp_1', input: [result('a')] }).body.input).toHaveLength(1);
   });
 });

@@ -23,7 +23,7 @@ const made = (id: string, name = 'f') => ({ id, type: 'function', function: { na
 const tool = (id: string, content = 'done') => ({ role: 'tool', content, tool_call_id: id });
 
 const checkWith = (request: ResponsesRequest, of: Model): void =>
-  checkResponses(request, of, resolveMaxTokens(request.asked.max_output_tokens ?? undefined, of));
+  checkResponses(request, of, resolveMaxTokens(request.body.max_output_tokens ?? undefined, of));
 
 describe('a conversation of items', () => {
   test('begins with the instructions, merged with the system messages after them', () => {
@@ -148,10 +148,10 @@ describe('the settings of a request', () => {
 
 describe('the context window', () => {
   const window = (request: ResponsesRequest) =>
-    windowOf(request, model, resolveMaxTokens(request.asked.max_output_tokens ?? undefined, model));
+    windowOf(request, model, resolveMaxTokens(request.body.max_output_tokens ?? undefined, model));
 
   test('leaves the answer what the prompt does not use; older items are evicted only on request', () => {
-    const plain = { askedTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    const plain = { requestedTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
     expect(window(read({ max_output_tokens: 5 }))).toMatchObject(plain);
     expect(window(read({ truncation: 'disabled' })).maxPromptTokens).toBeUndefined();
     expect(window(read({ truncation: 'auto' })).maxPromptTokens).toBe(900);
