@@ -20,7 +20,7 @@ const answerFit = (tokenizer: LoadedTokenizer, { prompt, max_prompt_tokens }: Fi
 };
 
 /** Returns null if the prompt can't be counted here, so that the answer is still counted: the runtime has accepted the prompt. */
-const countIfTaken = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
+const countIfPossible = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | null => {
   try {
     return countPrompt(tokenizer, prompt);
   } catch (error) {
@@ -32,7 +32,7 @@ const countIfTaken = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): number | 
 const answerCount = (tokenizer: LoadedTokenizer, { prompt, texts }: CountQuestion): CountAnswer => {
   const counter = tokenizer.createCounter();
   return {
-    prompt_tokens: prompt && countIfTaken(tokenizer, prompt),
+    prompt_tokens: prompt && countIfPossible(tokenizer, prompt),
     text_tokens: texts.map((text) => counter.count(text) as number),
     special_tokens: tokenizer.encode('', true).length,
   };

@@ -10,7 +10,7 @@ const factsOf = ({ requestId, requestContext, path }: ApiEvent) => ({
 });
 
 /** Converts anything thrown to an error for the caller. Unexpected errors are logged with their cause and become a plain 500. */
-export const errorToTell = (error: unknown, event: ApiEvent): ApiError => {
+export const toCallerError = (error: unknown, event: ApiEvent): ApiError => {
   if (!(error instanceof ApiError)) logError('unhandled_error', error, factsOf(event));
   else if (error.cause) logError('dependency_failed', error.cause, factsOf(event));
   return toApiError(error);
@@ -19,8 +19,8 @@ export const errorToTell = (error: unknown, event: ApiEvent): ApiError => {
 /** Middleware: the one place where a thrown error becomes a reply. */
 export const errorReplies = () => ({
   onError: ({ event, error }: { event: ApiEvent; error: Error | null }): Reply => {
-    const told = errorToTell(error, event);
-    logInfo('refused', { ...factsOf(event), status: told.status, code: told.code });
-    return jsonReply(event.requestId, told.status, toWire(told, event.requestId), told.headers);
+    const failure = toCallerError(error, event);
+    logInfo('refused', { ...factsOf(event), status: failure.status, code: failure.code });
+    return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
   },
 });

@@ -13,7 +13,7 @@ const isAbsent = (value: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part], value) === undefined;
 
 /** Replaces zod's type names with JSON's. */
-const inWordsOfJson = (text: string): string =>
+const withJsonTypeNames = (text: string): string =>
   text
     .replace(/^Invalid (?:input|option): /, '')
     .replace(/\bexpected int\b(, received number)?/, 'expected an integer')
@@ -22,7 +22,7 @@ const inWordsOfJson = (text: string): string =>
 const reasonOf = (issue: z.core.$ZodIssue, value: unknown): string => {
   if (issue.code === 'unrecognized_keys') return `these keys are not allowed: ${issue.keys.join(', ').slice(0, 200)}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
-  const reason = inWordsOfJson(issue.message);
+  const reason = withJsonTypeNames(issue.message);
   return issue.path.length > 0 && issue.code !== 'custom' && isAbsent(value, issue.path)
     ? `it is required; ${reason.replace(/, received undefined$/, '')}`
     : reason;

@@ -68,7 +68,7 @@ export class DeploymentNotFound extends ApiError {
   }
 
   /** Returns the same error with only the names that the caller may see. */
-  telling(isAllowed: (name: string) => boolean): DeploymentNotFound {
+  showingOnly(isAllowed: (name: string) => boolean): DeploymentNotFound {
     return new DeploymentNotFound(this.#model, this.#names.filter(isAllowed));
   }
 }

@@ -16,8 +16,8 @@ const distance = (one: string, other: string): number => {
 };
 
 /** The existing name that is most similar to an unknown one; undefined if none is similar. */
-export const nearestName = (asked: string, names: readonly string[]): string | undefined => {
-  const text = asked.slice(0, 256).toLowerCase();
+export const nearestName = (unknownName: string, names: readonly string[]): string | undefined => {
+  const text = unknownName.slice(0, 256).toLowerCase();
   const near = names
     .filter((name) => Math.abs(name.length - text.length) <= MAX_SLIPS)
     .map((name) => ({ name, slips: distance(text, name.toLowerCase()) }))

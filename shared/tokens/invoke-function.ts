@@ -113,13 +113,13 @@ export const createInvokeFunction = (): InvokeFunction => {
   return async (functionName, payload) => {
     const body = JSON.stringify(payload);
     if (Buffer.byteLength(body) > MAX_PAYLOAD_BYTES) throw new PayloadTooLarge();
-    const timeIsOver = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await send(functionName, body, timeIsOver);
+          return await send(functionName, body, timeout);
         } catch (error) {
-          if (attempt === MAX_ATTEMPTS || timeIsOver.aborted || !isWorthRetrying(error)) throw error;
+          if (attempt === MAX_ATTEMPTS || timeout.aborted || !isWorthRetrying(error)) throw error;
           await delay(BACKOFF_MS * (0.5 + Math.random()));
         }
       }

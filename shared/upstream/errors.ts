@@ -27,14 +27,14 @@ export class BrokenAtWork extends UpstreamFailed {
 }
 
 /** Fields that only a runtime can fully validate, as its error messages name them. */
-const JUDGED =
+const VALIDATED_BY_RUNTIME =
   /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
 
 /** The container rejected the request: 400 with the container's message. */
 export class RefusedByModel extends ApiError {
   constructor(message: string, names: FieldNames = {}) {
     const isTooLong = /maximum context length/i.test(message);
-    const field = isTooLong ? 'messages' : JUDGED.exec(message)?.[0];
+    const field = isTooLong ? 'messages' : VALIDATED_BY_RUNTIME.exec(message)?.[0];
     super({
       status: 400,
       type: 'invalid_request_error',
@@ -49,11 +49,11 @@ export class RefusedByModel extends ApiError {
 export class MistranslatedRequest extends Error {}
 
 /** vLLM's message for schema errors, and fields that only we set: in these cases we sent a body that we should have rejected. */
-const OUR_WORDS = /Cannot find suitable handler for request|\b(?:cache_salt|request_id|stream_options)\b/;
+const OUR_FAULTS = /Cannot find suitable handler for request|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
 /** An endpoint or an inference component that is still being created, or was deleted. */
-const NOT_THERE = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
+const NOT_FOUND = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
 /** Container statuses for errors in the request; other statuses below 500 are about the container's load or setup. */
 const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
@@ -89,11 +89,11 @@ export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
   if (thrown.name === 'ModelError' && LOAD_STATUSES.has(status ?? 0)) return new UpstreamFailed('no_capacity', detail);
   if (thrown.name === 'ModelError' && REQUEST_STATUSES.has(status ?? 0)) {
     const { text, isSchemaFault } = containerMessage(thrown.OriginalMessage ?? '');
-    if (isSchemaFault || OUR_WORDS.test(text)) return new MistranslatedRequest((thrown.OriginalMessage ?? '').slice(0, 1_000));
+    if (isSchemaFault || OUR_FAULTS.test(text)) return new MistranslatedRequest((thrown.OriginalMessage ?? '').slice(0, 1_000));
     return new RefusedByModel(publicText(text), names);
   }
   if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
-  if (thrown.name === 'ValidationError' && NOT_THERE.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
+  if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
   // The SDK also reports a broken connection as a timeout.
   if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);

@@ -26,7 +26,7 @@ export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: bool
   ignored: ignoredFields,
   choices: ({ n }) => n ?? 1,
   window: (request) => ({
-    askedTokens: maxTokensOf(request),
+    requestedTokens: maxTokensOf(request),
     whenExceeded: request.context_length_exceeded_behavior ?? 'truncate',
     maxPromptTokens: request.prompt_truncate_len ?? undefined,
   }),

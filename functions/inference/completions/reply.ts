@@ -41,16 +41,16 @@ export const createCompletionStream = (facts: ReplyFacts, form: CompletionForm) 
     const logprobs = logprobsOf(choice);
     const ids = form.tokenIds && choice.token_ids?.length ? { token_ids: choice.token_ids } : {};
     const promptIds = form.tokenIds && choice.prompt_token_ids ? { prompt_token_ids: choice.prompt_token_ids } : {};
-    const hasNews = text !== '' || logprobs !== null || Object.keys(ids).length > 0 || Object.keys(promptIds).length > 0;
-    const news = hasNews ? event(JSON.stringify({ index, text, logprobs, finish_reason: null, ...ids, ...promptIds })) : '';
-    if (!choice.finish_reason) return news;
+    const hasContent = text !== '' || logprobs !== null || Object.keys(ids).length > 0 || Object.keys(promptIds).length > 0;
+    const contentEvent = hasContent ? event(JSON.stringify({ index, text, logprobs, finish_reason: null, ...ids, ...promptIds })) : '';
+    if (!choice.finish_reason) return contentEvent;
     finished.add(index);
     const stopReason = stopReasonOf(choice);
     const finish_reason = finishReasonOf(choice.finish_reason);
     const end = JSON.stringify({ index, text: '', logprobs: null, finish_reason, ...(stopReason !== null && { stop_reason: stopReason }) });
-    if (!facts.perf) return news + event(end);
+    if (!facts.perf) return contentEvent + event(end);
     held.push(end);
-    return news;
+    return contentEvent;
   };
 
   return {

@@ -22,7 +22,7 @@ export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
   checkSupport: checkCompletion,
   ignored: ignoredCompletionFields,
   choices: (request) => promptsOf(request).length * (request.n ?? 1),
-  window: (request) => ({ askedTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
+  window: (request) => ({ requestedTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
   toPrompt: (request) => ({ texts: promptsOf(request) }),
   toUpstream: toUpstreamCompletion,
   replyId: (requestId) => idLike('completion', requestId),

@@ -11,7 +11,7 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import { type Claim, recordIdOf } from './key-record.ts';
-import { endDead } from './release-dead-attempt.ts';
+import { releaseDeadAttempt } from './release-dead-attempt.ts';
 import type { StoredResult } from './stored-result.ts';
 
 /** Added to a lease, because the clocks of two environments can differ. */
@@ -49,7 +49,7 @@ const takeOver = async (
   requestId: string,
 ): Promise<Claim> => {
   const before = await usage.get(item.id, claim.requestId, item.shards);
-  await endDead(keys.store, item, claim.requestId, before, keys.now());
+  await releaseDeadAttempt(keys.store, item, claim.requestId, before, keys.now());
   const event = before ?? (await usage.get(item.id, claim.requestId, item.shards));
   return event && event.outcome !== 'completed' ? idempotency.restart(claim, requestId) : claim;
 };
@@ -131,16 +131,16 @@ export const claimRequest = async (
   // A consistent read, because only the key decides whether a stored response can be replayed and whether this one can be stored.
   const item = await authenticateToSee(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
-  const asked = {
+  const claiming = {
     keyId,
     idempotencyKey,
     fingerprint: fingerprintFor(deps.host, event),
     requestId,
     leaseMs: remainingMs + LEASE_RESERVE_MS,
   };
-  const own = { id: recordIdOf(asked), holder: requestId };
+  const own = { id: recordIdOf(claiming), holder: requestId };
   try {
-    const claimed = await deps.idempotency.claim(asked);
+    const claimed = await deps.idempotency.claim(claiming);
     if ('replay' in claimed) {
       logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: keyId });
       return { replay: replayOf(event, claimed.replay) };

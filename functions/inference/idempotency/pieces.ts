@@ -50,13 +50,13 @@ export const piecesOf = (choice: UpstreamChoice): Piece[] => {
   const content = textOf(delta?.content);
   if (content) pieces.push({ kind: 'content', text: content });
   if (Array.isArray(delta?.tool_calls)) pieces.push(...delta.tool_calls.map(callPieceOf));
-  const told = {
+  const tokenFacts = {
     logprobs: logprobsOf(choice),
     tokenIds: idsOf(choice.token_ids),
     promptTokenIds: idsOf(choice.prompt_token_ids),
   };
-  const teller = pieces.find(({ kind }) => kind === 'content') ?? pieces[0];
-  if (teller) Object.assign(teller, told);
-  else if (told.logprobs || told.tokenIds || told.promptTokenIds) pieces.push({ text: '', ...told });
+  const owner = pieces.find(({ kind }) => kind === 'content') ?? pieces[0];
+  if (owner) Object.assign(owner, tokenFacts);
+  else if (tokenFacts.logprobs || tokenFacts.tokenIds || tokenFacts.promptTokenIds) pieces.push({ text: '', ...tokenFacts });
   return pieces;
 };

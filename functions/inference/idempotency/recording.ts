@@ -26,15 +26,15 @@ export const createRecording = () => {
   const choices = new Map<number, ChoiceState>();
   const merged: { piece: MergedPiece; promptTokenIds?: readonly number[] }[] = [];
   /** The token ids of the prompt, until the next chunk that can carry them: a stream sends them when its choices begin. */
-  let waitingIds: readonly number[] | undefined;
+  let pendingPromptIds: readonly number[] | undefined;
   let promptTokenIds: readonly number[] | undefined;
   let last: Pick<UpstreamChunk, 'usage' | 'metrics'> = {};
   let characters = 0;
 
   const open = (index: number): MergedPiece => {
     const piece: MergedPiece = { index, texts: [], characters: 0 };
-    merged.push({ piece, ...(waitingIds && { promptTokenIds: waitingIds }) });
-    waitingIds = undefined;
+    merged.push({ piece, ...(pendingPromptIds && { promptTokenIds: pendingPromptIds }) });
+    pendingPromptIds = undefined;
     characters += CHUNK_CHARACTERS;
     return piece;
   };
@@ -74,7 +74,7 @@ export const createRecording = () => {
     const ids = idsOf(chunk.prompt_token_ids);
     if (ids && !isSame(promptTokenIds, ids)) {
       promptTokenIds = ids;
-      waitingIds = ids;
+      pendingPromptIds = ids;
       characters += charactersOf({ text: '', promptTokenIds: ids });
     }
     if (chunk.usage) last = { ...last, usage: chunk.usage };
@@ -94,12 +94,12 @@ export const createRecording = () => {
     /** The merged chunks; undefined if the answer was too long. */
     chunks: (): UpstreamChunk[] | undefined => {
       if (characters > MAX_CHARACTERS) return undefined;
-      const said = merged.map(({ piece, promptTokenIds: ids }) => ({
+      const contents = merged.map(({ piece, promptTokenIds: ids }) => ({
         choices: [toChoice(piece)],
         ...(ids && { prompt_token_ids: [...ids] }),
       }));
-      const rest = { ...last, ...(waitingIds && { prompt_token_ids: [...waitingIds] }) };
-      return Object.keys(rest).length > 0 ? [...said, { choices: [], ...rest }] : said;
+      const rest = { ...last, ...(pendingPromptIds && { prompt_token_ids: [...pendingPromptIds] }) };
+      return Object.keys(rest).length > 0 ? [...contents, { choices: [], ...rest }] : contents;
     },
   };
 };

@@ -11,7 +11,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
  * its event if there is one, else as if it had never been admitted.
  * @param key the item of any shard of the key
  */
-export const endDead = async (
+export const releaseDeadAttempt = async (
   limiters: LimiterStore,
   key: KeyItem,
   requestId: string,

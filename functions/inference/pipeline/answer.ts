@@ -1,4 +1,4 @@
-import { errorToTell } from '../../../shared/http/error-replies.ts';
+import { toCallerError } from '../../../shared/http/error-replies.ts';
 import { toWire } from '../../../shared/http/errors.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { InFlightRequest } from './in-flight-request.ts';
@@ -42,7 +42,7 @@ export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answe
     yield usage + reply.end();
   } catch (error) {
     const { event } = inFlight;
-    const failure = errorToTell(await inFlight.fail(error), event);
+    const failure = toCallerError(await inFlight.fail(error), event);
     yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
   }
 }

@@ -10,19 +10,19 @@ interface ExceededFacts {
 }
 
 /** Whether the caller requests truncation with `truncation: "auto"` and not with a number of tokens. */
-const isByWord = (names: FieldNames | undefined): boolean => nameOf('prompt_truncate_len', names) === 'truncation';
+const usesAutoTruncation = (names: FieldNames | undefined): boolean => nameOf('prompt_truncate_len', names) === 'truncation';
 
 const remedyOf = ({ promptTokens, windowTokens, names }: ExceededFacts): string => {
   const maxTokens = nameOf('max_tokens', names);
   if (promptTokens === undefined) return `Lower ${maxTokens}`;
   const shorten = `Shorten the ${nameOf('messages', names)}`;
   if (promptTokens < windowTokens) return `${shorten} or lower ${maxTokens}`;
-  return isByWord(names) ? `${shorten}, or send truncation: "auto"` : shorten;
+  return usesAutoTruncation(names) ? `${shorten}, or send truncation: "auto"` : shorten;
 };
 
 const boundOf = (maxPromptTokens: number, names: FieldNames | undefined): { param: string; bound: string; remedy: string } => {
   const param = nameOf('prompt_truncate_len', names);
-  if (!isByWord(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
+  if (!usesAutoTruncation(names)) return { param, bound: `${param} is ${maxPromptTokens}`, remedy: `raise ${param}` };
   return {
     param: nameOf('messages', names),
     bound: `With truncation: "auto", the prompt can have ${maxPromptTokens} tokens so that the answer has room`,

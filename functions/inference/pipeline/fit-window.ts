@@ -8,7 +8,7 @@ import { isChatPrompt } from './prompt-size.ts';
 /** How a request uses the model's context window. */
 export interface WindowRequest {
   /** The caller's limit for the answer, if there is one. */
-  askedTokens: number | undefined;
+  requestedTokens: number | undefined;
   /** `truncate` lowers max_tokens to what is left; `error` rejects the request instead. */
   whenExceeded: 'truncate' | 'error';
   /** The caller's `prompt_truncate_len`: older messages are evicted until the prompt is no longer than this. */
@@ -67,7 +67,7 @@ const countPrompt = async (
 };
 
 /** Rethrows a 400 with the route's name of the field. */
-const inWordsOf =
+const withFieldNames =
   (names: FieldNames | undefined) =>
   (error: unknown): never => {
     if (!(error instanceof InvalidRequest) || error.param === null) throw error;
@@ -85,15 +85,15 @@ export const fitWindow = async <P extends Prompt>(
   model: Model,
   { prompt, longestTokens: longestTokensBound, maxTokens, window }: ToFit<P>,
 ): Promise<Fitted<P>> => {
-  const { askedTokens, whenExceeded, maxPromptTokens, names } = window;
+  const { requestedTokens, whenExceeded, maxPromptTokens, names } = window;
   // With `error`, only the caller's own max_tokens can exceed the window, not the model's default.
-  const needed = whenExceeded === 'error' ? (askedTokens ?? 1) : maxTokens;
+  const needed = whenExceeded === 'error' ? (requestedTokens ?? 1) : maxTokens;
   const { tokenizer: files, context_length: windowTokens } = model;
   if (whenExceeded === 'error' && needed >= windowTokens) throw new ContextLengthExceeded({ maxTokens: needed, windowTokens, names });
   const isShort = maxPromptTokens === undefined || longestTokensBound <= maxPromptTokens;
   if (!files || (isShort && longestTokensBound + Math.max(needed, maxTokens) <= windowTokens)) return { prompt, maxTokens };
 
-  const counted = await countPrompt(tokenizer, files, prompt, isShort ? null : maxPromptTokens).catch(inWordsOf(names));
+  const counted = await countPrompt(tokenizer, files, prompt, isShort ? null : maxPromptTokens).catch(withFieldNames(names));
   if (!counted) return { prompt, maxTokens };
   const { promptTokens, longestTokens, kept } = counted;
   const exceeded = (maxPrompt?: number): ContextLengthExceeded =>

@@ -41,15 +41,15 @@ export const invokeAny = (
     for (const target of tried.slice(0, -1)) {
       // A failed invocation aborts its own signal, which must not stop the next one.
       const attempt = new AbortController();
-      const pass = (): void => attempt.abort();
-      if (signal.aborted) pass();
-      signal.addEventListener('abort', pass, { once: true });
+      const abortAttempt = (): void => attempt.abort();
+      if (signal.aborted) abortAttempt();
+      signal.addEventListener('abort', abortAttempt, { once: true });
       const answer = start(target, attempt);
       let batch: IteratorResult<UpstreamChunk[]>;
       try {
         batch = await answer.next();
       } catch (error) {
-        signal.removeEventListener('abort', pass);
+        signal.removeEventListener('abort', abortAttempt);
         if (signal.aborted || !isWorthAnother(error)) throw error;
         logInfo('target_failed', { endpoint: target.endpoint, component: target.component, detail: (error as UpstreamFailed).detail });
         continue;
@@ -58,7 +58,7 @@ export const invokeAny = (
         for (; !batch.done; batch = await answer.next()) yield batch.value;
         return;
       } finally {
-        signal.removeEventListener('abort', pass);
+        signal.removeEventListener('abort', abortAttempt);
         await answer.return(undefined);
       }
     }

@@ -65,7 +65,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const item = await (deps.host.scope === 'on_demand' ? authenticateToSee : authenticate)(deps.keys, key);
     // A key must not learn whether a model exists that it may not use.
     if (named !== undefined) checkModel(item, named, deps.now());
-    const visible = error instanceof DeploymentNotFound ? error.telling((name) => isModelAllowed(item, name)) : error;
+    const visible = error instanceof DeploymentNotFound ? error.showingOnly((name) => isModelAllowed(item, name)) : error;
     throw visible.withHeaders(limitHeaders([item], deps.now()));
   }
 };

@@ -39,12 +39,12 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     const { request, model, price, prepared, opened, userId } = parsed;
 
     // 2. Admit, unless the request has an answer already. From here on it is in flight: exactly one usage event will be written for it.
-    const asked = { key, model: request.model, tokens: prepared.tokens, maxCostNanos: prepared.maxCostNanos, opened };
-    const claimed = await claimRequest(deps, event, asked, clock.getRemainingTimeInMillis());
+    const admissionRequest = { key, model: request.model, tokens: prepared.tokens, maxCostNanos: prepared.maxCostNanos, opened };
+    const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
     if ('replay' in claimed) return claimed.replay;
     const { claim } = claimed;
     const { requestId } = claim;
-    const admission = await releaseClaimOnFailure(claim, () => admit(deps.keys, { ...asked, requestId }));
+    const admission = await releaseClaimOnFailure(claim, () => admit(deps.keys, { ...admissionRequest, requestId }));
     const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !claim.isKept && NOT_STORED) };
     const inFlight = beginRequest(
       { event, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs: clock.getRemainingTimeInMillis() },

@@ -27,8 +27,10 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
 }
 
 /** The most tokens of each choice: the caller's bound or the model's default, within the model's own bound. */
-export const resolveMaxTokens = (asked: number | undefined, model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>): number =>
-  Math.min(asked ?? model.default_output_tokens, model.max_output_tokens);
+export const resolveMaxTokens = (
+  requested: number | undefined,
+  model: Pick<Model, 'default_output_tokens' | 'max_output_tokens'>,
+): number => Math.min(requested ?? model.default_output_tokens, model.max_output_tokens);
 
 const MAX_CHARACTERS = 2_000;
 const MAX_NAME_CHARACTERS = 64;
@@ -36,16 +38,16 @@ const MAX_NAME_CHARACTERS = 64;
 /** Lists the fields that were accepted but have no effect. Names are percent-encoded; names that don't fit are counted. */
 export const ignoredHeader = (names: readonly string[]): Record<string, string> => {
   if (names.length === 0) return {};
-  const told: string[] = [];
+  const listed: string[] = [];
   let characters = 0;
   for (const name of names) {
     const encoded = encodeURIComponent(name.toWellFormed()).slice(0, MAX_NAME_CHARACTERS);
     characters += encoded.length + 2;
     if (characters > MAX_CHARACTERS) break;
-    told.push(encoded);
+    listed.push(encoded);
   }
-  const more = names.length - told.length;
-  return { 'x-sluice-ignored': [...told, ...(more > 0 ? [`${more} more`] : [])].join(', ') };
+  const more = names.length - listed.length;
+  return { 'x-sluice-ignored': [...listed, ...(more > 0 ? [`${more} more`] : [])].join(', ') };
 };
 
 /** Prepares a valid request for its model. @throws 400 where the model can't do what the request asks for */

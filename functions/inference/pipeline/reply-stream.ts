@@ -16,15 +16,15 @@ export const replyStream = (source: AsyncGenerator<string>, onClosed: () => void
       watch();
     }, SILENCE_MS);
   };
-  let isAsked = false;
+  let isReading = false;
   const stream = new Readable({
     read() {
       // After a comment the stream calls read() again while the source still works on the next event.
-      if (isAsked) return;
-      isAsked = true;
+      if (isReading) return;
+      isReading = true;
       source.next().then(
         ({ value, done }) => {
-          isAsked = false;
+          isReading = false;
           if (done) clearTimeout(silence);
           else silence?.refresh();
           stream.push(done ? null : value);

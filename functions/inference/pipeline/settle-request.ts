@@ -39,9 +39,9 @@ const detailOf = (error: unknown): { detail?: string } => {
 
 /** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
 export const settleRequest = async (deps: SettlementStores, { event, admission, usageEvent, error }: Ending): Promise<void> => {
-  const { metadata: _, user: __, user_id: ___, ...said } = usageEvent;
+  const { metadata: _, user: __, user_id: ___, ...facts } = usageEvent;
   const line = {
-    ...said,
+    ...facts,
     gateway_request_id: event.requestContext.requestId,
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,

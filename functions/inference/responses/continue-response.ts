@@ -3,7 +3,7 @@ import { type Item, MAX_CONVERSATION_ITEMS } from '../../../shared/responses/ite
 import type { ResponseStore, StoredResponse } from '../../../shared/responses/response-store.ts';
 import { ConversationTooLong, PreviousResponseNotFound } from './errors.ts';
 import { orphanOf } from './orphan.ts';
-import { type ResponsesRequest, silence } from './request.ts';
+import { emptyConversationFault, type ResponsesRequest } from './request.ts';
 import { resolveReferences } from './resolve-references.ts';
 
 /** The most responses in one conversation. */
@@ -21,16 +21,16 @@ export const continueResponse = async (
   request: ResponsesRequest,
   organization: string,
 ): Promise<ResponsesRequest> => {
-  const { previous_response_id: id } = request.asked;
-  const input = await resolveReferences(store, request.asked.input, organization);
+  const { previous_response_id: id } = request.body;
+  const input = await resolveReferences(store, request.body.input, organization);
   const previous = id == null ? undefined : await store.get(organization, id);
   if (id != null && !previous) throw new PreviousResponseNotFound(id);
   const before = previous ? { items: conversationOf(previous), depth: previous.depth } : request.before;
   if (before.depth >= MAX_DEPTH) throw new ConversationTooLong(`${before.depth} responses, which is the maximum`);
   const count = before.items.length + input.length;
   if (count > MAX_CONVERSATION_ITEMS) throw new ConversationTooLong(`${count} items, and the maximum is ${MAX_CONVERSATION_ITEMS}`);
-  const nothing = silence([...before.items, ...input], request.asked);
-  if (nothing) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${nothing}.` });
+  const fault = emptyConversationFault([...before.items, ...input], request.body);
+  if (fault) throw new InvalidRequest({ param: 'input', message: `Invalid value for 'input': ${fault}.` });
   const orphan = orphanOf(input, before.items);
   if (orphan) {
     const param = `input[${orphan.index}].call_id`;

@@ -16,7 +16,7 @@ export interface Keeping {
 }
 
 /** Whether to store the response: `store` defaults to true. */
-export const isStored = ({ asked }: ResponsesRequest): boolean => asked.store !== false;
+export const isStored = ({ body }: ResponsesRequest): boolean => body.store !== false;
 
 /**
  * Creates the final response, and stores it before the reply ends if the caller wants it stored. If the write fails, the conversation is too large or

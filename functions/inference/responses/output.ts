@@ -105,8 +105,8 @@ export const createOutput = (responseId: string, asSummary: boolean) => {
     /** The events that end an answer. An answer without output gets an empty message. */
     end: (): ItemEvent[] => {
       const { status } = ending();
-      const isSilent = items.every(({ type }) => type === 'reasoning');
-      return [...(isSilent && status === 'completed' ? write('message', '') : []), ...finish(status)];
+      const hasNoOutput = items.every(({ type }) => type === 'reasoning');
+      return [...(hasNoOutput && status === 'completed' ? write('message', '') : []), ...finish(status)];
     },
     /** Ends all open items without events, because the answer failed. */
     abandon: (): void => void finish('incomplete'),

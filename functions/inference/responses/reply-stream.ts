@@ -12,7 +12,7 @@ import { toResponse } from './response.ts';
  * items with their deltas, last the whole response. There is no `[DONE]`. Every method returns whole server-sent events.
  */
 export const createResponseStream = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
-  const output = createOutput(facts.id, request.asked.reasoning?.summary != null);
+  const output = createOutput(facts.id, request.body.reasoning?.summary != null);
   const ending = createEnding(request, facts, output, keeping);
   let used: UpstreamUsage = {};
   let number = 0;
@@ -40,8 +40,8 @@ export const createResponseStream = (request: ResponsesRequest, facts: ReplyFact
     end: (): string => last(ending.whole(used)),
     fail: (error: ApiError): string => {
       output.abandon();
-      const told = { code: error.code ?? error.type, message: error.message };
-      return begin() + last(toResponse(request, facts, { status: 'failed', output: output.items(), store: false, error: told }));
+      const wireError = { code: error.code ?? error.type, message: error.message };
+      return begin() + last(toResponse(request, facts, { status: 'failed', output: output.items(), store: false, error: wireError }));
     },
   };
 };

@@ -6,7 +6,7 @@ import type { ResponsesRequest } from './request.ts';
 
 /** Collects a runtime's chunks into one response. */
 export const createResponse = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
-  const output = createOutput(facts.id, request.asked.reasoning?.summary != null);
+  const output = createOutput(facts.id, request.body.reasoning?.summary != null);
   const { whole, keep } = createEnding(request, facts, output, keeping);
   let hasEnded = false;
   const end = (): void => {

@@ -66,9 +66,9 @@ const documented = {
   prompt: refused('stored prompts are not supported: send instructions and input'),
 };
 
-const Asked = z.looseObject(documented);
+const ResponsesBody = z.looseObject(documented);
 /** The body as the caller sent it. */
-export type Asked = z.output<typeof Asked>;
+export type ResponsesBody = z.output<typeof ResponsesBody>;
 
 export const knownFields: ReadonlySet<string> = new Set(Object.keys(documented));
 
@@ -79,7 +79,7 @@ export interface ResponsesRequest {
   user: string | null | undefined;
   metadata: Record<string, unknown> | null | undefined;
   prompt_cache_isolation_key: string | null | undefined;
-  asked: Asked;
+  body: ResponsesBody;
   /** The caller's input, with references replaced by the items of earlier responses. */
   input: readonly Item[];
   /** The conversation that `previous_response_id` continues, and its number of responses. */
@@ -87,11 +87,11 @@ export interface ResponsesRequest {
 }
 
 /** The error for a conversation without any message for the model: reasoning alone is not sent to a model. */
-export const silence = (items: readonly InputItem[], { instructions }: Asked): string | undefined =>
+export const emptyConversationFault = (items: readonly InputItem[], { instructions }: ResponsesBody): string | undefined =>
   !instructions && items.every(({ type }) => type === 'reasoning') ? 'expected at least one item other than reasoning' : undefined;
 
-const contradiction = (asked: Asked): { path: (string | number)[]; message: string } | undefined => {
-  const { tools, tool_choice: choice, input, previous_response_id: previous } = asked;
+const contradiction = (body: ResponsesBody): { path: (string | number)[]; message: string } | undefined => {
+  const { tools, tool_choice: choice, input, previous_response_id: previous } = body;
   const functions = (tools ?? []).filter(isFunction);
   if (choice != null && choice !== 'auto' && choice !== 'none') {
     if (functions.length === 0)
@@ -99,7 +99,7 @@ const contradiction = (asked: Asked): { path: (string | number)[]; message: stri
     if (choice !== 'required' && functions.every(({ name }) => name !== choice.name))
       return { path: ['tool_choice'], message: `expected the name of one of the tools, got '${choice.name}'` };
   }
-  const nothing = previous == null ? silence(input, asked) : undefined;
+  const nothing = previous == null ? emptyConversationFault(input, body) : undefined;
   if (nothing) return { path: ['input'], message: nothing };
   // The call can be in an earlier response, or be a referenced item.
   const orphan = previous == null && !input.some(isReference) ? orphanOf(input as readonly Item[], []) : undefined;
@@ -111,24 +111,24 @@ const contradiction = (asked: Asked): { path: (string | number)[]; message: stri
  * @param structuredOutputs whether `text.format` can be a `json_schema`
  */
 export const responsesRequest = (structuredOutputs: boolean): z.ZodType<ResponsesRequest> =>
-  Asked.extend({
+  ResponsesBody.extend({
     text: documented.text
       .unwrap()
       .unwrap()
       .extend({ format: (structuredOutputs ? StructuredFormat : Format).nullish() })
       .nullish(),
   })
-    .superRefine((asked, context) => {
-      const fault = contradiction(asked);
+    .superRefine((body, context) => {
+      const fault = contradiction(body);
       if (fault) context.addIssue({ code: 'custom', ...fault });
     })
-    .transform((asked) => ({
-      model: asked.model,
-      stream: asked.stream === true,
-      user: asked.user,
-      metadata: asked.metadata,
-      prompt_cache_isolation_key: asked.prompt_cache_key,
-      asked,
-      input: asked.input as readonly Item[],
+    .transform((body) => ({
+      model: body.model,
+      stream: body.stream === true,
+      user: body.user,
+      metadata: body.metadata,
+      prompt_cache_isolation_key: body.prompt_cache_key,
+      body,
+      input: body.input as readonly Item[],
       before: { items: [], depth: 0 },
     }));

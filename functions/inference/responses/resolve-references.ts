@@ -20,8 +20,8 @@ const responseIdOf = (itemId: string): string | undefined => {
 /** The input and output items of a response, by their ids. */
 const itemsOf = (stored: StoredResponse): [string, Item][] => {
   const ids = inputItemIds(stored);
-  const asked = stored.input.map((item, index): [string, Item] => [ids[index] as string, item]);
-  return [...asked, ...stored.response.output.map((item): [string, Item] => [item.id, item as Item])];
+  const inputItems = stored.input.map((item, index): [string, Item] => [ids[index] as string, item]);
+  return [...inputItems, ...stored.response.output.map((item): [string, Item] => [item.id, item as Item])];
 };
 
 const tooMuch = (what: string): InvalidRequest => {

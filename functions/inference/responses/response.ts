@@ -35,33 +35,33 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
 };
 
 /** The settings of the request, which the response repeats. */
-const settingsOf = ({ asked }: ResponsesRequest): Record<string, unknown> => ({
-  instructions: asked.instructions ?? null,
-  max_output_tokens: asked.max_output_tokens ?? null,
+const settingsOf = ({ body }: ResponsesRequest): Record<string, unknown> => ({
+  instructions: body.instructions ?? null,
+  max_output_tokens: body.max_output_tokens ?? null,
   max_tool_calls: null,
-  metadata: asked.metadata ?? {},
-  parallel_tool_calls: asked.parallel_tool_calls ?? true,
-  previous_response_id: asked.previous_response_id ?? null,
+  metadata: body.metadata ?? {},
+  parallel_tool_calls: body.parallel_tool_calls ?? true,
+  previous_response_id: body.previous_response_id ?? null,
   prompt: null,
-  prompt_cache_key: asked.prompt_cache_key ?? null,
+  prompt_cache_key: body.prompt_cache_key ?? null,
   prompt_cache_retention: null,
-  reasoning: { effort: asked.reasoning?.effort ?? null, summary: asked.reasoning?.summary ?? null },
+  reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
   safety_identifier: null,
   service_tier: null,
-  temperature: asked.temperature ?? null,
-  text: { format: asked.text?.format ?? { type: 'text' } },
-  tool_choice: asked.tool_choice ?? 'auto',
-  tools: (asked.tools ?? []).filter(isFunction).map(({ type, name, description, parameters, strict }) => ({
+  temperature: body.temperature ?? null,
+  text: { format: body.text?.format ?? { type: 'text' } },
+  tool_choice: body.tool_choice ?? 'auto',
+  tools: (body.tools ?? []).filter(isFunction).map(({ type, name, description, parameters, strict }) => ({
     type,
     name,
     description: description ?? null,
     parameters: parameters ?? null,
     strict: strict ?? null,
   })),
-  top_logprobs: asked.top_logprobs ?? 0,
-  top_p: asked.top_p ?? null,
-  truncation: asked.truncation ?? 'disabled',
-  user: asked.user ?? null,
+  top_logprobs: body.top_logprobs ?? 0,
+  top_p: body.top_p ?? null,
+  truncation: body.truncation ?? 'disabled',
+  user: body.user ?? null,
 });
 
 /** Creates the response object for its current state. */

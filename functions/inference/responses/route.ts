@@ -26,7 +26,7 @@ export const responses = ({
 }): InferenceRoute<ResponsesRequest> => ({
   schema: responsesRequest(structuredOutputs),
   resolve: (request, { organization }) => continueResponse(store, request, organization),
-  maxTokens: ({ asked }) => asked.max_output_tokens ?? undefined,
+  maxTokens: ({ body }) => body.max_output_tokens ?? undefined,
   checkSupport: checkResponses,
   ignored: ignoredResponsesFields,
   choices: () => 1,

@@ -14,7 +14,7 @@ const checkLogprobs = (request: ResponsesRequest, maxTokens: number): void => {
   if (!wantsLogprobs(request)) return;
   checkLogprobsSize({
     tokens: maxTokens,
-    top: request.asked.top_logprobs ?? 0,
+    top: request.body.top_logprobs ?? 0,
     formula: 'max_output_tokens × (top_logprobs + 1)',
     holder: 'a response',
     remedy: 'Request fewer.',
@@ -31,11 +31,11 @@ export const checkResponses = (request: ResponsesRequest, model: Model, maxToken
 
 /** The fields that were accepted but have no effect on this model. */
 export const ignoredResponsesFields = (request: ResponsesRequest, model: Model): string[] => {
-  const { asked } = request;
-  const { tools, text, include, truncation } = asked;
+  const { body } = request;
+  const { tools, text, include, truncation } = body;
   const foreign = (tools ?? []).flatMap((tool) => (isFunction(tool) ? [] : [`tools.${tool.foreign}`]));
   return [
-    ...Object.entries(asked).flatMap(([name, value]) => (value == null || knownFields.has(name) ? [] : [name])),
+    ...Object.entries(body).flatMap(([name, value]) => (value == null || knownFields.has(name) ? [] : [name])),
     ...ignoredFields(toChatSettings(request), model).map((name) => nameOf(name, fieldNames)),
     ...new Set(foreign),
     ...(include?.some((name) => name !== LOGPROBS) ? ['include'] : []),

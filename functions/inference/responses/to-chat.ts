@@ -9,11 +9,11 @@ const EFFORTS = { none: 'none', minimal: 'low', low: 'low', medium: 'medium', hi
 export const LOGPROBS = 'message.output_text.logprobs';
 
 /** Whether the request asks for log probabilities. */
-export const wantsLogprobs = ({ asked }: ResponsesRequest): boolean =>
-  asked.include?.includes(LOGPROBS) === true || (asked.top_logprobs ?? 0) > 0;
+export const wantsLogprobs = ({ body }: ResponsesRequest): boolean =>
+  body.include?.includes(LOGPROBS) === true || (body.top_logprobs ?? 0) > 0;
 
-const toResponseFormat = ({ asked }: ResponsesRequest): ChatCompletionRequest['response_format'] => {
-  const format = asked.text?.format;
+const toResponseFormat = ({ body }: ResponsesRequest): ChatCompletionRequest['response_format'] => {
+  const format = body.text?.format;
   if (!format || format.type === 'text') return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
   const { name, description, schema, strict } = format;
@@ -22,9 +22,9 @@ const toResponseFormat = ({ asked }: ResponsesRequest): ChatCompletionRequest['r
 
 /** Converts a request to a chat completion request without messages: the settings for the model and for the checks of what it supports. */
 export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest => {
-  const { asked } = request;
-  const { model, temperature, top_p, parallel_tool_calls, tool_choice: choice, reasoning } = asked;
-  const tools = asked.tools?.filter(isFunction).map(({ name, description, parameters, strict }) => ({
+  const { body } = request;
+  const { model, temperature, top_p, parallel_tool_calls, tool_choice: choice, reasoning } = body;
+  const tools = body.tools?.filter(isFunction).map(({ name, description, parameters, strict }) => ({
     type: 'function' as const,
     function: { name, description, parameters, strict },
   }));
@@ -39,12 +39,12 @@ export const toChatSettings = (request: ResponsesRequest): ChatCompletionRequest
     response_format: toResponseFormat(request),
     tool_choice: choice && typeof choice !== 'string' ? { type: 'function', function: { name: choice.name } } : choice,
     reasoning_effort: reasoning?.effort && EFFORTS[reasoning.effort],
-    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: asked.top_logprobs }),
+    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: body.top_logprobs }),
   };
 };
 
 /** Converts a request to a chat completion request: its settings, instructions, earlier conversation and input. */
 export const toChat = (request: ResponsesRequest): ChatCompletionRequest => {
-  const { asked, before, input } = request;
-  return { ...toChatSettings(request), messages: toMessages([...before.items, ...input], asked.instructions) };
+  const { body, before, input } = request;
+  return { ...toChatSettings(request), messages: toMessages([...before.items, ...input], body.instructions) };
 };

@@ -53,7 +53,7 @@ export const toMessages = (items: readonly Item[], instructions: string | null |
     return open;
   };
   /** Ends the open turn if it has text and no calls: further output is a new turn. */
-  const closeSaid = (): void => {
+  const endTurnWithText = (): void => {
     if (open?.text !== undefined && open.calls.length === 0) open = undefined;
   };
   for (const item of items) {
@@ -65,12 +65,12 @@ export const toMessages = (items: readonly Item[], instructions: string | null |
       turnOfCall.get(item.call_id)?.results.push({ role: 'tool', content: textOf(item.output), tool_call_id: item.call_id });
       open = undefined;
     } else if (item.type === 'reasoning') {
-      closeSaid();
+      endTurnWithText();
       const turn = openTurn();
       const parts = item.content?.length ? item.content : (item.summary ?? []);
       turn.reasoning = joined(turn.reasoning, parts.map(({ text }) => text).join('\n'));
     } else if (item.role === 'assistant') {
-      closeSaid();
+      endTurnWithText();
       const turn = openTurn();
       turn.text = joined(turn.text, textOf(item.content));
     } else {

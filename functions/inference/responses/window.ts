@@ -10,14 +10,14 @@ const MAX_ANSWER_SHARE = 0.5;
  * How a request uses the model's context window. The answer gets what the prompt leaves. A prompt that leaves no room is rejected; with
  * `truncation: "auto"` older items are evicted first, until there is room for the answer.
  */
-export const windowOf = ({ asked }: ResponsesRequest, model: Model, maxTokens: number): WindowRequest => {
+export const windowOf = ({ body }: ResponsesRequest, model: Model, maxTokens: number): WindowRequest => {
   const window = {
-    askedTokens: asked.max_output_tokens ?? undefined,
+    requestedTokens: body.max_output_tokens ?? undefined,
     whenExceeded: 'truncate' as const,
     maxPromptTokens: undefined,
     names: fieldNames,
   };
-  if (asked.truncation !== 'auto') return window;
+  if (body.truncation !== 'auto') return window;
   const room = Math.min(maxTokens, Math.floor(model.context_length * MAX_ANSWER_SHARE));
   return { ...window, maxPromptTokens: Math.max(1, model.context_length - room) };
 };

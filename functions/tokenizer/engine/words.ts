@@ -2,7 +2,7 @@ import { TextRefused } from '../../../shared/tokens/errors.ts';
 import type { PreTokenizer, TokenizerParts } from './tokenizer-parts.ts';
 
 /** The memory limit of a tokenizer's word cache, by the estimate below. Words longer than MAX_WORD_LENGTH are not cached. */
-const MAX_REMEMBERED_BYTES = 15_000_000;
+const MAX_CACHED_BYTES = 15_000_000;
 const MAX_WORD_LENGTH = 64;
 /** The size of a map entry, a string and an array of numbers, without their contents. */
 const ENTRY_BYTES = 100;
@@ -61,15 +61,15 @@ export interface Words {
 }
 
 /** Caches the tokens of words, because most words occur again. */
-const createMemory = () => {
+const createWordCache = () => {
   let known = new Map<string, WordTokens>();
   let knownBytes = 0;
   return {
-    recall: (word: string): WordTokens | undefined => known.get(word),
-    remember: (word: string, tokens: WordTokens): void => {
+    get: (word: string): WordTokens | undefined => known.get(word),
+    set: (word: string, tokens: WordTokens): void => {
       if (word.length > MAX_WORD_LENGTH) return;
       const { copy, bytes } = copyOf(word);
-      if (knownBytes > MAX_REMEMBERED_BYTES) [known, knownBytes] = [new Map(), 0];
+      if (knownBytes > MAX_CACHED_BYTES) [known, knownBytes] = [new Map(), 0];
       known.set(copy, tokens);
       knownBytes += ENTRY_BYTES + bytes + (typeof tokens === 'number' ? 0 : tokens.length * ID_BYTES);
     },
@@ -77,7 +77,7 @@ const createMemory = () => {
 };
 
 /** Limits the long words of a question. */
-const createAllowance = () => {
+const createLongWordLimit = () => {
   let longBytes = 0;
   return (word: string): void => {
     const bytes = Buffer.byteLength(word);
@@ -96,7 +96,7 @@ export const createWords = (tokenizer: TokenizerParts): (() => Words) => {
   const stages = stagesOf(tokenizer.pre_tokenizer);
   const spelling = isSpelling(stages.at(-1)) ? stages.pop() : undefined;
   const cutsAtStarts = mayCutAtStarts(tokenizer);
-  const memory = createMemory();
+  const cache = createWordCache();
 
   const wordsOf = (text: string, isFirst: boolean): string[] => {
     const options = { section_index: isFirst ? 0 : 1 };
@@ -108,17 +108,17 @@ export const createWords = (tokenizer: TokenizerParts): (() => Words) => {
     const tokens = model.encode(spelling ? spelling.pre_tokenize([word]) : [word]);
     const ids = tokens.map((token) => (model.tokens_to_ids.get(token) ?? model.unk_token_id) as number);
     const encoded = ids.length === 1 ? (ids[0] as number) : ids;
-    memory.remember(word, encoded);
+    cache.set(word, encoded);
     return encoded;
   };
 
   return () => {
-    const allow = createAllowance();
+    const checkLongWords = createLongWordLimit();
 
     const tokensOf = (word: string): WordTokens => {
-      const remembered = memory.recall(word);
-      if (remembered !== undefined) return remembered;
-      allow(word);
+      const cached = cache.get(word);
+      if (cached !== undefined) return cached;
+      checkLongWords(word);
       return encodeWord(word);
     };
 

@@ -18,7 +18,7 @@ test.each([
   ['/v1/completions', '/v1/completions', 'completion'],
   ['/tokenize', '/tokenize/', 'tokens'],
   ['/v1/completions', '/base/path/v1/completions', 'completion'],
-])('serves the resource %s by its own route, even where the path is %s', async (resource, path, expected) => {
+])('serves the resource %s with its own route, even if the path is %s', async (resource, path, expected) => {
   expect(await serve(resource, path)).toEqual({ statusCode: 200, headers: { path: resource }, body: expected });
 });
 

@@ -54,17 +54,17 @@ describe('fit', () => {
     expect(await handler(event)).toEqual({ prompt_tokens: promptTokens, kept: null });
   });
 
-  test('says which messages stay', async () => {
+  test('returns which messages to keep', async () => {
     const answer = await handler({ operation: 'fit', files, prompt, max_prompt_tokens: promptTokens - 1 });
     expect(answer).toEqual({ prompt_tokens: expect.any(Number), kept: [0, 3] });
   });
 
-  test('says what must stay, and its length, where even that is too long', async () => {
+  test('returns the messages that must stay, and their length, even if they are too long', async () => {
     expect(await handler({ operation: 'fit', files, prompt, max_prompt_tokens: 1 })).toMatchObject({ kept: [0, 3] });
   });
 });
 
-test('count gives the length of a prompt and of each text', async () => {
+test('count returns the length of a prompt and of each text', async () => {
   const answer = await handler({ operation: 'count', files, prompt, texts: ['a river', ''] });
   expect(answer).toEqual({ prompt_tokens: promptTokens, text_tokens: [encodedLength(json, 'a river'), 0], special_tokens: 0 });
   expect(await handler({ operation: 'count', files, prompt: null, texts: [] })).toEqual({
@@ -78,20 +78,20 @@ describe('tokenize', () => {
   const settings = { add_special_tokens: true, add_generation_prompt: true, return_token_strs: false };
   const ask = (input: unknown, changes: object = {}) => handler({ operation: 'tokenize', files, input, ...settings, ...changes });
 
-  test('gives the tokens of a text, and their strings if asked', async () => {
+  test('returns the tokens of a text, and their strings if requested', async () => {
     expect(await ask('a river')).toEqual({ tokens: local.encode('a river', true), token_strs: null });
     expect(await ask('a river', { return_token_strs: true })).toMatchObject({ token_strs: ['a', 'Ġriver'] });
     expect(await ask('')).toEqual({ tokens: [], token_strs: null });
   });
 
-  test('gives as many tokens of a prompt as fit counts', async () => {
+  test('returns as many tokens of a prompt as fit counts', async () => {
     const { tokens } = (await ask(prompt)) as { tokens: number[] };
     expect(tokens).toHaveLength(promptTokens);
     const ended = (await ask(prompt, { add_generation_prompt: false })) as { tokens: number[] };
     expect(tokens).toEqual([...ended.tokens, ...local.encode('<|im_start|>assistant\n', false)]);
   });
 
-  test('says where there are more tokens, or longer strings of them, than an answer holds', async () => {
+  test('reports more tokens, or longer token strings, than an answer can have', async () => {
     expect(Object.keys((await ask('\u0001'.repeat(240_000))) as object)).toEqual(['tokens', 'token_strs']);
     expect(Object.keys((await ask('\u0001'.repeat(240_001))) as object)).toEqual(['too_large']);
     const content = '<|a rather long one|>';
@@ -108,25 +108,25 @@ describe('detokenize', () => {
   const ask = (tokens: unknown) => handler({ operation: 'detokenize', files, tokens });
   const [endOfText = 0] = local.encode('<|endoftext|>', false);
 
-  test('gives the text of tokens, special ones too', async () => {
+  test('returns the text of tokens, including special ones', async () => {
     expect(await ask([...local.encode(' a river 🙂', false), endOfText])).toEqual({ text: ' a river 🙂<|endoftext|>' });
     expect(await ask([])).toEqual({ text: '' });
   });
 
-  test('says which is the first that is unknown', async () => {
+  test('returns the index of the first unknown token', async () => {
     expect(await ask([1, endOfText, endOfText + 1, 1e9])).toEqual({ unknown_at: 2 });
   });
 
-  test('says where the text is longer than an answer holds', async () => {
+  test('reports a text that is longer than an answer can be', async () => {
     expect(await ask(Array(500_000).fill(endOfText))).toEqual({ too_large: true });
   });
 
-  test.each([[[-1]], [[0.5]], [['a']], [[null]], ['1'], [null]])('%j are no tokens', async (tokens) => {
+  test.each([[[-1]], [[0.5]], [['a']], [[null]], ['1'], [null]])('rejects %j', async (tokens) => {
     await expect(ask(tokens)).rejects.toThrow();
   });
 });
 
-test('a template that refuses the messages is an answer', async () => {
+test('a rejection by the template is an answer', async () => {
   await upload('strict.jinja', "{{ raise_exception('Roles must alternate.') }}");
   const event = { operation: 'fit', files: { ...files, chat_template: 'strict.jinja' }, prompt, max_prompt_tokens: null };
   expect(await handler(event)).toEqual({ refused: 'Roles must alternate.', by: 'template' });
@@ -135,19 +135,19 @@ test('a template that refuses the messages is an answer', async () => {
   expect(await handler({ operation: 'tokenize', files: event.files, ...tokenize })).toEqual(refusal);
 });
 
-describe('a template that breaks on the messages', () => {
+describe('a template that fails on the messages', () => {
   const broken = { ...files, chat_template: 'broken.jinja' };
   const refusal = { refused: expect.stringContaining('cannot be rendered'), by: 'template' };
   const logged = (): string => (process.stdout.write as jest.Mock).mock.calls.join('');
   beforeAll(() => upload('broken.jinja', "{{ '// ' + messages[0].description }}"));
 
-  test('is a refusal to one who wants tokens, or a prompt that is no longer than a bound', async () => {
+  test('is a rejection for tokenize, and for fit with a limit', async () => {
     const settings = { add_special_tokens: false, add_generation_prompt: true, return_token_strs: false };
     expect(await handler({ operation: 'tokenize', files: broken, input: prompt, ...settings })).toEqual(refusal);
     expect(await handler({ operation: 'fit', files: broken, prompt, max_prompt_tokens: 20 })).toEqual(refusal);
   });
 
-  test('lets it go on uncounted where only its length was asked', async () => {
+  test('returns no count if only the length was requested', async () => {
     expect(await handler({ operation: 'fit', files: broken, prompt, max_prompt_tokens: null })).toEqual({
       prompt_tokens: null,
       kept: null,
@@ -156,7 +156,7 @@ describe('a template that breaks on the messages', () => {
     expect(answer).toEqual({ prompt_tokens: null, text_tokens: [2], special_tokens: 0 });
   });
 
-  test('is logged with its own words, which no caller sees, and without the messages', async () => {
+  test('is logged with its own error, which no caller sees, and without the messages', async () => {
     await handler({ operation: 'fit', files: broken, prompt, max_prompt_tokens: 20 });
     expect(logged()).toMatch(/"ERROR","message":"template_failed","files":\{.*"broken.jinja".*"detail":"[^"]*undefined/);
     expect(logged()).not.toContain('rivers');
@@ -167,7 +167,7 @@ describe('a text that would take too long', () => {
   const endless = 'x'.repeat(400_001);
   const refusal = { refused: expect.stringContaining('400000 bytes'), by: 'tokenizer' };
 
-  test('is refused, also as a part of a prompt', async () => {
+  test('is rejected, also as a part of a prompt', async () => {
     const settings = { add_special_tokens: false, add_generation_prompt: true, return_token_strs: false };
     const long = { messages: [{ role: 'user', content: endless }] };
     for (const input of [endless, long]) expect(await handler({ operation: 'tokenize', files, input, ...settings })).toEqual(refusal);
@@ -176,7 +176,7 @@ describe('a text that would take too long', () => {
     expect(await handler({ operation: 'count', files, prompt: null, texts: [endless] })).toEqual(refusal);
   });
 
-  test('leaves the answer to a prompt of it counted', async () => {
+  test('in a prompt does not prevent counting the answer', async () => {
     const answer = await handler({
       operation: 'count',
       files,

@@ -17,13 +17,13 @@ beforeEach(() => {
 
 const filesOf = (name: string) => ({ tokenizer: `${name}.json`, chat_template: `${name}.jinja` });
 
-test('files are read once, however many ask at the same time and later', async () => {
+test('files are read once for concurrent and later calls', async () => {
   const loads = await Promise.all([1, 2, 3].map(() => tokenizers(filesOf('a'))));
   expect(new Set([...loads, await tokenizers(filesOf('a'))]).size).toBe(1);
   expect(reads.sort()).toEqual(['a.jinja', 'a.json']);
 });
 
-test('of five tokenizers the four that were used last are kept', async () => {
+test('of five tokenizers the four most recently used are cached', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'a', 'e']) await tokenizers(filesOf(name));
   reads.length = 0;
   for (const name of ['a', 'c', 'd', 'e']) await tokenizers(filesOf(name));
@@ -32,7 +32,7 @@ test('of five tokenizers the four that were used last are kept', async () => {
   expect(reads.sort()).toEqual(['b.jinja', 'b.json']);
 });
 
-test('a load that failed is tried again by the next who asks', async () => {
+test('a load that failed is retried by the next call', async () => {
   broken.add('a.jinja');
   await expect(tokenizers(filesOf('a'))).rejects.toThrow('cannot read a.jinja');
   broken.clear();

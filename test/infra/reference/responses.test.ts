@@ -129,7 +129,7 @@ test.each(['asc', 'desc'])('a list of every kind of input item is told (%s)', (o
   const { input } = validate(responsesRequest(false), {
     model: 'm',
     input: [user('Hi'), inParts, answered, { ...answered, content: 'a' }, thought('Hm.'), called('a'), result('a'), result('a', parts)],
-  }).asked as { input: Parameters<typeof listInputItems>[0]['input'] };
+  }).body as { input: Parameters<typeof listInputItems>[0]['input'] };
   const stored = { response: { id: facts.id, output: [] }, input, before: [], depth: 1 };
   const list = listInputItems(stored, InputItemsQuery.parse({ order }));
   expect(list.data).toHaveLength(8);

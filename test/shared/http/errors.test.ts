@@ -12,7 +12,7 @@ describe('an error on the wire', () => {
     });
   });
 
-  test('of a 401 is a string', () => {
+  test('is a string for a 401', () => {
     expect(toWire(wrongKey(), 'req_1')).toEqual({
       error: expect.stringContaining('not valid'),
       code: 'invalid_api_key',
@@ -20,7 +20,7 @@ describe('an error on the wire', () => {
     });
   });
 
-  test('tells nothing of what we did not foresee', () => {
+  test('reveals nothing about unexpected errors', () => {
     const told = toApiError(new Error('password is hunter2'));
     expect(told.status).toBe(500);
     expect(JSON.stringify(toWire(told, 'req_1'))).not.toContain('hunter2');

@@ -8,24 +8,24 @@ import { firstFault } from '../../../shared/http/first-fault.ts';
 
 const issuesOf = (schema: z.ZodType, value: unknown): z.core.$ZodIssue[] => schema.safeParse(value).error?.issues ?? [];
 
-describe('a list of which the first fault is told', () => {
+describe('a list that reports its first invalid element', () => {
   const element = z.object({ a: z.string(), b: z.int().default(5) }).transform(({ a, b }) => `${a}${b}`);
   const plain = z.array(element).min(1, 'expected at least one').max(3);
   const list = firstFault(plain);
 
   test.each([[[{ a: 'x' }]], [[{ a: 'x', b: 1 }, { a: 'y' }]], [[]], [5], [null], [Array(4).fill({ a: 'x' })], [{ length: 1 }]])(
-    'takes and refuses %j in the words of any list',
+    'accepts and rejects %j with the messages of a plain list',
     (value) => {
       expect([list.safeParse(value).data, issuesOf(list, value)]).toEqual([plain.safeParse(value).data, issuesOf(plain, value)]);
     },
   );
 
-  test('tells the first wrong element, and nothing of those behind it', () => {
+  test('reports the first invalid element, and none after it', () => {
     const wrong = [{ a: 'x' }, { a: 1, b: 'x' }, 7];
     expect(issuesOf(list, wrong)).toEqual(issuesOf(plain, wrong).filter(({ path }) => path[0] === 1));
   });
 
-  test('leaves what is checked of it as a whole nothing but elements of the right form', () => {
+  test('passes only valid elements to refinements of the whole list', () => {
     const short = firstFault(z.array(z.string().min(1)).max(9)).refine((texts) => texts.every((text) => text.length < 5), 'too long');
     expect(issuesOf(short, ['abc', '', 5, 'abcdef'])).toMatchObject([{ path: [1], code: 'too_small' }]);
     expect(issuesOf(short, ['abcdef', '', 5]).map(({ path, message }) => [path, message])).toEqual([
@@ -34,7 +34,7 @@ describe('a list of which the first fault is told', () => {
     ]);
   });
 
-  test('keeps its words and its meaning when more is said of it', () => {
+  test('keeps its messages and its meaning with meta and nullish', () => {
     const told = list.meta({ description: 'Some.' }).nullish();
     expect(told.safeParse(null).data).toBeNull();
     expect(issuesOf(told, [1, 2])).toHaveLength(1);
@@ -42,14 +42,14 @@ describe('a list of which the first fault is told', () => {
   });
 });
 
-/** Every issue, those inside of others too: each takes memory. */
+/** All issues, including nested ones: each needs memory. */
 const count = (issues: readonly z.core.$ZodIssue[]): number =>
   issues.reduce((sum, issue) => {
     const inner = issue.code === 'invalid_union' ? issue.errors.flat() : issue.code === 'invalid_key' ? issue.issues : [];
     return sum + 1 + count(inner as z.core.$ZodIssue[]);
   }, 0);
 
-describe('a body of nothing but faults leaves a handful of issues', () => {
+describe('a body full of invalid values creates only a few issues', () => {
   const many = (of: unknown, times = 4_000): unknown[] => Array(times).fill(of);
   const hi = [{ role: 'user', content: 'Hi' }];
   const schemas = {

@@ -10,11 +10,11 @@ describe('the header', () => {
     expect(keyIn({ [name]: 'order-1' })).toBe('order-1');
   });
 
-  test.each([[{}], [{ 'Idempotency-Key': '' }], [{ 'Idempotency-Key': undefined }], [null]])('may be missing: %j', (headers) => {
+  test.each([[{}], [{ 'Idempotency-Key': '' }], [{ 'Idempotency-Key': undefined }], [null]])('can be missing: %j', (headers) => {
     expect(idempotencyKeyOf(event({ headers }))).toBeUndefined();
   });
 
-  test.each(['!', '~', '"quoted"', 'x'.repeat(255)])('may hold %s', (key) => {
+  test.each(['!', '~', '"quoted"', 'x'.repeat(255)])('can be %s', (key) => {
     expect(keyIn({ 'Idempotency-Key': key })).toBe(key);
   });
 
@@ -27,12 +27,12 @@ describe('the header', () => {
 describe('the fingerprint', () => {
   const prints = (fields: object) => fingerprintOf(event(fields));
 
-  test('is of the path and the bytes, however API Gateway hands them over', () => {
+  test('depends on the path and the bytes, however API Gateway encodes them', () => {
     const body = '{"a":"é👋"}';
     expect(prints({ body })).toBe(prints({ body: Buffer.from(body).toString('base64'), isBase64Encoded: true }));
   });
 
-  test('tells apart paths, bodies and what looks alike', () => {
+  test('differs for different paths, bodies and similar combinations', () => {
     const all = [
       {},
       { body: '{ }' },
@@ -46,7 +46,7 @@ describe('the fingerprint', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('of no body is that of an empty one', () => {
+  test('is the same for no body and an empty one', () => {
     expect(prints({ body: null })).toBe(prints({ body: '' }));
   });
 });

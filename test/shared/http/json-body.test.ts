@@ -8,13 +8,13 @@ const base64 = (bytes: Uint8Array | string): ApiEvent => event(Buffer.from(bytes
 
 describe('a request body', () => {
   test.each([undefined, 'application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])(
-    'is read with the content type %p',
+    'is parsed with the content type %p',
     (type) => {
       expect(readJsonBody(event('{"a":1}', type ? { 'Content-Type': type } : {}))).toEqual({ a: 1 });
     },
   );
 
-  test('is read from base64, byte for byte', () => {
+  test('is decoded from base64', () => {
     expect(readJsonBody(base64('{"a":"é👋"}'))).toEqual({ a: 'é👋' });
   });
 
@@ -24,26 +24,26 @@ describe('a request body', () => {
     ['not JSON', event('{"a":'), /not valid JSON/],
     ['not UTF-8', base64(Uint8Array.of(0x7b, 0xff, 0x7d)), /UTF-8/],
     ['made of too many small values', event(`[${'{},'.repeat(150_000)}1]`), /250000 values/],
-    ['made of too many small values with names', event(`[${'{"a":1,"b":2},'.repeat(60_000)}1]`), /250000 values/],
-    ['an object of too many names', event(`{"a":{${[...Array(4_097).keys()].map((i) => `"k${i}":0`)}}}`), /4096 keys/],
-    ['nested too deep', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
+    ['made of too many small values with keys', event(`[${'{"a":1,"b":2},'.repeat(60_000)}1]`), /250000 values/],
+    ['an object with too many keys', event(`{"a":{${[...Array(4_097).keys()].map((i) => `"k${i}":0`)}}}`), /4096 keys/],
+    ['nested too deeply', event('['.repeat(65) + ']'.repeat(65)), /64 levels/],
   ])('that is %s is a 400', (_, request, message) => {
     expect(() => readJsonBody(request)).toThrow(expect.objectContaining({ status: 400, message: expect.stringMatching(message) }));
   });
 
-  test('may have many objects of many names, and names within texts', () => {
+  test('can have many objects with many keys, and key syntax within strings', () => {
     const wide = Object.fromEntries([...Array(4_096).keys()].map((i) => [`k${i}`, ':,{'.repeat(9)]));
     const body = { a: [wide, { b: wide }, wide], c: ':'.repeat(300_000) };
     expect(readJsonBody(event(JSON.stringify(body)))).toEqual(body);
   });
 
-  test('holds no half of a character, in values and in names', () => {
+  test('has no lone surrogates in values and keys', () => {
     const own = '{"__proto__":{"a":"\\ud83d"},"b":["\\udc4b"]}';
     expect(JSON.stringify(readJsonBody(event(own)))).toBe(own.replace(/\\ud.../g, '\ufffd'));
     expect(readJsonBody(event('{"a\\ud83d":["b\\udc4b",{"c":"\\ud83d\\udc4b"}]}'))).toEqual({ 'a\ufffd': ['b\ufffd', { c: '👋' }] });
   });
 
-  test('brackets within strings are not nesting', () => {
+  test('does not count brackets within strings as nesting', () => {
     expect(readJsonBody(event(JSON.stringify({ a: '[{"'.repeat(100) })))).toEqual({ a: '[{"'.repeat(100) });
   });
 

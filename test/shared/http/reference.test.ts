@@ -8,7 +8,7 @@ import type { Reply } from '../../../shared/http/reply.ts';
 import { eventOf } from '../../functions/catalog/fixtures.ts';
 import { assemblyDir } from '../../support/assembly.ts';
 
-/** What Lambda takes as a reply, in bytes. */
+/** Lambda's limit for a reply, in bytes. */
 const MAX_REPLY_BYTES = 6 * 1024 * 1024;
 
 const { functions } = interpret(await readAssembly(assemblyDir()));
@@ -25,7 +25,7 @@ const fileOf = (file: string, options: Parameters<typeof eventOf>[1] = {}) => ({
   pathParameters: { file },
 });
 
-test('the document is sent compressed to who takes that, as it is to others, each under a tag of its own', async () => {
+test('the document is sent compressed to clients that accept gzip, plain to others, with separate entity tags', async () => {
   const [small, plain] = [await document(eventOf('/openapi.json', compressed)), await document(eventOf('/openapi.json'))];
   expect(small).toMatchObject({ statusCode: 200, isBase64Encoded: true, headers: { 'content-encoding': 'gzip', vary: 'accept-encoding' } });
   expect(plain.headers).not.toHaveProperty('content-encoding');
@@ -36,14 +36,14 @@ test('the document is sent compressed to who takes that, as it is to others, eac
     expect((await document(eventOf('/openapi.json', { headers: { 'accept-encoding': refusing } }))).headers.etag).toBe(plain.headers.etag);
 });
 
-test('the document is a 304 to who has it', async () => {
+test('the document is a 304 for clients that have it', async () => {
   const { headers } = await document(eventOf('/openapi.json'));
   const again = await document(eventOf('/openapi.json', { headers: { 'if-none-match': headers.etag as string } }));
   expect(again).toMatchObject({ statusCode: 304, body: '', headers: { 'cache-control': 'public, max-age=300' } });
 });
 
 describe('the page', () => {
-  test('loads nothing but files of this host, under paths relative to its own', async () => {
+  test('loads only files of this host, with relative paths', async () => {
     const reply = await page(eventOf('/docs'));
     expect(reply.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -63,12 +63,12 @@ describe('the page', () => {
     }
   });
 
-  test('has one address, so that its links lead somewhere', async () => {
+  test('redirects a trailing slash, so that its relative links work', async () => {
     expect(await page(eventOf('/docs/'))).toMatchObject({ statusCode: 308, headers: { location: '../docs' } });
   });
 
   test.each(['docs.html', 'openapi.json', 'viewer.js', '../index.mjs', '..%2Findex.mjs', '/etc/passwd', ''])(
-    'has no file %j',
+    'does not serve the file %j',
     async (file) => {
       await expect(viewerFile(fileOf(file))).rejects.toMatchObject({ status: 404, code: 'not_found' });
     },

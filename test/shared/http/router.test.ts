@@ -28,7 +28,7 @@ describe('a path', () => {
     ['/things/x', ['thing', { id: 'x' }]],
     ['/things/x%2Fy/', ['thing', { id: 'x/y' }]],
     ['/things/x/parts', ['parts', { id: 'x' }]],
-  ])('%s goes to its route with its parameters decoded', async (path, expected) => {
+  ])('%s is routed with its parameters decoded', async (path, expected) => {
     expect(await answer(path)).toEqual(expected);
   });
 
@@ -40,7 +40,7 @@ describe('a path', () => {
   );
 });
 
-describe('a path is found wherever the host is', () => {
+describe('a path is routed with', () => {
   test.each([
     ['a base path of a custom domain', '/base', '/{proxy+}', { proxy: 'things/x%2Fy/parts' }],
     ['a base path that is a route itself', '/models', '/{proxy+}', { proxy: 'things/x%2Fy/parts' }],
@@ -51,14 +51,14 @@ describe('a path is found wherever the host is', () => {
     expect(JSON.parse((await serve(event)).body)).toEqual(['parts', { id: 'x/y' }]);
   });
 
-  test('and a caller is told of the path as it was sent', async () => {
+  test('an error that names the path as the caller sent it', async () => {
     await expect(serve(eventOf('/nothing', { base: '/base' }))).rejects.toMatchObject({
       message: expect.stringContaining('no route GET /base/nothing.'),
     });
   });
 });
 
-test('a path of 10,000 slashes is read in linear time', async () => {
+test('a path of 10,000 slashes is parsed in linear time', async () => {
   const before = process.cpuUsage();
   for (const path of [`/models${'/'.repeat(10_000)}`, `/models${'/'.repeat(10_000)}x`]) await serve(eventOf(path)).catch(() => undefined);
   const { user, system } = process.cpuUsage(before);
@@ -66,21 +66,21 @@ test('a path of 10,000 slashes is read in linear time', async () => {
 });
 
 describe('a method', () => {
-  test('that the path does not take is a 405 that names those it takes', async () => {
+  test('that the path does not support is a 405 that lists those it supports', async () => {
     await expect(answer('/things/x', 'POST')).rejects.toMatchObject({ status: 405, headers: { allow: 'GET, DELETE, HEAD, OPTIONS' } });
     await expect(answer('/posted')).rejects.toMatchObject({ status: 405, headers: { allow: 'POST, OPTIONS' } });
     await expect(answer('/posted', 'HEAD')).rejects.toMatchObject({ status: 405 });
     await expect(answer('/models', 'constructor')).rejects.toMatchObject({ status: 405 });
   });
 
-  test('that another function answers, but not at the path as it was sent, is a 404', async () => {
+  test('that another function serves at a different path is a 404', async () => {
     await expect(answer('/posted//', 'POST')).rejects.toMatchObject({
       status: 404,
       message: expect.stringContaining('no route POST /posted//'),
     });
   });
 
-  test('HEAD is answered as GET is', async () => {
+  test('HEAD is answered like GET', async () => {
     expect(await answer('/models/a', 'HEAD')).toEqual(['model', { model: 'a' }]);
   });
 

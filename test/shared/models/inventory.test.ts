@@ -55,7 +55,7 @@ describe('the inventory', () => {
       await expect(inventory.find(name)).rejects.toMatchObject({ status: 404, param: 'model' });
   });
 
-  test('is read once for many that ask at once, and again after 30 s', async () => {
+  test('is read once for concurrent calls, and again after 30 s', async () => {
     await database.models.put('many', model('a'));
     const inventory = createInventory(store, 'many', () => now);
     await Promise.all(Array.from({ length: 20 }, () => inventory.find('a')));
@@ -68,7 +68,7 @@ describe('the inventory', () => {
     expect(lists).toBe(2);
   });
 
-  test('serves on with what it knows while the table does not answer, but not for ever', async () => {
+  test('uses cached models while the table does not answer, but not forever', async () => {
     await database.models.put('outage', model('a'));
     const inventory = createInventory(store, 'outage', () => now);
     await inventory.find('a');
@@ -81,7 +81,7 @@ describe('the inventory', () => {
     expect(await inventory.find('a')).toMatchObject({ name: 'a' });
   });
 
-  test('does not lose every model to one row that cannot be read', async () => {
+  test('skips a row that can’t be read', async () => {
     await database.models.put('broken', model('a'));
     await database.database.send(
       new PutCommand({ TableName: database.tables.Models as string, Item: { pool: 'broken', name: 'b', targets: 'nonsense' } }),

@@ -8,7 +8,7 @@ test.each([
   [123_456_789_012_345, '0.123456789012345'],
   [999_999_999_999_999, '0.999999999999999'],
   [1e15, '1'],
-])('%i nano-dollars a million tokens are $%s a token, exactly', (nanos, dollars) => {
+])('%i nano-dollars per million tokens are exactly $%s per token', (nanos, dollars) => {
   expect(dollarsPerToken(nanos)).toBe(dollars);
 });
 
@@ -17,15 +17,15 @@ test.each([
   ['0.000000001', 1n],
   ['12.5', 12_500_000_000n],
   ['999999999999.999999999', 999_999_999_999_999_999_999n],
-])('$%s are exactly so many nano-dollars, and back', (dollars, nanos) => {
+])('converts $%s to nano-dollars and back exactly', (dollars, nanos) => {
   expect(nanosOf(dollars)).toBe(nanos);
   expect(dollarsOf(nanos)).toBe(dollars);
 });
 
-test.each(['', '1e3', '-1', '1.0000000001', '1,5', '.5', '1.', '1234567890123'])('%j is no amount of dollars', (text) => {
+test.each(['', '1e3', '-1', '1.0000000001', '1,5', '.5', '1.', '1234567890123'])('rejects %j as an amount of dollars', (text) => {
   expect(nanosOf(text)).toBeUndefined();
 });
 
-test('a debt keeps its sign', () => {
+test('a negative amount keeps its sign', () => {
   expect(dollarsOf(-250_000_000n)).toBe('-0.25');
 });

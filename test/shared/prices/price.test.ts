@@ -10,7 +10,7 @@ const price = (version: string, effective_at: number, prompt_nanos = 100_000_000
 });
 
 describe('the cost of a request', () => {
-  test('1,000 prompt and 500 completion tokens at $0.10 and $0.40 a million cost $0.0003', () => {
+  test('is $0.0003 for 1,000 prompt and 500 completion tokens at $0.10 and $0.40 per million', () => {
     expect(costNanos(price('1', 0), { promptTokens: 1_000, completionTokens: 500 })).toBe(300_000n);
   });
 
@@ -20,15 +20,15 @@ describe('the cost of a request', () => {
     expect(costNanos(price('1', 0, 250_000, 250_000), { promptTokens: 1, completionTokens: 1 })).toBe(1n);
   });
 
-  test('counts cached tokens of the prompt at their own price, and at the prompt’s where they have none', () => {
+  test('charges cached prompt tokens at their own price, or at the prompt price if they have none', () => {
     const cached = { ...price('1', 0), cached_prompt_nanos: 10_000_000 };
     expect(costNanos(cached, { promptTokens: 1_000, cachedTokens: 600, completionTokens: 500 })).toBe(246_000n);
     expect(costNanos(price('1', 0), { promptTokens: 1_000, cachedTokens: 600, completionTokens: 500 })).toBe(300_000n);
-    // More cached tokens than there are is a runtime's mistake.
+    // More cached tokens than prompt tokens are the runtime's mistake.
     expect(costNanos(cached, { promptTokens: 1_000, cachedTokens: 5_000, completionTokens: 0 })).toBe(10_000n);
   });
 
-  test('is never higher with cached tokens than without: a price that would be is none', () => {
+  test('is never higher with cached tokens than without: such a price is invalid', () => {
     expect(Price.safeParse({ ...price('1', 0), cached_prompt_nanos: 100_000_000 }).success).toBe(true);
     expect(Price.safeParse({ ...price('1', 0), cached_prompt_nanos: 100_000_001 }).success).toBe(false);
   });
@@ -47,7 +47,7 @@ describe('the cost of a request', () => {
 });
 
 describe('the price in force', () => {
-  test('is the latest that is already effective, in whatever order they are listed', () => {
+  test('is the latest that is already effective, whatever the order of the list', () => {
     const prices = [price('3', 3_000), price('1', 1_000), price('2', 2_000)];
     expect(priceAt(prices, 999)).toBeUndefined();
     expect(priceAt(prices, 1_000)?.version).toBe('1');

@@ -30,7 +30,7 @@ const stored = (change: Partial<StoredResponse> = {}, output: unknown[] = [answe
 });
 
 describe('the store', () => {
-  test('gives back what was put, to the organization that put it and to nobody else', async () => {
+  test('returns what was put, only to the organization that put it', async () => {
     const store = stores();
     const kept = stored();
     expect(await store.put('org_1', kept)).toBe('kept');
@@ -49,7 +49,7 @@ describe('the store', () => {
     expect(await store.delete('org_1', response.id)).toBe(false);
   });
 
-  test('forgets after 30 days, also what DynamoDB has not removed yet', async () => {
+  test('expires responses after 30 days, even if DynamoDB has not removed them yet', async () => {
     const store = stores();
     const kept = stored();
     await store.put('org_1', kept);
@@ -62,7 +62,7 @@ describe('the store', () => {
     nowMs = began;
   });
 
-  test('keeps a long conversation, and says so when one is too large', async () => {
+  test('stores a long conversation, and reports one that is too large', async () => {
     const store = stores();
     const long = stored({ before: [{ role: 'user', content: 'the river runs by the gate '.repeat(150_000) }] as Item[] });
     expect(await store.put('org_1', long)).toBe('kept');
@@ -76,7 +76,7 @@ describe('the store', () => {
     expect(await store.put('org_1', wide)).toBe('too_large');
   });
 
-  test('keeps nothing that would open into more values than a body may have, however small it is', async () => {
+  test('stores nothing with more values than a body may have, however small it is', async () => {
     const store = stores();
     const parts = (count: number) => Array.from({ length: count }, () => ({ type: 'input_text', text: '' }));
     const many = (count: number) => stored({ before: Array.from({ length: 30 }, () => user(parts(count))) as Item[] });
@@ -84,7 +84,7 @@ describe('the store', () => {
     expect(await store.put('org_1', many(1_800))).toBe('too_large');
   });
 
-  test('does not keep a response that was deleted while it was made, whatever is sent again', async () => {
+  test('does not store a response that was deleted while in progress, even if writes are sent again', async () => {
     const store = stores();
     const kept = stored();
     const { id } = kept.response;
@@ -97,7 +97,7 @@ describe('the store', () => {
     expect(await store.put('org_2', kept)).toBe('deleted');
   });
 
-  test('remembers a deletion for as long as the response may still be on its way, in a few bytes', async () => {
+  test('records a deletion for as long as the response can be in progress, in a few bytes', async () => {
     const id = newId('response');
     await stores().delete('org_1', id);
     const { Item: row } = await database.database.send(
@@ -107,13 +107,13 @@ describe('the store', () => {
     expect(JSON.stringify(row).length).toBeLessThan(200);
   });
 
-  test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])('knows without asking that %.20j is nobody’s', async (id) => {
+  test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])('does not look up the invalid id %.20j', async (id) => {
     const silent = createResponseStore({ send: () => Promise.reject(new Error('asked')) } as never, 't', Date.now);
     expect(await silent.get('org_1', id)).toBeUndefined();
     expect(await silent.delete('org_1', id)).toBe(false);
   });
 
-  test('deletes and puts again over a bad line without harm', async () => {
+  test('deletes and puts correctly over a connection that loses replies', async () => {
     let call = 0;
     const faults = { random: () => (call++ % 2 === 0 ? 0.4 : 0.9), lostRequests: 0, lostReplies: 0.5, crash: () => false };
     const kept = stored();
@@ -126,26 +126,26 @@ describe('the store', () => {
   });
 });
 
-describe('continuing', () => {
+describe('continuing a response', () => {
   const continued = async (kept: StoredResponse, input: unknown = 'And?', organization = 'org_1') => {
     await stores().put('org_1', kept);
     return continueResponse(stores(), read({ input, previous_response_id: kept.response.id, instructions: 'New.' }), organization);
   };
 
-  test('puts everything said before the input, and counts', async () => {
+  test('adds the conversation before the input, and counts the responses', async () => {
     const kept = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
     const request = await continued(kept);
     expect(request.before).toEqual({ items: [...kept.before, ...kept.input, answer], depth: 4 });
-    expect(request.asked).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
+    expect(request.body).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
   });
 
-  test('takes results of calls that were made before, and only those', async () => {
+  test('accepts results of earlier calls only', async () => {
     const kept = stored({}, [{ id: 'fc_1', status: 'completed', ...called('a') }]);
     expect((await continued(kept, [result('a')])).before.items).toHaveLength(2);
     await expect(continued(kept, [user('Hi'), result('b')])).rejects.toMatchObject({ status: 400, param: 'input[1].call_id' });
   });
 
-  test('needs something that the model is told: reasoning alone is nothing, wherever it comes from', async () => {
+  test('needs input for the model: reasoning alone is rejected, wherever it comes from', async () => {
     const kept = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
     const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item other than reasoning') };
     await stores().put('org_1', kept);
@@ -158,7 +158,7 @@ describe('continuing', () => {
     await expect(ask({ input: [{ type: 'item_reference', id: thinking.id }] })).rejects.toMatchObject(nothing);
   });
 
-  test('is a 404 for what is not there, or another’s', async () => {
+  test('is a 404 for a missing response, or one of another organization', async () => {
     const missing = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' };
     await expect(continued(stored(), 'And?', 'org_2')).rejects.toMatchObject(missing);
     await expect(continueResponse(stores(), read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject(missing);
@@ -171,7 +171,7 @@ describe('continuing', () => {
     await expect(continued(stored({ before: many }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
   });
 
-  test('is a 503 while the database is away', async () => {
+  test('is a 503 during a database outage', async () => {
     const away = { get: () => Promise.reject(new ServiceUnavailable()) };
     await expect(continueResponse(away, read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject({ status: 503 });
   });

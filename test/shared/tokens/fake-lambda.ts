@@ -11,7 +11,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, attempt: number) => void;
 
-/** A Lambda that answers as a test wants it to, and remembers what it was asked. Functions find it in the environment. */
+/** A fake Lambda with the test's answers, which records its requests. Functions find it through the environment. */
 export const startFakeLambda = async () => {
   const received: Received[] = [];
   const sockets = new Set<unknown>();

@@ -37,7 +37,7 @@ test.each([
 });
 
 describe('an invocation', () => {
-  test('posts the event and gives the result', async () => {
+  test('posts the event and returns the result', async () => {
     lambda.answers((response) => response.end('{"answer":"é"}'));
     expect(await invoke('my-function', { question: '漢' })).toEqual({ answer: 'é' });
     expect(lambda.received).toMatchObject([
@@ -45,13 +45,13 @@ describe('an invocation', () => {
     ]);
   });
 
-  test('of more than Lambda takes is a 413 that no repetition helps, and is not sent', async () => {
+  test('is a 413 without a retry and is not sent if the event exceeds Lambda’s limit', async () => {
     lambda.answers((response) => response.end('1'));
     await expect(invoke('f', 'x'.repeat(6 * 1024 * 1024))).rejects.toMatchObject({ status: 413, code: 'request_too_large' });
     expect(lambda.received).toEqual([]);
   });
 
-  test('takes an ARN in place of a name', async () => {
+  test('accepts an ARN instead of a name', async () => {
     lambda.answers((response) => response.end('1'));
     expect(await invoke('arn:aws:lambda:us-east-1:1:function:f', {})).toBe(1);
     expect(lambda.received[0]?.path).toBe('/2015-03-31/functions/arn%3Aaws%3Alambda%3Aus-east-1%3A1%3Afunction%3Af/invocations');
@@ -85,7 +85,7 @@ describe('an invocation', () => {
     client.destroy();
   });
 
-  test('keeps its connection', async () => {
+  test('reuses its connection', async () => {
     lambda.answers((response) => response.end('1'));
     await invoke('f', {});
     lambda.sockets.clear();
@@ -95,7 +95,7 @@ describe('an invocation', () => {
 });
 
 describe('a failure is a 503 whose cause is for the log:', () => {
-  test('what the function threw, which is not tried again', async () => {
+  test('an error that the function threw, which is not retried', async () => {
     lambda.answers((response) =>
       response.writeHead(200, { 'X-Amz-Function-Error': 'Unhandled' }).end('{"errorType":"RangeError","errorMessage":"too far"}'),
     );
@@ -112,13 +112,13 @@ describe('a failure is a 503 whose cause is for the log:', () => {
     [429, 2],
     [500, 2],
     [503, 2],
-  ])('a %d, asked %d times in all', async (status, attempts) => {
+  ])('a %d, after %d attempts', async (status, attempts) => {
     lambda.answers((response) => response.writeHead(status).end('{"message":"no"}'));
     expect((await failing()).message).toBe(`Lambda answered ${status} to an invocation of f: {"message":"no"}`);
     expect(lambda.received).toHaveLength(attempts);
   });
 
-  test('a result that is no JSON', async () => {
+  test('a result that is not JSON', async () => {
     lambda.answers((response) => response.end('<html>'));
     await failing();
   });
@@ -129,7 +129,7 @@ describe('a failure is a 503 whose cause is for the log:', () => {
     expect(lambda.received).toHaveLength(2);
   });
 
-  test('nobody there', async () => {
+  test('an endpoint that refuses connections', async () => {
     const before = process.env.AWS_ENDPOINT_URL_LAMBDA;
     process.env.AWS_ENDPOINT_URL_LAMBDA = 'http://127.0.0.1:1';
     const error = await createInvokeFunction()('f', {}).catch((thrown: unknown) => thrown);
@@ -146,7 +146,7 @@ test.each([
       response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy()),
   ],
   ['throttling', (response: { writeHead(status: number): { end(text: string): unknown } }) => response.writeHead(429).end('{}')],
-])('%s is forgotten when the second attempt goes well', async (_name, fail) => {
+])('%s has no effect if the second attempt succeeds', async (_name, fail) => {
   lambda.answers((response, attempt) => (attempt === 1 ? fail(response as never) : response.end('"well"')));
   expect(await invoke('f', {})).toBe('well');
 });

@@ -4,7 +4,7 @@ import { MistranslatedRequest, publicText, toUpstreamError } from '../../../shar
 const thrown = (name: string, facts: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
   Object.assign(new Error(message), { name, ...facts });
 
-describe('what an upstream does', () => {
+describe('an upstream error', () => {
   test.each([
     [thrown('ThrottlingException'), 'no_capacity'],
     [thrown('ServiceUnavailable'), 'no_capacity'],
@@ -23,13 +23,13 @@ describe('what an upstream does', () => {
     [thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: 'Traceback' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 404, OriginalMessage: 'no such model' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],
-  ])('%s is a 503 %s with Retry-After and nothing internal', (error, code) => {
+  ])('such as %s is a 503 %s with Retry-After and nothing internal', (error, code) => {
     const told = toUpstreamError(error);
     expect(told).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
     expect(told.message).not.toMatch(/123456789012|AWS|Traceback/);
   });
 
-  test("a container's 4xx is a 400 with the container's words", () => {
+  test("is a 400 with the container's message for a container's 4xx", () => {
     const body = JSON.stringify({ error: { message: "This model's maximum context length is 8192 tokens.", code: 400 } });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toMatchObject({
       status: 400,
@@ -45,7 +45,7 @@ describe('what an upstream does', () => {
     });
   });
 
-  test('names what is wrong as the route calls it', () => {
+  test('uses the route’s field names', () => {
     const refusal = (message: string) => thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: message });
     const names = { messages: 'input', max_tokens: 'max_output_tokens' };
     const tooLong = refusal('The maximum context length is 9 tokens.');
@@ -55,7 +55,7 @@ describe('what an upstream does', () => {
     expect(toUpstreamError(refusal('top_p is too large'), names)).toMatchObject({ param: 'top_p' });
   });
 
-  test('a request that the container cannot read is our fault', () => {
+  test('is our own bug if the container can’t parse the request', () => {
     const body = JSON.stringify({ error: { message: 'Cannot find suitable handler for request. Expected one of: […]' } });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toBeInstanceOf(MistranslatedRequest);
   });
@@ -63,11 +63,11 @@ describe('what an upstream does', () => {
   test.each([
     ['names what only we set', '{"error":{"message":"cache_salt must be a string"}}'],
     ['lists what its schema found', '{"detail":[{"loc":["body","x"],"msg":"bad"}]}'],
-  ])('a refusal that %s is our own fault', (_, OriginalMessage) => {
+  ])('is our own bug if the rejection %s', (_, OriginalMessage) => {
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage }))).toBeInstanceOf(MistranslatedRequest);
   });
 
-  test('words that were made to be slow to search are cut before', () => {
+  test('cuts hostile messages before it searches them', () => {
     expect(publicText('a-'.repeat(1_000_000))).toHaveLength(1_000);
   });
 
@@ -81,7 +81,7 @@ describe('what an upstream does', () => {
     ['in /opt/ml/model/config.json', 'in […]'],
     ['Traceback (most recent call last):\n  File "x.py"', 'The model rejected the request.'],
     ['', 'The model rejected the request.'],
-  ])('of %p a caller reads %p', (text, told) => {
+  ])('shows callers %p as %p', (text, told) => {
     expect(publicText(text)).toBe(told);
   });
 });

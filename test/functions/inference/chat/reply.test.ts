@@ -43,7 +43,7 @@ const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700
 const choice = (delta: object, finish_reason: string | null = null): object => ({ index: 0, delta, logprobs: null, finish_reason });
 
 describe('a stream', () => {
-  test('has the role first, then the text, then one finish, and no usage unless asked', () => {
+  test('sends the role first, then the text, then one finish, and no usage unless requested', () => {
     expect(stream(text)).toEqual([
       { ...base, choices: [choice(role)] },
       { ...base, choices: [choice({ content: 'Hel' })] },
@@ -52,17 +52,17 @@ describe('a stream', () => {
     ]);
   });
 
-  test('when usage is asked has it last, and null before', () => {
+  test('sends the requested usage last, and null before', () => {
     const all = stream(text, { includeUsage: true });
     expect(all.slice(0, -1).every((event) => event.usage === null)).toBe(true);
     expect(all.at(-1)).toEqual({ ...base, choices: [], usage: told });
   });
 
-  test('has the role first even if the runtime never says it', () => {
+  test('sends the role first even if the runtime never does', () => {
     expect(deltas([said({ content: 'a' })])[0]).toEqual(role);
   });
 
-  test('with several choices has a role and one finish for each, interleaved as they come, and one usage after all', () => {
+  test('interleaves several choices as they arrive, with a role and one finish each, and one usage after them', () => {
     const at = (index: number, fields: Partial<UpstreamChoice>): UpstreamChunk => ({ choices: [{ index, ...fields }] });
     const all = stream(
       [
@@ -94,14 +94,14 @@ describe('a stream', () => {
     expect(all.at(-1)?.usage).toEqual(told);
   });
 
-  test('has the measurements on its last finish when they are asked for, beside the runtime’s own', () => {
+  test('sends requested measurements with its last finish, in addition to the runtime’s own', () => {
     const all = stream([...text, { metrics: { queue: 1 }, choices: [] }], { includeUsage: true }, () => ({ gateway_time_ms: 3 }));
     expect(all.map((event) => event.perf_metrics)).toEqual([undefined, undefined, undefined, { queue: 1, gateway_time_ms: 3 }, undefined]);
     expect(all[3]?.choices[0]?.finish_reason).toBe('length');
   });
 });
 
-describe('calls', () => {
+describe('tool calls', () => {
   const called = (index: number | undefined, fields: object): UpstreamChunk =>
     said({ tool_calls: [{ ...(index !== undefined && { index }), ...fields }] });
   const two = [
@@ -113,7 +113,7 @@ describe('calls', () => {
     ended('tool_calls'),
   ];
 
-  test('stream with id, type and name once, then index and arguments only', () => {
+  test('stream their id, type and name once, then only index and arguments', () => {
     expect(deltas(two).slice(1)).toEqual([
       { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"x":' } }] },
@@ -123,7 +123,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('are whole in a reply of one piece, whose content is null', () => {
+  test('are complete in a response without streaming, whose content is null', () => {
     const [made] = whole(two).choices;
     expect(made?.message).toMatchObject({
       content: null,
@@ -136,7 +136,7 @@ describe('calls', () => {
     expect(made?.finish_reason).toBe('tool_calls');
   });
 
-  test('without an id or an index get one each, unlike any other in the reply', () => {
+  test('get a unique id and index if the runtime sends none', () => {
     const none = [called(undefined, { function: { name: 'f', arguments: '{}' } }), called(1, { function: { name: 'f', arguments: '{}' } })];
     const ids = ((whole([...none, ended()]).choices[0]?.message.tool_calls ?? []) as { id: string }[]).map(({ id }) => id);
     expect(ids).toHaveLength(2);
@@ -147,7 +147,7 @@ describe('calls', () => {
   test.each([
     ['without indexes', undefined],
     ['all with the index 0', 0],
-  ])('that come whole one after the other, %s, stay two', (_, index) => {
+  ])('that arrive whole one after the other, %s, stay separate', (_, index) => {
     const chunks = [
       called(index, { id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
       called(index, { id: 'b', function: { name: 'g', arguments: { y: 2 } } }),
@@ -160,13 +160,13 @@ describe('calls', () => {
     expect(JSON.stringify(deltas(chunks))).toContain('"index":1,"id":"b"');
   });
 
-  test('that never get a name are none, and the answer has stopped', () => {
+  test('without a name are dropped, and the finish reason is stop', () => {
     const chunks = [called(0, { function: { arguments: '{}' } }), ended('tool_calls')];
     expect(whole(chunks).choices[0]).toMatchObject({ finish_reason: 'stop', message: { tool_calls: null } });
     expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('in the deprecated form lose nothing of one delta that holds name and arguments apart', () => {
+  test('in the deprecated form keep name and arguments that one delta sends separately', () => {
     const apart = said({
       tool_calls: [
         { index: 0, function: { name: 'f' } },
@@ -176,7 +176,7 @@ describe('calls', () => {
     expect(deltas([apart], { isLegacy: true })[1]).toEqual({ function_call: { name: 'f', arguments: '{"x":1}' } });
   });
 
-  test('come in the deprecated form to those who asked in it', () => {
+  test('have the deprecated form if the request has it', () => {
     expect(deltas(two, { isLegacy: true }).slice(1)).toEqual([
       { function_call: { name: 'f', arguments: '' } },
       { function_call: { arguments: '{"x":' } },
@@ -190,21 +190,21 @@ describe('calls', () => {
   });
 });
 
-describe('what a runtime says besides text', () => {
-  test.each([['reasoning'], ['reasoning_content']])('%s is told as reasoning', (name) => {
+describe('runtime output besides text', () => {
+  test.each([['reasoning'], ['reasoning_content']])('%s becomes reasoning', (name) => {
     const chunks = [said({ [name]: 'Hm' }), said({ [name]: 'm.', content: 'Yes' }), ended()];
     expect(deltas(chunks).slice(1, 3)).toEqual([{ reasoning: 'Hm' }, { reasoning: 'm.', content: 'Yes' }]);
     expect(whole(chunks).choices[0]?.message).toMatchObject({ reasoning: 'Hmm.', content: 'Yes' });
   });
 
-  test('an empty reasoning does not hide the one under the other name; what is no text is none', () => {
+  test('an empty reasoning field does not hide the other one; values that are not text are dropped', () => {
     expect(deltas([said({ reasoning: '', reasoning_content: 'Hm' })])[1]).toEqual({ reasoning: 'Hm' });
     const odd = said({ content: [{ type: 'text' }] as unknown as string, tool_calls: {} as never });
     expect(deltas([odd])).toEqual([role]);
     expect(whole([odd, ended()]).choices[0]?.message).toMatchObject({ content: '', tool_calls: null });
   });
 
-  test('log probabilities have OpenAI’s two keys, and are gathered', () => {
+  test('log probabilities have OpenAI’s two keys, and are collected', () => {
     const entry = (token: string) => ({ token, logprob: -1, bytes: [1], top_logprobs: [] });
     const chunks = [
       said({ content: 'a' }, { logprobs: { content: [entry('a')] } }),
@@ -216,7 +216,7 @@ describe('what a runtime says besides text', () => {
     expect(whole(text).choices[0]?.logprobs).toBeNull();
   });
 
-  test('token ids are there for those who asked, and for nobody else', () => {
+  test('token ids are returned only if requested', () => {
     const chunks = [
       { prompt_token_ids: [1, 2], ...said({ role: 'assistant', content: '' }) },
       said({ content: 'a' }, { token_ids: [3] }),
@@ -231,7 +231,7 @@ describe('what a runtime says besides text', () => {
     expect(whole(chunks)).toMatchObject({ prompt_token_ids: null, choices: [{ token_ids: null }] });
   });
 
-  test('a finish reason that OpenAI does not know is stop, and nothing comes after it', () => {
+  test('a finish reason that OpenAI does not define becomes stop, and nothing follows it', () => {
     const chunks = [said({ content: 'a' }, { finish_reason: 'eos' }), said({ content: 'b' }, { finish_reason: 'stop' })];
     expect(stream(chunks)).toHaveLength(3);
     expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
@@ -242,14 +242,14 @@ describe('what a runtime says besides text', () => {
     [151_645, '151645'],
     ['\n', '\n'],
     [null, null],
-  ])('the stop reason %j is told as %j', (stop_reason, expected) => {
+  ])('the stop reason %j becomes %j', (stop_reason, expected) => {
     const chunks = [said({ content: 'a' }), ended('stop', { stop_reason })];
     expect(whole(chunks).choices[0]?.stop_reason).toBe(expected);
     expect(stream(chunks).at(-1)?.choices[0]?.stop_reason ?? null).toBe(expected);
   });
 });
 
-test('a reply in one piece has every key of the interface and of OpenAI’s schema, null where there is nothing', () => {
+test('a response without streaming has every key of the interface and of OpenAI’s schema, null if there is no value', () => {
   expect(whole(text)).toEqual({
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -282,14 +282,14 @@ test('a reply in one piece has every key of the interface and of OpenAI’s sche
   });
 });
 
-test('the details that a runtime gives of its usage are passed on', () => {
+test('the usage details of a runtime are passed on', () => {
   const reply = createChatCompletion(facts, plain);
   reply.take(text);
   const details = { prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
   expect(reply.whole({ ...usage, ...details }).usage).toEqual({ ...told, ...details });
 });
 
-test('however an answer is cut into chunks and batches, stream and whole say the same', () => {
+test('stream and whole response have the same content, however an answer is split into chunks and batches', () => {
   const piece = fc.record({ index: fc.integer({ min: 0, max: 2 }), content: fc.string({ unit: 'grapheme' }), reasoning: fc.string() });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 7 }), (pieces, batch) => {

@@ -10,7 +10,7 @@ const asks = (...ids: (string | null)[]) => ({ role: 'assistant', content: null,
 const result = (tool_call_id?: string) => ({ role: 'tool', content: '5', ...(tool_call_id && { tool_call_id }) });
 const read = (body: object, of = schema) => validate(of, { model: 'm', messages: [hi], ...body });
 
-describe('what contradicts itself is a 400 that names the field', () => {
+describe('contradicting fields are a 400 that names the field', () => {
   test.each([
     ['stream_options', { stream_options: {} }],
     ['stream_options', { stream: false, stream_options: { include_usage: true } }],
@@ -39,7 +39,7 @@ describe('what contradicts itself is a 400 that names the field', () => {
     [{ stream: false, stream_options: null }],
     [{ tools: [tool], functions: [] }],
     [{ tools: [tool], tool_choice: { type: 'function', function: null } }],
-  ])('%j does not', (body) => {
+  ])('but %j is accepted', (body) => {
     expect(() => read(body)).not.toThrow();
   });
 });
@@ -47,11 +47,11 @@ describe('what contradicts itself is a 400 that names the field', () => {
 describe('the order of messages', () => {
   test.each([
     ['a result without a call', 'messages[1].role', [hi, result('c')]],
-    ['a result after an assistant that called nothing', 'messages[1].role', [{ role: 'assistant', content: 'Hi' }, result('c')]],
-    ['a result behind the next message of the user', 'messages[2].role', [asks('c'), hi, result('c')]],
+    ['a result after an assistant message without calls', 'messages[1].role', [{ role: 'assistant', content: 'Hi' }, result('c')]],
+    ['a result after the next user message', 'messages[2].role', [asks('c'), hi, result('c')]],
     ['a result of another call', 'messages[1].tool_call_id', [asks('c'), result('d')]],
     ['a second result of a call without an id', 'messages[2].tool_call_id', [asks(null), result('x'), result('y')]],
-    ['a result that does not say of which of two calls', 'messages[1].tool_call_id', [asks('c', 'd'), result()]],
+    ['a result without the id of one of two calls', 'messages[1].tool_call_id', [asks('c', 'd'), result()]],
     ['a function result without a call', 'messages[1].role', [hi, { role: 'function', name: 'f', content: '5' }]],
   ])('%s is a 400', (_, param, messages) => {
     expect(() => read({ messages })).toThrow(expect.objectContaining({ status: 400, param }));
@@ -59,7 +59,7 @@ describe('the order of messages', () => {
 
   test.each([
     ['several results, in any order', [hi, asks('c', 'd'), result('d'), result('c')]],
-    ['a result without an id where there is one call', [hi, asks('c'), result()]],
+    ['a result without an id if there is one call', [hi, asks('c'), result()]],
     ['calls without ids', [hi, asks(null, null), result('x'), result('y')]],
     ['a system message between call and result', [asks('c'), { role: 'system', content: 'a' }, result('c')]],
     [
@@ -71,7 +71,7 @@ describe('the order of messages', () => {
       ],
     ],
     ['a call without a result', [hi, asks('c'), hi]],
-  ])('%s is taken', (_, messages) => {
+  ])('%s is accepted', (_, messages) => {
     expect(() => read({ messages })).not.toThrow();
   });
 });
@@ -79,11 +79,11 @@ describe('the order of messages', () => {
 describe('json_schema', () => {
   const format = { type: 'json_schema', json_schema: { name: 'person', schema: { type: 'object' }, strict: true } };
 
-  test('is refused with what to send instead', () => {
+  test('is rejected with a message that says what to send instead', () => {
     expect(() => read({ response_format: format })).toThrow(/json_object.*function tool/);
   });
 
-  test('is taken as OpenAI defines it where the deployer has switched it on, and nothing more', () => {
+  test('is accepted exactly as OpenAI defines it if the operator has enabled it', () => {
     const structured = chatCompletionRequest(true);
     expect(() => read({ response_format: format }, structured)).not.toThrow();
     expect(() => read({ response_format: { ...format, more: 1 } }, structured)).toThrow(

@@ -41,12 +41,12 @@ const always = {
 };
 
 describe('the body for a runtime', () => {
-  test('holds no null, whatever is null in the request, and no key beyond what is always sent', () => {
+  test('has only the keys that are always sent if every field of the request is null', () => {
     const names = Object.keys(dialects.vllm.fields).filter((name) => name !== 'model' && name !== 'messages');
     expect(upstream(Object.fromEntries(names.map((name) => [name, null])))).toEqual(always);
   });
 
-  test('holds nothing that a caller must not tell a runtime; what was dropped is named', () => {
+  test('has no field that callers must not send to a runtime; dropped fields are listed', () => {
     const smuggled = {
       cache_salt: 'mine',
       priority: -1,
@@ -70,7 +70,7 @@ describe('the body for a runtime', () => {
     expect(ignoredFields(read(smuggled), model()).sort()).toEqual(Object.keys(dropped).sort());
   });
 
-  test('holds what the dialect passes, under the same name', () => {
+  test('has the fields that the dialect passes, with the same names', () => {
     const sampling = {
       temperature: 0.5,
       top_p: 0.9,
@@ -94,7 +94,7 @@ describe('the body for a runtime', () => {
     expect(upstream(sampling)).toEqual({ ...always, ...sampling });
   });
 
-  test('has what only our own container knows in its own dialect alone; elsewhere it is named as ignored', () => {
+  test('has the fields of our own container only in its dialect; others list them as ignored', () => {
     const own = { typical_p: 0.5, mirostat_target: 5, mirostat_lr: 0.1, echo_last: 2 };
     expect(upstream(own, { dialect: 'sluice' })).toEqual({ ...always, ...own });
     expect(upstream(own)).toEqual(always);
@@ -117,11 +117,11 @@ describe('the body for a runtime', () => {
     ['reasoning_effort as a word', { reasoning_effort: 'high' }, { reasoning_effort: 'high' }],
     ['reasoning_effort as a number that the model does not keep', { reasoning_effort: 64 }, {}],
     ['thinking', { thinking: { type: 'disabled' } }, { chat_template_kwargs: { enable_thinking: false } }],
-  ])('%s stays within what runtimes take', (_, body, sent) => {
+  ])('%s stays within the range that runtimes accept', (_, body, sent) => {
     expect(upstream(body)).toEqual({ ...always, ...sent });
   });
 
-  test('has a bound on thinking where the model keeps one, and else names it', () => {
+  test('has a thinking limit if the model supports one; otherwise it is listed as ignored', () => {
     const change = { capabilities: { thinking_budget: true }, thinking_variable: 'thinking' };
     expect(upstream({ reasoning_effort: 64 }, change)).toEqual({ ...always, thinking_token_budget: 64 });
     const thinking = { type: 'enabled', budget_tokens: 32 };
@@ -130,7 +130,7 @@ describe('the body for a runtime', () => {
     expect(ignoredFields(read({ reasoning_effort: 64 }), model())).toEqual(['reasoning_effort']);
   });
 
-  test('has no null within a response format, where structured outputs are on', () => {
+  test('has no null within a response format with structured outputs', () => {
     const json_schema = { name: 'a', schema: { type: 'object' } };
     const sent = upstream({ response_format: { type: 'json_schema', json_schema: { ...json_schema, description: null, strict: null } } });
     expect(sent.response_format).toEqual({ type: 'json_schema', json_schema });
@@ -139,7 +139,7 @@ describe('the body for a runtime', () => {
     ).toBe(false);
   });
 
-  test('speaks of tools in today’s words, with the keys that are meant', () => {
+  test('has tools under their current names, with the keys that the request sets', () => {
     const definition = { name: 'f', description: 'Does f.', parameters: { type: 'object' } };
     const tools = [{ type: 'function', function: definition }];
     const choice = { type: 'function', function: { name: 'f' } };
@@ -161,7 +161,7 @@ describe('the body for a runtime', () => {
     ]);
   });
 
-  test('of any request that is taken is JSON without null at its top level', () => {
+  test('is JSON without null at its top level for any valid request', () => {
     fc.assert(
       fc.property(
         fc.record({ temperature: fc.option(fc.double({ min: 0, max: 2, noNaN: true })), stop: fc.option(fc.constantFrom('a', ['b'], [])) }),
@@ -178,7 +178,7 @@ describe('messages', () => {
   const messages = (list: object[], more: object = {}): unknown[] => toChatPrompt(read({ messages: list, ...more }), model()).messages;
   const made = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
 
-  test('go as a chat template takes them: roles, text, calls with ids and JSON text', () => {
+  test('are sent as chat templates expect: roles, text, calls with ids and JSON text', () => {
     expect(
       messages([
         {
@@ -213,14 +213,14 @@ describe('messages', () => {
     ['', '{}'],
     [null, '{}'],
     [{ a: 1 }, '{"a":1}'],
-  ])('arguments %j go as the JSON object %s', (given, sent) => {
+  ])('arguments %j are sent as the JSON object %s', (given, sent) => {
     const [message] = messages([{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: given } }] }]) as {
       tool_calls: { function: { arguments: string } }[];
     }[];
     expect(message?.tool_calls[0]?.function.arguments).toBe(sent);
   });
 
-  test('calls without ids get those that their results name, or their own', () => {
+  test('calls without ids get the ids of their results, or generated ones', () => {
     const call = { id: null, function: { name: 'f', arguments: '{}' } };
     const sent = messages([
       { role: 'assistant', tool_calls: [call, call] },
@@ -230,7 +230,7 @@ describe('messages', () => {
     expect(sent[1].tool_call_id).toBe('x');
   });
 
-  test('calls and results are paired across a system message, by name in the deprecated form, and with one id each', () => {
+  test('calls and results are matched across a system message, by name in the deprecated form, with one id each', () => {
     const call = { id: null, function: { name: 'f', arguments: '{}' } };
     const ids = (list: object[]) =>
       (messages(list) as { tool_calls?: { id: string }[]; tool_call_id?: string }[]).map(
@@ -251,7 +251,7 @@ describe('messages', () => {
     ).toEqual([['a', 'b'], 'b']);
   });
 
-  test('the deprecated form of a call becomes today’s', () => {
+  test('a deprecated function call becomes a tool call', () => {
     const function_call = { name: 'f', arguments: '{"a":1}' };
     expect(messages([hi, { role: 'assistant', content: null, function_call }, { role: 'function', name: 'f', content: '5' }])).toEqual([
       hi,
@@ -260,7 +260,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('reasoning goes under one name, and as much of it as reasoning_history says', () => {
+  test('reasoning is sent under one name, and as much of it as reasoning_history allows', () => {
     const thought = (fields: object) => ({ role: 'assistant', content: 'a', ...fields });
     const history = [thought({ reasoning: 'new', reasoning_content: 'old' }), hi, thought({ reasoning_content: 'old' })];
     const kept = (reasoning_history?: string) =>
@@ -272,7 +272,7 @@ describe('messages', () => {
   });
 });
 
-describe('what a model cannot do', () => {
+describe('a field that the model does not support', () => {
   const tool = { type: 'function', function: { name: 'f' } };
   test.each([
     ['raw_output', { raw_output: true }, {}],
@@ -281,20 +281,20 @@ describe('what a model cannot do', () => {
     ['functions', { functions: [{ name: 'f' }] }, { capabilities: { tools: false } }],
     ['response_format', { response_format: { type: 'json_object' } }, { capabilities: { json_object: false } }],
     ['logprobs', { logprobs: true }, { capabilities: { logprobs: false } }],
-  ])('%s is a 400 that names field and model', (param, body, change) => {
+  ])('such as %s is a 400 that names the field and the model', (param, body, change) => {
     expect(() => check(read(body), model(change))).toThrow(
       expect.objectContaining({ status: 400, param, message: expect.stringContaining("'m'") }),
     );
     expect(() => check(read({}), model(change))).not.toThrow();
   });
 
-  test('is no matter while it is switched off', () => {
+  test('is accepted if it is disabled', () => {
     const off = { raw_output: false, echo: false, tools: [], response_format: { type: 'text' }, logprobs: false };
     const none = { capabilities: { tools: false, json_object: false, logprobs: false } };
     expect(() => check(read(off), model(none))).not.toThrow();
   });
 
-  test('a token id that the vocabulary does not have is a 400, and never reaches a runtime whose vocabulary is unknown', () => {
+  test('a token id outside of the vocabulary is a 400; without a known vocabulary no token id is sent', () => {
     const known = { tokenizer: { tokenizer: 'k', vocabulary_size: 100 } };
     for (const [param, body] of Object.entries({
       logit_bias: { logit_bias: { '99': 1, '100': 1 } },
@@ -309,7 +309,7 @@ describe('what a model cannot do', () => {
     expect(ignoredFields(read(ids), model())).toEqual(Object.keys(ids));
   });
 
-  test('more log probabilities than a reply in one piece can hold are a 400 that says to stream', () => {
+  test('more log probabilities than a response without streaming can hold are a 400 that suggests streaming', () => {
     const many = { logprobs: true, top_logprobs: 20, n: 16, max_tokens: 2_048 };
     const large = { max_output_tokens: 4_096 };
     expect(() => check(read(many), model(large))).toThrow(expect.objectContaining({ status: 400, param: 'logprobs' }));
@@ -317,19 +317,19 @@ describe('what a model cannot do', () => {
     expect(() => check(read({ ...many, n: 1 }), model(large))).not.toThrow();
   });
 
-  test('what says nothing without tools is named', () => {
+  test('fields that have no effect without tools are listed as ignored', () => {
     const alone = { tool_choice: 'none', parallel_tool_calls: false };
     expect(ignoredFields(read(alone), model())).toEqual(Object.keys(alone));
     expect(ignoredFields(read({ ...alone, tools: [tool] }), model())).toEqual([]);
   });
 
-  test('prompt_truncate_len is named on a model without a tokenizer', () => {
+  test('prompt_truncate_len is listed as ignored for a model without a tokenizer', () => {
     expect(ignoredFields(read({ prompt_truncate_len: 5 }), model())).toEqual(['prompt_truncate_len']);
     expect(ignoredFields(read({ prompt_truncate_len: 5 }), model({ tokenizer: { tokenizer: 'k' } }))).toEqual([]);
   });
 });
 
-test('the salt of the prompt cache differs by organization and by isolation key, and tells neither', () => {
+test('the prompt cache salt differs by organization and by isolation key, and reveals neither', () => {
   const salts = [cacheSalt('s', 'org_a', null), cacheSalt('s', 'org_b', null), cacheSalt('s', 'org_a', 'k'), cacheSalt('t', 'org_a', null)];
   expect(new Set(salts).size).toBe(4);
   expect(cacheSalt('s', 'org_a', undefined)).toBe(salts[0]);

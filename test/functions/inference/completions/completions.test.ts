@@ -59,7 +59,7 @@ describe('a completion request', () => {
       [[1], [2, 3]],
       [[1], [2, 3]],
     ],
-  ])('takes the prompt %j', (prompt, prompts) => {
+  ])('accepts the prompt %j', (prompt, prompts) => {
     expect(promptsOf(read({ prompt }))).toEqual(prompts);
   });
 
@@ -90,16 +90,16 @@ describe('a completion request', () => {
     { stop: ['\nuser:'] },
     { n: 1, temperature: 0 },
     { best_of: 1 },
-  ])('takes %j', (body) => {
+  ])('accepts %j', (body) => {
     expect(() => read(body)).not.toThrow();
   });
 
-  test('names no max_tokens: 16, as OpenAI and vLLM have it', () => {
+  test('without max_tokens gets 16, as with OpenAI and vLLM', () => {
     expect(completions.maxTokens(read({}))).toBe(16);
     expect(completions.choices(read({ prompt: ['a', 'b'], n: 3 }))).toBe(6);
   });
 
-  test('goes upstream without null and without what is not meant to go there, which is named', () => {
+  test('is sent upstream without nulls and unsupported fields, which are listed as ignored', () => {
     expect(upstream({ temperature: null, best_of: 2, user: 'u', messages: [], cache_salt: 'x', priority: 1 })).toEqual(always);
     const passed = { echo: true, logprobs: 0, top_k: 5, seed: 1, stop: ['a'], n: 2, min_tokens: 3, return_token_ids: true };
     expect(upstream({ ...passed, prompt: [1, 2] })).toEqual({ ...always, ...passed, prompt: [1, 2] });
@@ -111,7 +111,7 @@ describe('a completion request', () => {
     ]);
   });
 
-  test('holds only token ids that the vocabulary has', () => {
+  test('can have only token ids of the vocabulary', () => {
     expect(() => checkWith(read({ prompt: [99] }), model())).not.toThrow();
     expect(() => checkWith(read({ prompt: [[1], [100]] }), model())).toThrow(expect.objectContaining({ status: 400, param: 'prompt' }));
     expect(() => checkWith(read({ prompt: [1] }), model({ tokenizer: undefined }))).toThrow(expect.objectContaining({ param: 'prompt' }));
@@ -119,18 +119,18 @@ describe('a completion request', () => {
   });
 });
 
-describe('log probabilities that could not be held', () => {
+describe('log probabilities that would not fit into memory', () => {
   const large = model({ context_length: 40_000, max_output_tokens: 8_000 });
   const check = (body: object) => () => checkWith(read(body), large);
   const words = (count: number) => 'a'.repeat(count);
   const ids = (count: number) => Array<number>(count).fill(1);
 
   test.each([
-    ['of all choices in one piece', { n: 16, max_tokens: 1_000, logprobs: 5 }],
-    ['of several prompts in one piece', { prompt: Array(120).fill('a'), max_tokens: 200, logprobs: 2 }],
-    ['of echoes in one piece', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1 }],
+    ['of all choices without streaming', { n: 16, max_tokens: 1_000, logprobs: 5 }],
+    ['of several prompts without streaming', { prompt: Array(120).fill('a'), max_tokens: 200, logprobs: 2 }],
+    ['of echoes without streaming', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1 }],
     ['of the echoes of every choice', { prompt: words(3_000), n: 16, echo: true, max_tokens: 1, logprobs: 1 }],
-    ['of one echo, also as a stream', { prompt: words(30_000), echo: true, max_tokens: 1, logprobs: 2, stream: true }],
+    ['of one echo, even with streaming', { prompt: words(30_000), echo: true, max_tokens: 1, logprobs: 2, stream: true }],
     ['of one echo of token ids', { prompt: ids(20_000), echo: true, max_tokens: 1, logprobs: 5, stream: true }],
   ])('%s are a 400 that names logprobs', (_, body) => {
     const refusal = expect.objectContaining({
@@ -142,11 +142,11 @@ describe('log probabilities that could not be held', () => {
   });
 
   test.each([
-    ['a stream holds none', { n: 16, max_tokens: 8_000, logprobs: 5, stream: true }],
-    ['a few fit into one piece', { n: 16, max_tokens: 700, logprobs: 5 }],
-    ['a stream tells each echo by itself', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1, stream: true }],
+    ['a stream has no limit', { n: 16, max_tokens: 8_000, logprobs: 5, stream: true }],
+    ['a few fit without streaming', { n: 16, max_tokens: 700, logprobs: 5 }],
+    ['a stream sends each echo separately', { prompt: Array(50).fill(words(1_000)), echo: true, max_tokens: 1, logprobs: 1, stream: true }],
     ['no prompt has more tokens than the window', { prompt: words(1_000_000), echo: true, max_tokens: 0, logprobs: 0 }],
-    ['none were asked for', { prompt: words(1_000_000), echo: true, n: 16, max_tokens: 8_000 }],
+    ['none were requested', { prompt: words(1_000_000), echo: true, n: 16, max_tokens: 8_000 }],
   ])('%s', (_, body) => {
     expect(check(body)).not.toThrow();
   });
@@ -170,7 +170,7 @@ const chunks = (): UpstreamChunk[] => {
 const usage = { prompt_tokens: 2, completion_tokens: 3 };
 
 describe('a reply', () => {
-  test('in one piece has every choice with its log probabilities joined', () => {
+  test('without streaming has every choice with all its log probabilities', () => {
     const reply = createCompletion(facts, { includeUsage: true, tokenIds: true });
     reply.take(chunks());
     expect(reply.whole(usage)).toMatchObject({
@@ -191,7 +191,7 @@ describe('a reply', () => {
     });
   });
 
-  test('holds as many tokens at once as a runtime may send', () => {
+  test('can have as many tokens at once as a runtime may send', () => {
     const many = Array<number>(200_000).fill(0);
     const scores = { tokens: many, token_logprobs: many, top_logprobs: many, text_offset: many };
     const reply = createCompletion(facts, { includeUsage: false, tokenIds: true });
@@ -200,7 +200,7 @@ describe('a reply', () => {
     expect([choices[0]?.token_ids.length, choices[0]?.logprobs.tokens.length]).toEqual([200_000, 200_000]);
   });
 
-  test('as a stream says the same, with one finish a choice, and usage only if asked', () => {
+  test('has the same content as a stream, with one finish per choice, and usage only if requested', () => {
     const events = (includeUsage: boolean) => {
       const reply = createCompletionStream(facts, { includeUsage, tokenIds: false });
       return (reply.take(chunks()) + reply.usage(usage))

@@ -1,10 +1,10 @@
-/** Anything of JSON whose form a test knows. */
-// biome-ignore lint/suspicious/noExplicitAny: events are put together here as a client does it, by the names that they have.
+/** Any JSON value whose form the test knows. */
+// biome-ignore lint/suspicious/noExplicitAny: events are merged here as a client does it, by their names.
 type Loose = any;
 
 const join = (before: string | undefined, more: string | null | undefined): string | undefined => (more ? (before ?? '') + more : before);
 
-/** What an object has under a name; it gets it where it has nothing. */
+/** An object's value for a name; sets it if there is none. */
 const at = (made: Loose, name: string | number, empty: Loose = {}): Loose => {
   made[name] ??= empty;
   return made[name];
@@ -46,7 +46,7 @@ const addChunk = (made: Loose, chunk: Loose): void => {
   }
 };
 
-/** An event of a response: items by their ids, in the order of their first words. */
+/** An event of a response: items by their ids, in the order of their first events. */
 const addEvent = (made: Loose, { type, sequence_number: _, ...event }: Loose): void => {
   const id = event.item_id ?? event.item?.id;
   if (id === undefined) {
@@ -63,7 +63,7 @@ const addEvent = (made: Loose, { type, sequence_number: _, ...event }: Loose): v
   at(item, 'logprobs', []).push(...(event.logprobs ?? []));
 };
 
-/** What a client has of a stream in the end, whatever its chunks were. */
+/** What a client has at the end of a stream, whatever its chunks were. */
 export const accumulate = (events: string): unknown => {
   const made: Loose = {};
   for (const event of events.split('\n\n').filter(Boolean)) {

@@ -27,7 +27,7 @@ beforeEach(() => {
 const KEY = { 'idempotency-key': 'order-1' };
 const MINUTE_MS = 60_000;
 
-/** An upstream that counts how often it is asked. */
+/** An upstream that counts its invocations. */
 const counting = (invoke: Invoke) => {
   let asked = 0;
   const counted: Invoke = (invocation: Invocation) => {
@@ -37,7 +37,7 @@ const counting = (invoke: Invoke) => {
   return { counted, asked: () => asked };
 };
 
-/** The text that a stream's chunks put together. */
+/** The text of a stream's chunks. */
 const textOf = (stream: string): string =>
   stream
     .split('\n\n')
@@ -45,8 +45,8 @@ const textOf = (stream: string): string =>
     .map((line) => JSON.parse(line.slice(6)).choices[0]?.delta.content ?? '')
     .join('');
 
-describe('a request that is repeated with its idempotency key', () => {
-  test('is answered with the first result, and is billed once', async () => {
+describe('a request repeated with its idempotency key', () => {
+  test('gets the first result, and is billed once', async () => {
     const { counted, asked } = counting(answers);
     const { call, events, inFlight } = await pipeline.setUp(counted);
     const first = await call({}, 600_000, KEY);
@@ -60,7 +60,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('is a stream again where it was one', async () => {
+  test('is a stream again if the first was a stream', async () => {
     const many: Invoke = async function* () {
       for (const word of ['Hel', 'lo ', 'you']) yield text(word);
       yield END;
@@ -85,7 +85,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('is answered though the reply to its claim was lost', async () => {
+  test('gets its response even if the reply to its claim was lost', async () => {
     const { database } = pipeline;
     const store = createIdempotencyStore(database.database, database.tables.Responses as string, Date.now);
     let isLost = true;
@@ -104,7 +104,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('costs no claim in a flood of refusals', async () => {
+  test('writes no claim while requests are rejected by limits', async () => {
     const { database } = pipeline;
     const store = createIdempotencyStore(database.database, database.tables.Responses as string, Date.now);
     let claims = 0;
@@ -115,11 +115,11 @@ describe('a request that is repeated with its idempotency key', () => {
     const { call } = await pipeline.setUp(answers, { idempotency: { ...store, claim } }, { tokens_per_minute: 70 });
     for (let i = 0; i < 10; i++)
       await call({}, 600_000, { 'idempotency-key': `flood-${i}` }).catch((error) => expect(error).toMatchObject({ status: 429 }));
-    // Two were let in, and the third was the first to be refused.
+    // Two were admitted, and the third was the first to be rejected.
     expect(claims).toBe(3);
   });
 
-  test('without a key of its own is another request', async () => {
+  test('is a new request without an idempotency key', async () => {
     const { counted, asked } = counting(answers);
     const { call, events } = await pipeline.setUp(counted);
     await call({}, 600_000, KEY);
@@ -129,7 +129,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(await events()).toHaveLength(3);
   });
 
-  test('with another body is a 422, and asks no model', async () => {
+  test('is a 422 with a different body, and invokes no model', async () => {
     const { counted, asked } = counting(answers);
     const { call } = await pipeline.setUp(counted);
     await call({}, 600_000, KEY);
@@ -137,7 +137,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(asked()).toBe(1);
   });
 
-  test('is answered with the first result though its model is gone', async () => {
+  test('gets the first result even if its model was deleted', async () => {
     let isGone = false;
     const inventory = createInventory(pipeline.database.models, SERVERLESS_POOL, Date.now);
     const find: typeof inventory.find = async (name) => {
@@ -151,7 +151,7 @@ describe('a request that is repeated with its idempotency key', () => {
     await expect(call({}, 600_000, { 'idempotency-key': 'order-2' })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('while the first is under way is a 409 that says when to come again', async () => {
+  test('is a 409 that says when to retry while the first is in progress', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const slow: Invoke = async function* () {
@@ -168,7 +168,7 @@ describe('a request that is repeated with its idempotency key', () => {
       } catch (error) {
         expect(error).toMatchObject({ status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '10' } });
         refused++;
-        // All the others have been refused while the first was still under way.
+        // All others were rejected while the first was still in progress.
         if (refused === 11) release();
         return 'refused';
       }
@@ -179,7 +179,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('is answered anew where the first failed, and both have their event', async () => {
+  test('runs again if the first failed, and both have their usage event', async () => {
     const failing: Invoke = async function* () {
       yield* [];
       throw new Error('The model is away.');
@@ -196,14 +196,14 @@ describe('a request that is repeated with its idempotency key', () => {
     expect((await events()).map(({ outcome }) => outcome).sort()).toEqual(['completed', 'upstream_failed']);
   });
 
-  test('is admitted anew where the first was refused by a limit', async () => {
+  test('is admitted again if a limit rejected the first', async () => {
     const { call, events } = await pipeline.setUp(answers, {}, { requests_per_minute: 0 });
     await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 429 });
     await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 429 });
     expect(await events()).toEqual([]);
   });
 
-  test('is told that the result was not kept where it was too large, and is not charged again', async () => {
+  test('is a 409 without another charge if the result was too large to store', async () => {
     const noise = Array.from({ length: 120_000 }, (_, i) => ((i * 2_654_435_761) % 2 ** 32).toString(36)).join('');
     const large: Invoke = async function* () {
       yield text(noise);
@@ -217,7 +217,7 @@ describe('a request that is repeated with its idempotency key', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test('of an organization that lets no content be kept is told so, and is not charged again', async () => {
+  test('is a 409 without another charge if the organization does not allow content to be stored', async () => {
     const { counted, asked } = counting(answers);
     const { call, keyId } = await pipeline.setUp(counted);
     await pipeline.database.limiters.configure(keyId, { no_content: true });
@@ -229,10 +229,10 @@ describe('a request that is repeated with its idempotency key', () => {
   });
 });
 
-describe('a function that dies with an idempotent request', () => {
+describe('a function that crashes during an idempotent request', () => {
   const LEASE_OVER_MS = 661_000;
 
-  /** A first attempt whose function dies at a write, and what the same request gets `afterMs` later. */
+  /** A first attempt whose function crashes at a write, and the reply to the same request `afterMs` later. */
   const dieAndRepeat = async (write: 'event' | 'end key', when: 'before' | 'after', afterMs: number, sweepFirst = false) => {
     const { database } = pipeline;
     let clock = Date.now();
@@ -247,9 +247,9 @@ describe('a function that dies with an idempotent request', () => {
     };
     const { counted, asked } = counting(answers);
     const set = await pipeline.setUp(counted, changing, { day_budget_nanos: 10n ** 12n });
-    // A dead function does not answer: what the caller would be told does not count.
+    // A crashed function does not reply.
     await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
-    // It dies before it can complete its key, too.
+    // It also crashes before it can complete its key.
     await reopen(set.keyId);
     stores = { store: database.limiters, usage: database.usage };
     clock += afterMs;
@@ -262,7 +262,7 @@ describe('a function that dies with an idempotent request', () => {
     return { reply, asked: asked(), events: await set.events(), inFlight: await set.inFlight(), spent: BigInt(item?.spent ?? 0) };
   };
 
-  /** Puts an idempotency record back as it was before its request completed. */
+  /** Restores an idempotency record to its state before its request completed. */
   const reopen = async (keyId: string): Promise<void> => {
     const { UpdateCommand, ScanCommand } = await import('@aws-sdk/lib-dynamodb');
     const { database, tables } = pipeline.database;
@@ -273,11 +273,11 @@ describe('a function that dies with an idempotent request', () => {
     await database.send(new UpdateCommand({ TableName, Key: { id: record.id }, UpdateExpression: 'REMOVE completed_at, content_type' }));
   };
 
-  test('holds its key until its lease is over', async () => {
+  test('holds its key until its lease ends', async () => {
     expect(await dieAndRepeat('event', 'before', 60_000)).toMatchObject({ reply: { status: 409 }, asked: 1, inFlight: 1 });
   });
 
-  test('before its event leaves the request to who repeats it then: one event, one charge', async () => {
+  test('before its usage event leaves the request to its repetition: one event, one charge', async () => {
     const { reply, asked, events, inFlight, spent } = await dieAndRepeat('event', 'before', LEASE_OVER_MS);
     expect(reply).toMatchObject({ statusCode: 200 });
     expect(asked).toBe(2);
@@ -290,16 +290,19 @@ describe('a function that dies with an idempotent request', () => {
     ['event', 'after'],
     ['end key', 'before'],
     ['end key', 'after'],
-  ] as const)('at %s, %s it was done, has charged it: who repeats it is answered and not charged again', async (write, when) => {
-    const { reply, asked, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
-    expect(reply).toMatchObject({ statusCode: 200 });
-    expect(asked).toBe(2);
-    expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
-    expect(spent).toBeGreaterThan(0n);
-    expect(inFlight).toBe(0);
-  });
+  ] as const)(
+    'at the write of its %s, %s it is done, has charged it: its repetition gets a response without another charge',
+    async (write, when) => {
+      const { reply, asked, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
+      expect(reply).toMatchObject({ statusCode: 200 });
+      expect(asked).toBe(2);
+      expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
+      expect(spent).toBeGreaterThan(0n);
+      expect(inFlight).toBe(0);
+    },
+  );
 
-  test('after it was charged, and whose heir fails, is charged once all the same', async () => {
+  test('after the charge is charged once even if its repetition fails', async () => {
     const { database } = pipeline;
     let clock = Date.now();
     const now = (): number => clock;
@@ -325,7 +328,7 @@ describe('a function that dies with an idempotent request', () => {
     expect(await set.inFlight()).toBe(0);
   });
 
-  test('and was swept as an orphan is another request: that one is charged', async () => {
+  test('and whose request was swept leaves the repetition to be a new request with its own charge', async () => {
     const { reply, events, inFlight, spent } = await dieAndRepeat('event', 'before', 12 * MINUTE_MS, true);
     expect(reply).toMatchObject({ statusCode: 200 });
     expect(events.map(({ outcome }) => outcome).sort()).toEqual(['completed', 'orphaned']);

@@ -3,7 +3,7 @@ import { IdempotencyInProgress, IdempotentResultNotStored } from '../../../../fu
 import { toWire } from '../../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 
-describe('a request whose first is still under way', () => {
+describe('a repetition while the first request is in progress', () => {
   test.each([
     [-5_000, '1', '1000'],
     [0, '1', '1000'],
@@ -11,7 +11,7 @@ describe('a request whose first is still under way', () => {
     [1_000.5, '2', '1001'],
     [4_200, '5', '4200'],
     [900_000, '10', '10000'],
-  ])('with %d ms left of the lease is told to come again in %s s', (leaseMs, seconds, milliseconds) => {
+  ])('says, with %d ms left of the lease, to retry in %s s', (leaseMs, seconds, milliseconds) => {
     const error = new IdempotencyInProgress({ leaseMs });
     expect(error.headers).toEqual({ 'retry-after': seconds, 'retry-after-ms': milliseconds, 'x-should-retry': 'true' });
     expect(error.message).toContain(`${seconds} s`);
@@ -26,7 +26,7 @@ describe('a request whose first is still under way', () => {
   });
 });
 
-test('another request under the same key is a 422 that is not worth a retry', () => {
+test('a different request with the same key is a 422 that must not be retried', () => {
   expect(new IdempotencyKeyReused()).toMatchObject({
     status: 422,
     type: 'invalid_request_error',
@@ -35,7 +35,7 @@ test('another request under the same key is a 422 that is not worth a retry', ()
   });
 });
 
-test('a result that was not kept is a 409 that names the request and is not worth a retry', () => {
+test('a result that was not stored is a 409 that names the request and must not be retried', () => {
   const error = new IdempotentResultNotStored({ requestId: 'req_first' });
   expect(error).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' } });
   expect(toWire(error, 'req_2')).toMatchObject({

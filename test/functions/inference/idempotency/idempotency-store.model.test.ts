@@ -19,10 +19,10 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A day is counted in whole seconds. */
+/** The 24 hours are counted in whole seconds. */
 const toSeconds = (ms: number): number => ms - (ms % 1_000);
 
-/** The rules in the plainest form that there is: one record, changed by one after the other. */
+/** The rules in their simplest form: one record, changed sequentially. */
 const createReference = () => {
   type Known = { expiresAt: number; print: string; holder: string; billed: string; leaseUntil: number; end?: { result?: StoredResult } };
   let record: Known | undefined;
@@ -76,7 +76,7 @@ const codeOf = (error: unknown): string => {
   throw error;
 };
 
-test(`${RUNS} × ${OPERATIONS} random operations on one key, every write sent twice, end as a plain model does`, async () => {
+test(`${RUNS} × ${OPERATIONS} random operations on one key, with every write sent twice, end like a plain model`, async () => {
   let now = START;
   const store = createIdempotencyStore(sendingTwice(database.database), database.tables.Responses as string, () => now);
   await fc.assert(

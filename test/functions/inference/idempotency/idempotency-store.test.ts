@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('a claim', () => {
-  test('is the first request’s; until that has completed, the same request is told to wait', async () => {
+  test('belongs to the first request; until it completes, the same request must wait', async () => {
     const request = attempts();
     const first = request();
     expect(await store.claim(first)).toEqual({
@@ -40,7 +40,7 @@ describe('a claim', () => {
     });
   });
 
-  test('gives the same result as often as it is asked for, also read-only', async () => {
+  test('returns the same result every time, read-only too', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     const result = { ...resultFor(claim, '{"text":"é👋\\ud83d"}'), ignored: 'user, seed' };
@@ -50,7 +50,7 @@ describe('a claim', () => {
     expect(await store.find(request())).toEqual(result);
   });
 
-  test('of another request under the same key is refused, while the first is under way and after it', async () => {
+  test('of a different request with the same key is rejected, during the first request and after it', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     const other = request({ fingerprint: 'other' });
@@ -62,7 +62,7 @@ describe('a claim', () => {
     expect(await store.find(other)).toBeUndefined();
   });
 
-  test('knows nothing of the same idempotency key under another API key', async () => {
+  test('is separate from the same idempotency key of another API key', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     await store.complete(claim, resultFor(claim));
@@ -71,13 +71,13 @@ describe('a claim', () => {
     expect((await claimedBy(store, stranger)).holder).toBe(stranger.requestId);
   });
 
-  test('of many at once is had by one', async () => {
+  test('succeeds for one of many concurrent requests', async () => {
     const request = attempts();
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => store.claim(request())));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('names nothing of what the caller sent', async () => {
+  test('stores nothing that the caller sent', async () => {
     const request = attempts()({ idempotencyKey: 'order-of-mrs-miller' });
     await store.claim(request);
     const { Items } = await database.database.send(new ScanCommand({ TableName: database.tables.Responses as string }));
@@ -85,7 +85,7 @@ describe('a claim', () => {
   });
 });
 
-test('what has completed is never changed', async () => {
+test('a completed request never changes', async () => {
   const request = attempts();
   const claim = await claimedBy(store, request());
   const result = resultFor(claim, 'first');
@@ -111,7 +111,7 @@ describe('24 hours after the first claim', () => {
     expect(await store.complete(claim, resultFor(claim))).toBe(false);
   });
 
-  test('what was taken over in between is new again too', async () => {
+  test('a key that was taken over in between is new again, too', async () => {
     const request = attempts();
     await store.claim(request());
     nowMs += DAY_MS - 10_000;
@@ -121,7 +121,7 @@ describe('24 hours after the first claim', () => {
   });
 });
 
-describe('a result that is not kept', () => {
+describe('a result that is not stored', () => {
   const spent = async (complete: (claim: Claim) => Promise<unknown>): Promise<void> => {
     const request = attempts();
     const claim = await claimedBy(store, request());
@@ -130,15 +130,15 @@ describe('a result that is not kept', () => {
     expect(await store.find(request())).toBeUndefined();
   };
 
-  test('because nobody wants it spends the key all the same', () => spent((claim) => store.complete(claim, undefined)));
+  test('because content must not be stored still uses up the key', () => spent((claim) => store.complete(claim, undefined)));
 
-  test('because it is more than 256 KB compressed spends the key all the same', () =>
+  test('because it has more than 256 KB compressed still uses up the key', () =>
     spent((claim) => store.complete(claim, resultFor(claim, randomBytes(265_000).toString('base64')))));
 
-  test('because it is more than 16 MB opened spends the key all the same', () =>
+  test('because it has more than 16 MB uncompressed still uses up the key', () =>
     spent((claim) => store.complete(claim, resultFor(claim, 'é'.repeat(9 * 1024 * 1024)))));
 
-  test('is not one that is just small enough', async () => {
+  test('is never one that is just small enough', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     const result = resultFor(claim, randomBytes(255_000).toString('base64'));
@@ -147,8 +147,8 @@ describe('a result that is not kept', () => {
   });
 });
 
-describe('an attempt whose lease is over', () => {
-  test('is taken over, and is billed under its own id still', async () => {
+describe('an attempt whose lease has expired', () => {
+  test('is taken over, and is still billed under its own id', async () => {
     const request = attempts();
     const first = await claimedBy(store, request());
     nowMs += LEASE_MS - 1;
@@ -160,7 +160,7 @@ describe('an attempt whose lease is over', () => {
     expect(second.requestId).toBe(first.holder);
   });
 
-  test('has nothing more to say, and the one that took it over has', async () => {
+  test('can no longer complete the request once it was taken over; the new attempt can', async () => {
     const request = attempts();
     const first = await claimedBy(store, request());
     nowMs += LEASE_MS;
@@ -173,7 +173,7 @@ describe('an attempt whose lease is over', () => {
     expect(await store.claim(request())).toEqual({ replay: resultFor(second, 'mine') });
   });
 
-  test('may complete as long as nobody has taken it over', async () => {
+  test('can complete until it is taken over', async () => {
     const request = attempts();
     const first = await claimedBy(store, request());
     nowMs += 2 * LEASE_MS;
@@ -181,7 +181,7 @@ describe('an attempt whose lease is over', () => {
     expect(await store.claim(request())).toEqual({ replay: resultFor(first) });
   });
 
-  test('is taken over by one of many, and may be again', async () => {
+  test('is taken over by one of many, and can be taken over again', async () => {
     const request = attempts();
     await store.claim(request());
     for (let time = 0; time < 3; time++) {
@@ -196,7 +196,7 @@ describe('an attempt whose lease is over', () => {
   test.each<[string, (claim: Claim) => Promise<unknown>]>([
     ['completes', (claim) => store.complete(claim, resultFor(claim))],
     ['frees its key', (claim) => store.abandon(claim)],
-  ])('that %s just before it is taken over is not', async (_, work) => {
+  ])('is not taken over if it %s just before', async (_, work) => {
     const request = attempts();
     const first = await claimedBy(store, request());
     nowMs += LEASE_MS;
@@ -208,7 +208,7 @@ describe('an attempt whose lease is over', () => {
     );
   });
 
-  test('is billed under a new id once it is started again', async () => {
+  test('is billed under a new id once it is restarted', async () => {
     const request = attempts();
     await store.claim(request());
     nowMs += LEASE_MS;
@@ -221,7 +221,7 @@ describe('an attempt whose lease is over', () => {
   });
 });
 
-describe('an attempt that was refused or has failed', () => {
+describe('an attempt that was rejected or failed', () => {
   test('frees its key for any request', async () => {
     const request = attempts();
     await store.abandon(await claimedBy(store, request()));
@@ -229,7 +229,7 @@ describe('an attempt that was refused or has failed', () => {
     expect(await claimedBy(store, other)).toMatchObject({ holder: other.requestId, takenOver: false });
   });
 
-  test('cannot take back what it has completed', async () => {
+  test('can’t free a key that it has completed', async () => {
     const request = attempts();
     const claim = await claimedBy(store, request());
     await store.complete(claim, resultFor(claim));
@@ -237,7 +237,7 @@ describe('an attempt that was refused or has failed', () => {
     expect(await store.claim(request())).toEqual({ replay: resultFor(claim) });
   });
 
-  test('and whose record is gone cannot complete', async () => {
+  test('can’t complete without its record', async () => {
     const claim = await claimedBy(store, attempts()());
     await store.abandon(claim);
     expect(await store.complete(claim, resultFor(claim))).toBe(false);
@@ -245,7 +245,7 @@ describe('an attempt that was refused or has failed', () => {
   });
 });
 
-test('a write whose reply was lost is known to be our own when it is sent again', async () => {
+test('a write that is sent again after its reply was lost is recognized as our own', async () => {
   const bad = storeOver(sendingTwice(database.database));
   const request = attempts();
   const first = request();
@@ -262,7 +262,7 @@ test('a write whose reply was lost is known to be our own when it is sent again'
   expect(await claimedBy(bad, other)).toMatchObject({ takenOver: false });
 });
 
-test('a database that is away is no refusal', async () => {
+test('a database outage is thrown as an outage', async () => {
   const away = storeOver({ send: () => Promise.reject(new Error('away')) } as never);
   const claim = { id: 'i', holder: 'h', requestId: 'r', takenOver: false };
   for (const work of [away.claim(attempts()()), away.complete(claim, undefined), away.abandon(claim), away.restart(claim, 'n')])

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 
-/** Short texts, halves of characters among them: a runtime cuts where it likes. */
+/** Short texts, some with lone surrogates: a runtime can cut anywhere. */
 const text = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('', '\ud83d', '\udc4b', '\n"'));
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const loose = <Value>(value: fc.Arbitrary<Value>) => fc.oneof(value, fc.constantFrom(null, undefined));
@@ -73,5 +73,5 @@ const chunk = fc.record({
   metrics: fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.record({ queue: fc.nat(9) }) }),
 });
 
-/** Answers as no runtime would give them, but as one could. */
+/** Answers that a runtime could give, however unlikely. */
 export const randomAnswer = fc.array(chunk, { maxLength: 40 }) as fc.Arbitrary<unknown> as fc.Arbitrary<UpstreamChunk[]>;

@@ -17,13 +17,13 @@ const merge = (chunks: readonly UpstreamChunk[], batch = chunks.length + 1): Ups
   return recording.chunks() as UpstreamChunk[];
 };
 
-/** The same object to the letter, and a stream that a client puts together to the same. */
+/** Expects the same object, and a stream that a client merges to the same. */
 const expectSame = (route: Route, merged: UpstreamChunk[], chunks: UpstreamChunk[]): void => {
   expect(route.whole(merged)).toBe(route.whole(chunks));
   expect(accumulate(route.stream(merged))).toEqual(accumulate(route.stream(chunks)));
 };
 
-/** Answers of our own container (seed 7), as they came over the wire. */
+/** Answers of our own container (seed 7), recorded from the wire. */
 const recorded = readdirSync(path.join(import.meta.dirname, 'recorded')).map((name): [string, UpstreamChunk[]] => {
   const reader = createStreamReader();
   const wire = readFileSync(path.join(import.meta.dirname, 'recorded', name));
@@ -41,14 +41,14 @@ describe.each(recorded)('the recorded answer %s', (name, chunks) => {
     expect(usageOf(merge(chunks))).toEqual(usageOf(chunks));
   });
 
-  test('takes a handful of chunks', () => {
+  test('has only a handful of chunks', () => {
     const choices = name.includes('choices') ? 4 : 1;
     expect(merge(chunks).length).toBeLessThanOrEqual(5 * choices);
     expect(merge(chunks).length).toBeLessThan(chunks.length / 2);
   });
 });
 
-describe('however an answer is made and cut, what is merged', () => {
+describe('a merged answer, however it was split,', () => {
   test.each(routes)('is the same on the route of %s', (_, route) => {
     fc.assert(
       fc.property(randomAnswer, fc.integer({ min: 1, max: 9 }), (chunks, batch) => expectSame(route, merge(chunks, batch), chunks)),
@@ -56,7 +56,7 @@ describe('however an answer is made and cut, what is merged', () => {
     );
   });
 
-  test('leaves the chunks as they were', () => {
+  test('does not change the chunks', () => {
     fc.assert(
       fc.property(randomAnswer, (chunks) => {
         const before = structuredClone(chunks);
@@ -74,7 +74,7 @@ describe('however an answer is made and cut, what is merged', () => {
 const said = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
 
 describe('a merged answer', () => {
-  test('has one chunk for each thing that is said, in order, with its role, end, usage and measurements', () => {
+  test('has one chunk for each part, in order, with its role, finish, usage and measurements', () => {
     const chunks = [
       { prompt_token_ids: [1, 2], ...said({ role: 'assistant', content: '' }) },
       said({ reasoning: 'H' }, { token_ids: [3] }),
@@ -96,13 +96,13 @@ describe('a merged answer', () => {
     ]);
   });
 
-  test('has nothing of what came after the end, and is empty where nothing came', () => {
+  test('has nothing that came after the finish, and is empty if nothing came', () => {
     const ended = said({ content: 'a' }, { finish_reason: 'stop' });
     expect(merge([ended, said({ content: 'late' })])).toEqual(merge([ended]));
     expect(merge([])).toEqual([]);
   });
 
-  test('has the ids of a prompt once, however often a runtime repeats them', () => {
+  test('has the token ids of a prompt once, however often a runtime repeats them', () => {
     const ids = Array.from({ length: 500 }, (_, id) => id);
     const chunks = Array.from({ length: 3_000 }, () => ({
       prompt_token_ids: [...ids],
@@ -111,17 +111,17 @@ describe('a merged answer', () => {
     expect(merge(chunks)).toEqual([{ prompt_token_ids: ids, ...said({ content: 'a'.repeat(3_000) }, { prompt_token_ids: ids }) }]);
   });
 
-  test('is made of chunks that a client can read and a mapper can hold, however long it is', () => {
+  test('has chunks that clients can read and mappers can process, however long it is', () => {
     const chunks = Array.from({ length: 150_000 }, (_, id) => said({ content: 'word ' }, { token_ids: [id] }));
     const merged = merge(chunks, 100);
     expect(Math.max(...merged.map((chunk) => JSON.stringify(chunk).length))).toBeLessThan(100_000);
     expect(merged.length).toBeLessThan(100);
-    // Those are the routes that pass lists on.
+    // These are the routes that pass lists on.
     for (const [name, route] of routes)
       if (name.endsWith('with everything')) expect(route.whole(merged) === route.whole(chunks)).toBe(true);
   });
 
-  test('of more than 8,000,000 characters is none', () => {
+  test('is not recorded if it has more than 8,000,000 characters', () => {
     const recording = createRecording();
     const chunks = [said({ content: 'x'.repeat(999_000) })];
     for (let time = 0; time < 8; time++) recording.take(chunks);

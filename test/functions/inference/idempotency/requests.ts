@@ -9,7 +9,7 @@ import { overBadLine } from '../../../support/faulty-database.ts';
 export const LEASE_MS = 60_000;
 export const DAY_MS = 24 * 3_600_000;
 
-/** Attempts at one request under a key that no other test has. */
+/** Attempts at one request with a key that no other test has. */
 export const attempts = () => {
   const keyId = newId('key');
   const idempotencyKey = randomUUID();
@@ -23,7 +23,7 @@ export const attempts = () => {
   });
 };
 
-/** The claim of an attempt that must get one. */
+/** The claim of an attempt that must succeed. */
 export const claimedBy = async (store: IdempotencyStore, request: ClaimingRequest): Promise<Claim> => {
   const outcome = await store.claim(request);
   if ('replay' in outcome) throw new Error('The key was spent already.');
@@ -36,13 +36,13 @@ export const resultFor = ({ requestId }: Claim, body = '{"choices":[]}'): Stored
   body,
 });
 
-/** The database over a line that loses the first reply to every call, so that each is sent twice. */
+/** The database over a connection that loses the first reply to every call, so that each is sent twice. */
 export const sendingTwice = (database: Database): Database => {
   let question = 0;
   return overBadLine(database, {
     lostRequests: 0,
     lostReplies: 0.5,
-    // The line asks first for the request and then for its reply.
+    // The proxy calls this first for the request and then for its reply.
     random: () => (question++ === 1 ? 0 : 0.9),
     crash: () => {
       question = 0;
@@ -51,7 +51,7 @@ export const sendingTwice = (database: Database): Database => {
   });
 };
 
-/** The database, where something else happens just before each update. */
+/** The database, with something else happening just before each update. */
 export const interrupted = (database: Database, work: () => Promise<unknown>): Database => {
   const send = async (command: Parameters<Database['send']>[0]): Promise<unknown> => {
     if (command.constructor.name === 'UpdateCommand') await work();

@@ -9,7 +9,7 @@ import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { keepingIn } from '../responses/events.ts';
 import { read } from '../responses/requests.ts';
 
-/** A route's two mappers over an answer: the object, and the events, as texts. */
+/** The output of a route's two mappers for an answer: the object and the events, as texts. */
 export interface Route {
   whole: (chunks: readonly UpstreamChunk[]) => string;
   stream: (chunks: readonly UpstreamChunk[]) => string;
@@ -62,7 +62,7 @@ const responses = (body: Record<string, unknown>): Route => {
   });
 };
 
-/** Every route, in every form that it has. */
+/** Every route in each of its forms. */
 export const routes: [string, Route][] = [
   ['chat with everything', chat({ includeUsage: true, tokenIds: true, isLegacy: false }, true)],
   ['chat with nothing', chat({ includeUsage: false, tokenIds: false, isLegacy: false }, false)],

@@ -33,10 +33,10 @@ const long: ChatPrompt = {
 
 const toFit = <P extends Prompt>(prompt: P, window: WindowRequest, of: Model) => {
   const { longestTokens } = measurePrompt(prompt);
-  return { prompt, longestTokens, maxTokens: resolveMaxTokens(window.askedTokens, of), window };
+  return { prompt, longestTokens, maxTokens: resolveMaxTokens(window.requestedTokens, of), window };
 };
 
-/** Fits with a tokenizer that counts this many tokens; returns the bounds that it was asked for, too. */
+/** Fits with a tokenizer that counts this many tokens; also returns the limits that it was called with. */
 const fitInto = async (
   prompt: ChatPrompt,
   request: Partial<WindowRequest>,
@@ -52,59 +52,66 @@ const fitInto = async (
     },
     count: async () => Promise.reject(new Error('No text was expected to be counted.')),
   };
-  const window: WindowRequest = { askedTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
+  const window: WindowRequest = { requestedTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
   return { asked, ...(await fitWindow(tokenizer, of, toFit(prompt, window, of))) };
 };
 const tooLong = (param: string, words: RegExp) =>
   expect.objectContaining({ status: 400, code: 'context_length_exceeded', param, message: expect.stringMatching(words) });
 
 describe('a request that fits', () => {
-  test('asks no tokenizer, and gets the caller’s max_tokens or the model’s own numbers', async () => {
-    expect(await fitInto(short, { askedTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
+  test('calls no tokenizer, and gets the caller’s max_tokens or the model’s defaults', async () => {
+    expect(await fitInto(short, { requestedTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
     expect(await fitInto(short, {})).toMatchObject({ asked: [], maxTokens: 100 });
-    expect(await fitInto(short, { askedTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
+    expect(await fitInto(short, { requestedTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
     expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ asked: [], prompt: short });
   });
 
-  test('goes on as it is where its length cannot be told, which its runtime may judge', async () => {
+  test('is sent unchanged if it can’t be counted, so that its runtime can decide', async () => {
     for (const whenExceeded of ['truncate', 'error'] as const) {
-      const fitted = await fitInto(long, { askedTokens: 700, whenExceeded }, null);
+      const fitted = await fitInto(long, { requestedTokens: 700, whenExceeded }, null);
       expect(fitted).toEqual({ asked: [null], maxTokens: 700, prompt: long });
     }
   });
 
-  test('but cannot be told so from its bytes is counted', async () => {
-    expect(await fitInto(long, { askedTokens: 9 }, 100)).toMatchObject({ asked: [null], maxTokens: 9, promptTokens: 100, prompt: long });
+  test('is counted if its bytes do not prove that it fits', async () => {
+    expect(await fitInto(long, { requestedTokens: 9 }, 100)).toMatchObject({
+      asked: [null],
+      maxTokens: 9,
+      promptTokens: 100,
+      prompt: long,
+    });
   });
 });
 
 describe('a request that exceeds the window', () => {
-  test('gets as many tokens as are left, and loses nothing of its prompt', async () => {
-    expect(await fitInto(long, { askedTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
+  test('gets the tokens that are left, and keeps its whole prompt', async () => {
+    expect(await fitInto(long, { requestedTokens: 600 })).toMatchObject({ maxTokens: 500, promptTokens: 1_500, prompt: long });
     expect(await fitInto(long, {}, 1_950)).toMatchObject({ maxTokens: 50 });
   });
 
-  test('is refused with all three numbers where an error is asked for', async () => {
-    await expect(fitInto(long, { askedTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
+  test('is rejected with all three numbers if the caller wants an error', async () => {
+    await expect(fitInto(long, { requestedTokens: 600, whenExceeded: 'error' })).rejects.toEqual(
       tooLong('messages', /1500 tokens.*600 tokens.*2000/),
     );
-    await expect(fitInto(short, { askedTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
+    await expect(fitInto(short, { requestedTokens: 32_000, whenExceeded: 'error' }, 20)).rejects.toEqual(
       tooLong('messages', /32000.*2000\. Lower max_tokens\.$/),
     );
   });
 
-  test('by our own default alone is not refused', async () => {
+  test('is not rejected because of our own default alone', async () => {
     expect(await fitInto(long, { whenExceeded: 'error' }, 1_950)).toMatchObject({ maxTokens: 50 });
   });
 
-  test.each(['truncate', 'error'] as const)('with its prompt alone is refused under %s', async (whenExceeded) => {
+  test.each(['truncate', 'error'] as const)('is rejected under %s if its prompt alone fills the window', async (whenExceeded) => {
     await expect(fitInto(long, { whenExceeded }, 2_000)).rejects.toEqual(tooLong('messages', /2000/));
   });
 
-  test('of a model without a tokenizer is left to its runtime', async () => {
+  test('is left to the runtime if the model has no tokenizer', async () => {
     const of = model({ tokenizer: undefined });
-    await expect(fitInto(short, { askedTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(tooLong('messages', /2000/));
-    expect(await fitInto(long, { askedTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
+    await expect(fitInto(short, { requestedTokens: 2_000, whenExceeded: 'error' }, 0, null, of)).rejects.toEqual(
+      tooLong('messages', /2000/),
+    );
+    expect(await fitInto(long, { requestedTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
       asked: [],
       maxTokens: 700,
       prompt: long,
@@ -113,13 +120,13 @@ describe('a request that exceeds the window', () => {
 });
 
 describe('prompt_truncate_len', () => {
-  test('leaves the messages that the tokenizer keeps', async () => {
+  test('keeps the messages that the tokenizer keeps', async () => {
     const fitted = await fitInto(long, { maxPromptTokens: 50 }, 40, [2]);
     expect(fitted).toMatchObject({ asked: [50], promptTokens: 40, maxTokens: 100 });
     expect(fitted.prompt.messages).toEqual([{ role: 'user', content: 'c' }]);
   });
 
-  test('is a 400 where what must stay is longer', async () => {
+  test('is a 400 if the messages that must stay are longer', async () => {
     await expect(fitInto(long, { maxPromptTokens: 50 }, 60, [2])).rejects.toEqual(
       tooLong('prompt_truncate_len', /prompt_truncate_len is 50.*60 tokens.*2000/),
     );
@@ -131,23 +138,23 @@ describe('plain texts', () => {
     const counts = { prompt_tokens: null, text_tokens: texts.map(() => tokens), ...(special_tokens !== undefined && { special_tokens }) };
     const tokenizer = { fit: async () => Promise.reject(new Error('no chat')), count: async () => counts };
     const prompt = { texts };
-    const window: WindowRequest = { askedTokens: maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
+    const window: WindowRequest = { requestedTokens: maxTokens, whenExceeded: 'truncate', maxPromptTokens: undefined };
     return fitWindow(tokenizer, model(), toFit(prompt, window, model()));
   };
   const text = 'a'.repeat(5_000);
 
-  test('are as long as the tokenizer says, with what it puts around each of them', async () => {
+  test('have the tokens that the tokenizer counts, plus its special tokens for each text', async () => {
     expect(await fitTexts([text], 1_999, 1, 0)).toMatchObject({ promptTokens: 1_999, maxTokens: 1 });
     await expect(fitTexts([text], 1_999, 1, 1)).rejects.toEqual(tooLong('messages', /2000 tokens/));
     expect(await fitTexts([text, text], 900, 50, 2)).toMatchObject({ promptTokens: 1_804, maxTokens: 50 });
   });
 
-  test('are one token longer than was counted where it does not say', async () => {
+  test('get one special token each if the tokenizer does not say how many', async () => {
     expect(await fitTexts([text], 1_998, 1)).toMatchObject({ promptTokens: 1_999 });
   });
 });
 
-describe('what does not fit is told in the words of the route', () => {
+describe('the error for a request that does not fit uses the route’s field names:', () => {
   const of = model({ tokenizer: { tokenizer: 'k', vocabulary_size: 9 } });
   const refuse = (prompt: Prompt, window: WindowRequest, fit = async () => ({ prompt_tokens: 2_500, kept: [0] as number[] | null })) => {
     const tokenizer = { fit, count: async () => ({ prompt_tokens: null, text_tokens: [2_500], special_tokens: 0 }) };
@@ -167,7 +174,7 @@ describe('what does not fit is told in the words of the route', () => {
     );
   });
 
-  test('a response that may lose its oldest items', async () => {
+  test('a response with truncation', async () => {
     await refuse(long, windowOf(read({ truncation: 'auto' }), of, 100)).toEqual(
       tooLong(
         'input',
@@ -176,7 +183,7 @@ describe('what does not fit is told in the words of the route', () => {
     );
   });
 
-  test('a response whose conversation the chat template refuses', async () => {
+  test('a response whose conversation the chat template rejects', async () => {
     const refused = async () => Promise.reject(new PromptRefused('no system message'));
     await refuse(long, windowOf(read({}), of, 100), refused).toMatchObject({ status: 400, param: 'input' });
   });

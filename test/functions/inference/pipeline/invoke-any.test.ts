@@ -16,7 +16,7 @@ const one: Target = { endpoint: 'one', weight: 1 };
 const two: Target = { endpoint: 'two', weight: 1, container_model: 'inner' };
 const said = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
 
-/** Upstreams by endpoint; what was asked of them. */
+/** Upstreams by endpoint, and their invocations. */
 const setUp = (
   upstreams: Record<string, (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>>,
   targets: [Target, ...Target[]] = [one, two],
@@ -45,7 +45,7 @@ const answering = async function* ({ body }: Invocation) {
 
 describe('a model with several targets', () => {
   test.each(['upstream_error', 'no_capacity', 'model_not_ready'] as const)(
-    'is asked at the next one when the first fails with %s before its first word',
+    'tries the next target if the first fails with %s before its first chunk',
     async (code) => {
       const { asked, answer, signal } = setUp({ one: failing(new UpstreamFailed(code, 'x')), two: answering });
       expect(await Array.fromAsync(answer)).toEqual([said('inner')]);
@@ -56,16 +56,16 @@ describe('a model with several targets', () => {
 
   test.each([
     ['it took too long', new UpstreamFailed('upstream_timeout', 'x')],
-    ['the connection broke at work', new BrokenAtWork(new Error('ECONNRESET'))],
-    ['the request itself was refused', new RefusedByModel('No.')],
-    ['the fault is ours', new TypeError('x')],
-  ])('is not asked again when %s', async (_, error) => {
+    ['the connection broke during processing', new BrokenAtWork(new Error('ECONNRESET'))],
+    ['the request itself was rejected', new RefusedByModel('No.')],
+    ['the error is our own', new TypeError('x')],
+  ])('tries no other target if %s', async (_, error) => {
     const { asked, answer } = setUp({ one: failing(error), two: answering });
     await expect(Array.fromAsync(answer)).rejects.toBe(error);
     expect(asked).toEqual(['one']);
   });
 
-  test('is not asked again once it has begun to answer', async () => {
+  test('tries no other target once the answer has begun', async () => {
     const error = new UpstreamFailed('upstream_error', 'x');
     const { asked, answer } = setUp({ one: failing(error, said('a')), two: answering });
     expect((await answer.next()).value).toEqual(said('a'));
@@ -73,7 +73,7 @@ describe('a model with several targets', () => {
     expect(asked).toEqual(['one']);
   });
 
-  test('is asked at one after the other while they fail, in their order, and at four at most', async () => {
+  test('tries failing targets in order, at most four', async () => {
     const error = new UpstreamFailed('upstream_error', 'fourth');
     const down = failing(new UpstreamFailed('upstream_error', 'down'));
     const more = ['three', 'four', 'five'].map((endpoint): Target => ({ endpoint, weight: 1 }));
@@ -85,7 +85,7 @@ describe('a model with several targets', () => {
     expect(none.asked).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  test('is stopped from the start when it was stopped before', async () => {
+  test('is aborted at once if the request was already aborted', async () => {
     const seen: boolean[] = [];
     const { answer, signal } = setUp({
       one: async function* ({ signal: own }) {
@@ -99,7 +99,7 @@ describe('a model with several targets', () => {
     expect(seen).toEqual([true]);
   });
 
-  test('is stopped, whichever target is at work, and not asked elsewhere then', async () => {
+  test('is aborted on any target, and tries no other target then', async () => {
     const silent = async function* ({ signal }: Invocation): AsyncGenerator<UpstreamChunk[]> {
       await new Promise((_, reject) =>
         signal.signal.addEventListener('abort', () => reject(new UpstreamFailed('upstream_error', 'aborted'))),

@@ -13,7 +13,7 @@ beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
-/** A runtime that counts what it likes. */
+/** A runtime that reports any count. */
 const counting = (prompt_tokens: number, completion_tokens: number): Invoke =>
   async function* () {
     yield text('Hello');
@@ -23,31 +23,31 @@ const counting = (prompt_tokens: number, completion_tokens: number): Invoke =>
 const BUDGET = { day_budget_nanos: 10_000n, total_budget_nanos: 10_000n };
 const spentBy = async (keyId: string): Promise<bigint> => BigInt((await pipeline.database.limiters.get(keyId))?.spent ?? 0);
 
-test('a request of a key with a budget is charged what it cost, and the rest of what was held comes back', async () => {
+test('a request of a key with a budget is charged its cost, and the rest of the hold is released', async () => {
   const { call, events, keyId } = await pipeline.setUp(answers, {}, BUDGET);
   await call({});
-  // 7 tokens of prompt and 2 of completion at 1 and 2 nano-dollars each.
+  // 7 prompt tokens and 2 completion tokens at 1 and 2 nano-dollars each.
   expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 11n })]);
   expect((await events())[0]).not.toHaveProperty('is_capped');
   expect(await spentBy(keyId)).toBe(11n);
 });
 
-test('a runtime that counts more tokens than there can be does not pass a limit of money: the charge is what was held', async () => {
+test('a runtime that counts more tokens than possible can’t exceed a budget: the charge is capped at the hold', async () => {
   const { call, events, keyId } = await pipeline.setUp(counting(1_000_000, 1_000_000), {}, BUDGET);
   await call({ max_tokens: 10 });
   const [event] = await events();
-  // At most the window of 1,000 tokens, and 10 tokens of answer.
+  // At most the window of 1,000 tokens, and an answer of 10 tokens.
   expect(event).toMatchObject({ cost_nanos: 1_020n, is_capped: true, prompt_tokens: 1_000_000 });
   expect(await spentBy(keyId)).toBe(1_020n);
 });
 
-test('where no money is limited the runtime is believed', async () => {
+test('without a budget the runtime’s count is charged', async () => {
   const { call, events } = await pipeline.setUp(counting(1_000_000, 1_000_000));
   await call({ max_tokens: 10 });
   expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 3_000_000n })]);
 });
 
-test('a stream that broke off is charged what was delivered, and no more than was held', async () => {
+test('a stream that broke off is charged for what was delivered, and no more than the hold', async () => {
   const breaking: Invoke = async function* () {
     yield text('x'.repeat(400));
     throw new Error('The connection broke.');
@@ -60,7 +60,7 @@ test('a stream that broke off is charged what was delivered, and no more than wa
   expect(event?.cost_nanos).toBeGreaterThan(0n);
 });
 
-test('a request that cannot be paid is a 429 before anything is asked of the model', async () => {
+test('a request that exceeds the budget is a 429, and no model is invoked', async () => {
   let asked = 0;
   const invoke: Invoke = (invocation) => {
     asked++;

@@ -17,7 +17,7 @@ test('requests spread over a model’s targets by weight', () => {
   }
 });
 
-test('the same key has the same order, of all targets', () => {
+test('the same key always has the same order of all targets', () => {
   for (const key of keys.slice(0, 50)) {
     const order = orderTargets({ targets: three }, key);
     expect(orderTargets({ targets: [three[2] as Target, three[0], three[1] as Target] }, key)).toEqual(order);
@@ -25,7 +25,7 @@ test('the same key has the same order, of all targets', () => {
   }
 });
 
-test('a target that is gone moves only its own keys', () => {
+test('a removed target moves only its own keys', () => {
   const before = firsts(three);
   const after = firsts([three[0], three[1] as Target]);
   for (const key of keys) if (before.get(key) !== 'c') expect(after.get(key)).toBe(before.get(key));

@@ -19,10 +19,10 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('the model’s window', () => {
+describe('the model’s context window', () => {
   const long = { model: 'counted', messages: [{ role: 'user', content: 'x'.repeat(2_900) }] };
 
-  test('is not overstepped: max_tokens is what the tokenizer leaves', async () => {
+  test('is not exceeded: max_tokens is lowered to what the prompt leaves', async () => {
     const asked: number[] = [];
     const tokenizer: Tokenizer = { ...noTokenizer, fit: async () => ({ prompt_tokens: 2_990, kept: null }) };
     const { call } = await pipeline.setUp(
@@ -36,7 +36,7 @@ describe('the model’s window', () => {
     expect(asked).toEqual([10]);
   });
 
-  test('that has no room is a 400 which costs nothing and leaves nothing in flight', async () => {
+  test('without room for an answer is a 400 that costs nothing and leaves nothing in flight', async () => {
     const tokenizer: Tokenizer = { ...noTokenizer, fit: async () => ({ prompt_tokens: 3_000, kept: null }) };
     const { call, events, inFlight } = await pipeline.setUp(answers, { tokenizer });
     await expect(call(long)).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
@@ -44,7 +44,7 @@ describe('the model’s window', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('cannot be measured while the tokenizer is away: a 503, and nothing is in flight', async () => {
+  test('is a 503 while the tokenizer is unavailable, and nothing stays in flight', async () => {
     const { call, inFlight } = await pipeline.setUp(answers, {
       tokenizer: { ...noTokenizer, fit: async () => Promise.reject(new ServiceUnavailable()) },
     });
@@ -53,7 +53,7 @@ describe('the model’s window', () => {
   });
 });
 
-test('a request that is stopped while it is being measured asks no model', async () => {
+test('a request that is aborted while it is counted invokes no model', async () => {
   let asked = 0;
   const tokenizer: Tokenizer = {
     ...noTokenizer,
@@ -73,7 +73,7 @@ test('a request that is stopped while it is being measured asks no model', async
   expect(await inFlight()).toBe(0);
 });
 
-test('an answer that is complete is billed so, although the time runs out while it is counted', async () => {
+test('a complete answer is billed as completed even if the deadline passes while it is counted', async () => {
   const tokenizer: Tokenizer = {
     ...noTokenizer,
     count: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 8, text_tokens: [2] })),
@@ -110,19 +110,19 @@ describe('an answer that broke off', () => {
     ]);
   });
 
-  test('is estimated where the tokenizer is away', async () => {
+  test('is estimated if the tokenizer is unavailable', async () => {
     const { call, events } = await pipeline.setUp(broken);
     await read(await call({ model: 'counted', stream: true }));
     expect(await events()).toEqual([expect.objectContaining({ source: 'estimated', completion_tokens: 3 })]);
   });
 
-  test('in one piece costs nothing and is not counted', async () => {
+  test('without streaming costs nothing and is not counted', async () => {
     const { call, events } = await pipeline.setUp(broken);
     await expect(call({ model: 'counted' })).rejects.toMatchObject({ code: 'upstream_error' });
     expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 0n })]);
   });
 
-  test('before its first word is given by the model’s other target, which the event names', async () => {
+  test('before its first chunk comes from the model’s other target, which the usage event names', async () => {
     const asked: string[] = [];
     const { call, events } = await pipeline.setUp(async function* ({ target }) {
       asked.push(target.endpoint);
@@ -137,8 +137,8 @@ describe('an answer that broke off', () => {
   });
 });
 
-test('the measurements are there for those who ask', async () => {
-  // Ahead of the time of arrival, however long the test takes.
+test('measurements are returned if requested', async () => {
+  // Later than the time of arrival, however long the test takes.
   let clock = Date.now() + 60_000;
   const answering: Invoke = async function* (invocation: Invocation) {
     invocation.onHead?.();
@@ -157,20 +157,20 @@ test('the measurements are there for those who ask', async () => {
   expect(stream.match(/"perf_metrics":\{"time_to_first_token_ms":\d+/g)).toHaveLength(1);
 });
 
-test('what has no effect is named in a header', async () => {
+test('fields that have no effect are listed in a header', async () => {
   const { call } = await pipeline.setUp(answers);
   const { headers } = await call({ cache_salt: 'x', typical_p: 0.5, schräg: 1, temperature: null, user: 'u' });
   expect(headers['x-sluice-ignored']).toBe('typical_p, cache_salt, schr%C3%A4g');
 });
 
-test('more names than a header holds are counted there', async () => {
+test('names that do not fit into the header are counted', async () => {
   const { call } = await pipeline.setUp(answers);
   const { headers } = await call(Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`property_${i}`, 1])));
   expect(headers['x-sluice-ignored']).toMatch(/^property_0, .*, \d+ more$/);
   expect(headers['x-sluice-ignored']?.length).toBeLessThan(2_100);
 });
 
-test('what the model cannot do is a 400 before anything is admitted', async () => {
+test('a field that the model does not support is a 400, and nothing is admitted', async () => {
   const { call, events } = await pipeline.setUp(answers);
   await expect(call({ raw_output: true })).rejects.toMatchObject({ status: 400, param: 'raw_output' });
   expect(await events()).toEqual([]);

@@ -22,8 +22,8 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('the time of a function', () => {
-  test('ends with a settlement: a stream is told, and billed for what was delivered', async () => {
+describe('the deadline of a function', () => {
+  test('settles a stream, which ends with an error event and is billed for what was delivered', async () => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
     const body = await read(await call({ stream: true }, 20_050));
     expect(body).toContain('Hello there');
@@ -32,7 +32,7 @@ describe('the time of a function', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('ends a reply in one piece with a 503 that says to stream', async () => {
+  test('ends a response without streaming with a 503 that suggests streaming', async () => {
     const { call, events } = await pipeline.setUp(silentAfter());
     await expect(call({}, 20_050)).rejects.toMatchObject({
       status: 503,
@@ -43,7 +43,7 @@ describe('the time of a function', () => {
   });
 });
 
-test('a caller that does not read is settled at the deadline all the same, and its reply is closed', async () => {
+test('a request whose caller does not read is settled at the deadline, and its reply is closed', async () => {
   const endless: Invoke = async function* ({ signal }) {
     while (!signal.signal.aborted) yield text('x'.repeat(1_000));
     throw new Error('aborted');
@@ -57,20 +57,20 @@ test('a caller that does not read is settled at the deadline all the same, and i
   expect(await inFlight()).toBe(0);
 });
 
-describe('what a caller names for itself', () => {
+describe('the caller’s own metadata', () => {
   test.each([
     ['a number beyond 2^53', { id: 2 ** 70 }],
-    ['a number that DynamoDB does not hold', { a: 1e-200, b: 1e300 }],
+    ['a number that DynamoDB can’t store', { a: 1e-200, b: 1e300 }],
     ['a deep object', JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)],
-    ['half a character', { a: '\udfff' }, { a: '\ufffd' }],
-  ])('%s in metadata does not keep the request from being billed', async (_, metadata, kept: unknown = metadata) => {
+    ['a lone surrogate', { a: '\udfff' }, { a: '\ufffd' }],
+  ])('does not prevent billing: %s', async (_, metadata, kept: unknown = metadata) => {
     const { call, events } = await pipeline.setUp(answers);
     expect((await call({ metadata, user: 'x\ud800' })).statusCode).toBe(200);
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: 11n, metadata: kept, user: 'x\ufffd' })]);
   });
 });
 
-test('a model that goes says so with every reply, and is answered by all the same', async () => {
+test('a deprecated model still answers, and announces its deprecation on every reply', async () => {
   const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
   const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'm' };
   await pipeline.database.models.put(SERVERLESS_POOL, { ...model, name: 'going', deprecation });
@@ -88,7 +88,7 @@ test('a model that goes says so with every reply, and is answered by all the sam
   await expect(failing.call({ model: 'going' }, 20_050)).rejects.toMatchObject({ status: 503, headers: announced });
 });
 
-test('a model without a price in force is not given away', async () => {
+test('a model without a price in force can’t be called', async () => {
   const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
   await pipeline.database.models.put(SERVERLESS_POOL, {
     ...model,
@@ -104,7 +104,7 @@ test('a model without a price in force is not given away', async () => {
   expect(await events()).toEqual([]);
 });
 
-test('a runtime that says what we cannot read fails the request, is stopped, and costs what was delivered', async () => {
+test('a runtime with unreadable output is aborted, and the request fails and costs what was delivered', async () => {
   let stopped = false;
   const { call, events, inFlight } = await pipeline.setUp(async function* ({ signal }) {
     signal.signal.addEventListener('abort', () => {
@@ -120,8 +120,8 @@ test('a runtime that says what we cannot read fails the request, is stopped, and
   expect(await inFlight()).toBe(0);
 });
 
-describe('a caller that is known to have left', () => {
-  test('stops the model, and is billed for what was delivered until then', async () => {
+describe('a caller that has disconnected', () => {
+  test('aborts the model, and is billed for what was delivered until then', async () => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
     const body = (await call({ stream: true })).body as Readable;
     for await (const chunk of body) if (String(chunk).includes('Hello')) break;
@@ -130,7 +130,7 @@ describe('a caller that is known to have left', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('before its first byte costs nothing and leaves nothing in flight', async () => {
+  test('before the first byte pays nothing and leaves nothing in flight', async () => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello')));
     const body = (await call({ stream: true })).body as Readable;
     await untilClosed(body.destroy());
@@ -143,7 +143,7 @@ const untilClosed = (stream: Readable): Promise<void> =>
   new Promise((resolve) => (stream.closed ? resolve() : stream.once('close', () => resolve())));
 
 describe('settlement', () => {
-  test('is durable before [DONE] leaves', async () => {
+  test('is written before [DONE] is sent', async () => {
     const { call, events, inFlight } = await pipeline.setUp(answers);
     const reply = await call({ stream: true });
     let seen = '';
@@ -175,7 +175,7 @@ describe('settlement', () => {
     expect(String(logged.mock.calls.at(-1)?.[0])).toContain('settlement_failed');
   });
 
-  test('that fails for a moment is tried again', async () => {
+  test('that fails temporarily is retried', async () => {
     let failures = 1;
     const shaky = {
       ...pipeline.database.usage,
@@ -189,8 +189,8 @@ describe('settlement', () => {
   });
 });
 
-describe('what goes upstream', () => {
-  test('is bounded: the caller’s max_tokens, else the model’s default, never more than its maximum', async () => {
+describe('the request to the upstream', () => {
+  test('has the caller’s max_tokens, else the model’s default, never more than its maximum', async () => {
     const asked: number[] = [];
     const { call } = await pipeline.setUp(async function* ({ body }) {
       asked.push((JSON.parse(body) as { max_tokens: number }).max_tokens);

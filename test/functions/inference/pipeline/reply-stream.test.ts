@@ -15,7 +15,7 @@ const collect = (writes: string[]): Writable =>
   });
 
 describe('a streamed reply', () => {
-  test('writes each event in one piece and then ends', async () => {
+  test('writes each event at once and then ends', async () => {
     const writes: string[] = [];
     const ended = jest.fn(nothing);
     const events = async function* () {
@@ -30,7 +30,7 @@ describe('a streamed reply', () => {
     expect(ended).toHaveBeenCalledTimes(1);
   });
 
-  test('fills a silence with comments, between whole events', async () => {
+  test('sends comments between whole events while the source is idle', async () => {
     jest.useFakeTimers();
     try {
       const writes: string[] = [];
@@ -57,7 +57,7 @@ describe('a streamed reply', () => {
     }
   });
 
-  test('stops asking the source while the caller does not read', async () => {
+  test('does not pull from the source while the caller does not read', async () => {
     let asked = 0;
     const events = async function* () {
       for (; asked < 10_000; asked++) yield `data: ${'x'.repeat(1_000)}\n\n`;
@@ -69,7 +69,7 @@ describe('a streamed reply', () => {
     stream.destroy();
   });
 
-  test('tells at once that the caller is gone, ends the source and waits for what follows', async () => {
+  test('reports at once that the caller has disconnected, ends the source and awaits the end', async () => {
     const order: string[] = [];
     const events = async function* () {
       try {
@@ -89,7 +89,7 @@ describe('a streamed reply', () => {
     expect(order).toEqual(['closed', 'source', 'end']);
   });
 
-  test('that nobody ever read is settled too', async () => {
+  test('that is never read is settled, too', async () => {
     const ended = jest.fn(nothing);
     const stream = replyStream((async function* () {})(), () => undefined, ended);
     await new Promise<void>((resolve) => stream.destroy().once('close', resolve));

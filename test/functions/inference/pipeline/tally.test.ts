@@ -11,7 +11,7 @@ const count = (...chunks: unknown[]) => {
 };
 const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] });
 
-describe('what will be billed', () => {
+describe('the billed usage', () => {
   test("is the runtime's own count", () => {
     expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: 2 } })).toEqual({
       promptTokens: 7,
@@ -27,7 +27,7 @@ describe('what will be billed', () => {
     });
   });
 
-  test.each([[7.5], [-7], ['7'], [null], [2 ** 60]])('is an estimate when the runtime counts %p', (tokens) => {
+  test.each([[7.5], [-7], ['7'], [null], [2 ** 60]])('is an estimate if the runtime counts %p', (tokens) => {
     expect(count(delta({ content: 'Hello you' }), { usage: { prompt_tokens: tokens, completion_tokens: 2 } })).toEqual({
       promptTokens: 10,
       cachedTokens: 0,
@@ -36,7 +36,7 @@ describe('what will be billed', () => {
     });
   });
 
-  test('counts reasoning and the arguments of calls as output', () => {
+  test('includes reasoning and the arguments of calls as output', () => {
     for (const fields of [
       { reasoning: 'Hmm, well' },
       { reasoning_content: 'Hmm, well' },
@@ -45,7 +45,7 @@ describe('what will be billed', () => {
       expect(count(delta(fields))).toEqual({ promptTokens: 10, cachedTokens: 0, completionTokens: 3, source: 'estimated' });
   });
 
-  test('does not take a count for the whole that was given before the text', () => {
+  test('is not a count that the runtime sent before more text', () => {
     const early = { choices: [], usage: { prompt_tokens: 9, completion_tokens: 0 } };
     expect(count(early, delta({ content: 'x'.repeat(400) }))).toEqual({
       promptTokens: 9,
@@ -62,7 +62,7 @@ describe('what will be billed', () => {
     expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: null } })).toMatchObject({ promptTokens: 7 });
   });
 
-  test('is what a tokenizer counts of the texts that were kept, where the runtime does not say', () => {
+  test('is a tokenizer’s count of the kept texts if the runtime sends none', () => {
     const tally = createTally(facts);
     for (const [index, content] of [
       [0, 'Hello '],
@@ -79,14 +79,14 @@ describe('what will be billed', () => {
     expect(tally.count()).toEqual({ promptTokens: 12, cachedTokens: 0, completionTokens: 6, source: 'runtime' });
   });
 
-  test('is an estimate where more was written than is kept', () => {
+  test('is an estimate if the output is too long to keep', () => {
     const tally = createTally(facts);
     for (let i = 0; i < 3; i++) tally.take({ choices: [{ index: 0, delta: { content: 'x'.repeat(400_000) } }] });
     expect(tally.uncounted()).toEqual([]);
     expect(tally.count()).toMatchObject({ completionTokens: 300_000, source: 'estimated' });
   });
 
-  test('is nothing when nothing was written', () => {
+  test('is zero without output', () => {
     expect(count(delta({ role: 'assistant', content: '' }))).toEqual({
       promptTokens: 0,
       cachedTokens: 0,
@@ -95,7 +95,7 @@ describe('what will be billed', () => {
     });
   });
 
-  test('has the cached tokens that the runtime counted, never more than the prompt has', () => {
+  test('includes the runtime’s count of cached tokens, but never more than the prompt has', () => {
     const usage = (cached_tokens: unknown) => ({
       usage: { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens } },
     });
@@ -104,7 +104,7 @@ describe('what will be billed', () => {
     for (const wrong of ['8', -1, 0.5, null]) expect(count(delta({ content: 'a' }), usage(wrong))).toMatchObject({ cachedTokens: 0 });
   });
 
-  test('leaves out the prompt that each choice of an answer begins with, wherever its chunks are cut', () => {
+  test('leaves out the echoed prompt of each choice, however its chunks are split', () => {
     const tally = createTally({ ...facts, echoedCharacters: (choice) => (choice === 0 ? 'A sluice'.length : 'A weir'.length) });
     const said = (index: number, content: string): UpstreamChunk => ({ choices: [{ index, delta: { content } }] });
     for (const chunk of [said(0, 'A slu'), said(1, 'A weir is low'), said(0, 'ice is '), said(0, 'a gate')]) tally.take(chunk);

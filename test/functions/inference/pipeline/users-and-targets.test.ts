@@ -44,7 +44,7 @@ const users = Array.from({ length: USERS }, (_, i) =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
 );
 
-/** Calls of an on-demand key; `dead` targets fail before their first word, and `asked` has the invocations. */
+/** Calls of an on-demand key; `dead` targets fail before their first chunk, and `asked` has the invocations. */
 const start = async () => {
   const dead = new Set<string>();
   const asked: Invocation[] = [];
@@ -64,13 +64,13 @@ const start = async () => {
     asked.length = 0;
     for (let from = 0; from < users.length; from += AT_A_TIME)
       await Promise.all(users.slice(from, from + AT_A_TIME).map((user) => call({}, 600_000, { 'x-user-id': user })));
-    // The last that was asked for a user is the one that answered.
+    // The last target tried for a user is the one that answered.
     return new Map(asked.map(({ affinity = '', target }) => [affinity, target.endpoint]));
   };
   return { ask, dead };
 };
 
-test('a thousand users spread over three targets by weight, stay where they are, move only when their target dies, and come back', async () => {
+test('a thousand users spread over three targets by weight, stay there, move only while their target fails, and return', async () => {
   const { ask, dead } = await start();
   const first = await ask();
   const known = users.map((user) => affinityOf(wide.org, user));
@@ -88,12 +88,12 @@ test('a thousand users spread over three targets by weight, stay where they are,
     if (first.get(user) === 'middle') expect(moved.get(user)).not.toBe('middle');
     else expect(moved.get(user)).toBe(first.get(user));
   }
-  // Those who moved are on both that are left.
+  // Users who moved are on both remaining targets.
   expect(new Set(known.filter((user) => first.get(user) === 'middle').map((user) => moved.get(user)))).toEqual(new Set(['light', 'heavy']));
   dead.add('light');
   expect(new Set((await ask()).values())).toEqual(new Set(['heavy']));
   dead.clear();
   expect(await ask()).toEqual(first);
-  // As long as an endpoint takes it.
+  // Within the endpoint's limit.
   expect(known.every((affinity) => affinity.length <= 64)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { idLike } from '../../../../shared/ids/id.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { callDelta, ended, facts, said, stream, whole } from './events.ts';
 
-/** Every kind of item, and two calls that the runtime gave no ids. */
+/** Every kind of item, with two calls that the runtime gave no ids. */
 const chunks: UpstreamChunk[] = [
   said({ reasoning: 'Hm' }),
   said({ content: 'Let ' }),
@@ -13,7 +13,7 @@ const chunks: UpstreamChunk[] = [
   callDelta(1, { function: { name: 'g', arguments: '{}' } }),
   ended('tool_calls'),
 ];
-/** The same answer, said in fewer words. */
+/** The same answer in fewer chunks. */
 const merged: UpstreamChunk[] = [
   said({ reasoning: 'Hm' }),
   said({ content: 'Let me see.' }),
@@ -22,14 +22,14 @@ const merged: UpstreamChunk[] = [
   ended('tool_calls'),
 ];
 
-test('an answer that is told a second time has the ids of the first, as a stream and in one piece', async () => {
+test('a replayed answer has the ids of the first, with and without streaming', async () => {
   const { output } = await whole([chunks]);
   expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'function_call']);
   for (const again of [await whole([merged]), (await stream([merged])).at(-1)?.response, (await stream([chunks])).at(-1)?.response])
     expect(again?.output).toEqual(output);
 });
 
-test('every id follows from the random part of the request’s, and none is there twice', async () => {
+test('every id is derived from the random part of the request’s, and is unique', async () => {
   const { output } = await whole([chunks]);
   const ids = output.flatMap(({ id, call_id }) => [id as string, ...(call_id === undefined ? [] : [call_id as string])]);
   expect(new Set(ids).size).toBe(6);

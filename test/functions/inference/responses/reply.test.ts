@@ -21,7 +21,7 @@ const types = (events: Event[]): string[] => events.map(({ type }) => type.slice
 const part = (said: string) => ({ type: 'output_text', text: said, annotations: [], logprobs: [] });
 const id = (prefix: string, index: number) => `${prefix}_0123456789abcdefgh_${index}`;
 
-/** Puts a stream together again by its own rules alone. */
+/** Rebuilds a response from its stream, by the stream's own rules. */
 const assemble = (events: Event[]): unknown[] => {
   const items: Record<string, unknown>[] = [];
   const finished = new Set<unknown>();
@@ -46,7 +46,7 @@ const assemble = (events: Event[]): unknown[] => {
 };
 
 describe('a stream', () => {
-  test('of text has every event of it, numbered from 0', async () => {
+  test('of text has every event, numbered from 0', async () => {
     const events = await stream([text]);
     expect(types(events)).toEqual([
       'created',
@@ -92,7 +92,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('has the reasoning where summaries are, for those who ask for one', async () => {
+  test('has the reasoning as a summary if the request asks for one', async () => {
     const events = await stream([thinking], { reasoning: { summary: 'auto' } });
     expect(types(events).slice(2, 9)).toEqual([
       'output_item.added',
@@ -111,7 +111,7 @@ describe('a stream', () => {
     });
   });
 
-  test('of two calls has an item for each, whose arguments are all in deltas', async () => {
+  test('of two calls has an item for each, with all arguments in deltas', async () => {
     const events = await stream([twoCalls]);
     expect(events.find(({ type }) => type === 'response.function_call_arguments.done')).toMatchObject({ name: 'f', arguments: '{"x":1}' });
     expect(assemble(events)).toEqual([
@@ -127,7 +127,7 @@ describe('a stream', () => {
     expect(types(events).slice(doneAt + 1)[0]).toBe('output_item.added');
   });
 
-  test('that reaches its bound is incomplete, and so is the item that was cut off, and no other', async () => {
+  test('that reaches max_output_tokens is incomplete, and so is its last item, but no other', async () => {
     const events = await stream([[said({ reasoning: 'Hm' }), said({ content: 'Ye' }), ended('length')]]);
     expect(events.at(-1)).toMatchObject({
       type: 'response.incomplete',
@@ -140,7 +140,7 @@ describe('a stream', () => {
     });
   });
 
-  test('that fails ends with response.failed, which has what was said and what went wrong', async () => {
+  test('that fails ends with response.failed, with the output so far and the error', async () => {
     const { kept, keeping } = keepingIn();
     const reply = createResponseStream(read({ stream: true }), facts, keeping);
     const events = parseEvents(reply.take([said({ content: 'Hel' })]) + reply.fail(new UpstreamFailed('upstream_error', 'secret')));
@@ -159,12 +159,12 @@ describe('a stream', () => {
     expect(kept).toEqual([]);
   });
 
-  test('that fails before its first word has its beginning all the same', () => {
+  test('that fails before its first chunk still has its first events', () => {
     const reply = createResponseStream(read({ stream: true }), facts, keepingIn().keeping);
     expect(types(parseEvents(reply.fail(new UpstreamFailed('upstream_timeout', ''))))).toEqual(['created', 'in_progress', 'failed']);
   });
 
-  test('that says nothing has one empty message', async () => {
+  test('without output has one empty message', async () => {
     const events = await stream([[said({ role: 'assistant' }), ended()]]);
     expect(assemble(events)).toMatchObject([{ type: 'message', content: [part('')] }]);
   });
@@ -182,7 +182,7 @@ describe('a stream', () => {
     const token = (content: string, ...tokens: string[]) => said({ content }, scored(...tokens));
     const tokensOf = (logprobs: unknown) => (logprobs as { token: string }[]).map((entry) => entry.token);
     const body = { include: ['message.output_text.logprobs'] };
-    /** The tokens that the deltas of a stream have, and those of the whole message. */
+    /** The tokens of a stream's deltas, and those of the whole message. */
     const tokens = async (...chunks: UpstreamChunk[]) => {
       const events = await stream([chunks], body);
       const deltas = events.filter(({ type }) => type === 'response.output_text.delta').flatMap(({ logprobs }) => tokensOf(logprobs));
@@ -192,14 +192,14 @@ describe('a stream', () => {
     };
     const both = (...names: string[]) => ({ deltas: names, message: names });
 
-    test('where a character is made of several', async () => {
+    test('if a character has several tokens', async () => {
       expect(await tokens(token('a', 'a'), token('', 'x1'), token('', 'x2'), token('😀', 'x3'), ended())).toEqual(
         both('a', 'x1', 'x2', 'x3'),
       );
       expect(await tokens(token('', 'x1'), token('😀', 'x2'), ended())).toEqual(both('x1', 'x2'));
     });
 
-    test('but not of what is no text: reasoning, calls, and the token that ends the answer', async () => {
+    test('but not of reasoning, calls, and the token that ends the answer', async () => {
       const thought = [
         said({ reasoning: 'Hm' }, scored('r')),
         said({ reasoning: '' }, scored('r1')),
@@ -217,7 +217,7 @@ describe('a stream', () => {
 });
 
 describe('a response', () => {
-  test('has every key of OpenAI’s, null where there is nothing', async () => {
+  test('has every key of OpenAI’s, null if there is no value', async () => {
     expect(await whole([text])).toEqual({
       id: facts.id,
       object: 'response',
@@ -261,7 +261,7 @@ describe('a response', () => {
     });
   });
 
-  test('repeats what was asked', async () => {
+  test('repeats the settings of the request', async () => {
     const asked = {
       instructions: 'A',
       max_output_tokens: 9,
@@ -283,15 +283,15 @@ describe('a response', () => {
     });
   });
 
-  test('has two calls under two ids, whatever the runtime calls them', async () => {
+  test('has two ids for two calls, even if the runtime uses one', async () => {
     const same = [0, 1].map((index) => callDelta(index, { id: 'call_0', function: { name: 'f', arguments: '{}' } }));
     const ids = (await whole([[...same, ended()]])).output.map(({ call_id }) => call_id);
     expect(new Set(ids).size).toBe(2);
   });
 });
 
-describe('keeping', () => {
-  test('puts the whole response with its input under the organization, before the last event', async () => {
+describe('storing', () => {
+  test('writes the whole response with its input for the organization, before the last event', async () => {
     const { kept, keeping } = keepingIn();
     const events = await stream([text], { instructions: 'A' }, keeping);
     expect(kept).toEqual([
@@ -305,7 +305,7 @@ describe('keeping', () => {
     ]);
   });
 
-  test('leaves out of every item what has no meaning here, however much it is', async () => {
+  test('drops unknown fields of every item, however large', async () => {
     const extra = { extra: Array.from({ length: 1_000 }, () => ({})), status: { deep: [] } };
     const part = { type: 'input_text', text: 'Hi', ...extra };
     const input = [
@@ -349,7 +349,7 @@ describe('keeping', () => {
     expect(JSON.stringify(kept[1]?.before)).not.toContain('logprob');
   });
 
-  test('is not done for who does not want it', async () => {
+  test('is skipped with store: false', async () => {
     const { kept, keeping } = keepingIn();
     expect(await whole([text], { store: false }, keeping)).toMatchObject({ store: false });
     expect(kept).toEqual([]);
@@ -363,7 +363,7 @@ describe('keeping', () => {
         throw new Error('no database');
       },
     ],
-  ])('takes nothing from a response that %s but says so', async (_, answer) => {
+  ])('does not fail a response that %s, but sets store to false', async (_, answer) => {
     const { keeping } = keepingIn(answer);
     expect(await whole([text], {}, keeping)).toMatchObject({
       status: 'completed',
@@ -387,7 +387,7 @@ const delta = fc.oneof(
   })),
 );
 
-test('however an answer is made and cut, a stream puts together what the response is in one piece, and the client agrees', async () => {
+test('a stream rebuilds to the same response as without streaming, in OpenAI’s client too, however the answer is split', async () => {
   const finish = fc.constantFrom('stop', 'length', 'tool_calls', 'eos');
   await fc.assert(
     fc.asyncProperty(
@@ -412,7 +412,7 @@ test('however an answer is made and cut, a stream puts together what the respons
   );
 });
 
-test('the usage that a runtime tells in detail is told in detail', async () => {
+test('the usage details of a runtime are passed on', async () => {
   const reply = createResponseStream(read({}), facts, keepingIn().keeping);
   const told = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
   const text = reply.take([ended()]) + reply.usage(told) + reply.end();

@@ -23,17 +23,17 @@ describe('a request', () => {
     ['a refusal', [user('Hi'), { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }, user('Hi')]],
     ['calls and results', [user('Hi'), thought('Hm'), called('a'), result('a', [{ type: 'input_text', text: 'x' }])]],
     ['reasoning with nothing in it', [user('Hi'), { type: 'reasoning', id: 'r', summary: [], content: null, encrypted_content: null }]],
-  ])('takes %s as its input', (_, input) => {
-    expect(read({ input }).asked.input.length).toBeGreaterThan(0);
+  ])('accepts %s as its input', (_, input) => {
+    expect(read({ input }).body.input.length).toBeGreaterThan(0);
   });
 
-  test('takes null and unknown properties wherever a client sends them', () => {
+  test('accepts null and unknown fields wherever clients send them', () => {
     const nulls = Object.fromEntries(
       'instructions max_output_tokens temperature top_p tools tool_choice parallel_tool_calls text reasoning metadata user store previous_response_id stream truncation top_logprobs include prompt_cache_key background conversation prompt'
         .split(' ')
         .map((name) => [name, null]),
     );
-    expect(read({ ...nulls, client_metadata: { a: 1 }, background: false }).asked).toMatchObject({ client_metadata: { a: 1 } });
+    expect(read({ ...nulls, client_metadata: { a: 1 }, background: false }).body).toMatchObject({ client_metadata: { a: 1 } });
     expect(read({ text: {}, reasoning: { effort: null, summary: null }, include: [], stream_options: {} }).stream).toBe(false);
   });
 
@@ -65,19 +65,19 @@ describe('a request', () => {
     ['truncation', { truncation: 'middle' }, ''],
     ['reasoning.effort', { reasoning: { effort: 'vast' } }, ''],
     ['metadata', { metadata: { a: 'x'.repeat(17_000) } }, '16384'],
-  ])('is refused with a 400 that names %s: %j', (param, body, words) => {
+  ])('is rejected with a 400 that names %s: %j', (param, body, words) => {
     const { status, message, ...told } = refusal(body);
     expect(status).toBe(400);
     expect(told.param?.replace(/\.type$/, '')).toBe(param.replace(/\.type$/, ''));
     expect(message).toContain(words);
   });
 
-  test('may ask for a schema where the deployer allows it', () => {
+  test('can have a JSON schema if the operator allows it', () => {
     const format = { type: 'json_schema', name: 'a', schema: { type: 'object' }, strict: true };
-    expect(read({ text: { format } }, true).asked.text?.format).toEqual(format);
+    expect(read({ text: { format } }, true).body.text?.format).toEqual(format);
   });
 
-  test('may answer a call of the response that it continues', () => {
-    expect(read({ previous_response_id: 'resp_1', input: [result('a')] }).asked.input).toHaveLength(1);
+  test('can have the result of a call in the response that it continues', () => {
+    expect(read({ previous_response_id: 'resp_1', input: [result('a')] }).body.input).toHaveLength(1);
   });
 });

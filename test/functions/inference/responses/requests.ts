@@ -1,11 +1,11 @@
 import { type ResponsesRequest, responsesRequest } from '../../../../functions/inference/responses/request.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 
-/** A request as the route reads it. */
+/** A request as the route parses it. */
 export const read = (body: Record<string, unknown>, structuredOutputs = false): ResponsesRequest =>
   validate(responsesRequest(structuredOutputs), { model: 'm', input: 'Hi', ...body });
 
-/** What is told of a request that is refused: the field and the words. */
+/** The field and the message of a rejected request's error. */
 export const refusal = (body: Record<string, unknown>): { param: string | null; message: string; status: number } => {
   try {
     read(body);

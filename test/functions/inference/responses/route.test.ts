@@ -66,7 +66,7 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
   return { call, create, events };
 };
 
-/** Answers, and remembers what it was asked. */
+/** Answers, and records its requests. */
 const listening = () => {
   const asked: { messages: unknown[] }[] = [];
   const invoke: Invoke = async function* (invocation: Invocation) {
@@ -77,7 +77,7 @@ const listening = () => {
 };
 
 describe('POST /v1/responses', () => {
-  test('answers in one piece, settles, and keeps the response', async () => {
+  test('answers without streaming, settles, and stores the response', async () => {
     const { create, events } = await setUp(answers);
     const made = await create({ metadata: { a: 'b' } });
     expect(made).toMatchObject({
@@ -90,7 +90,7 @@ describe('POST /v1/responses', () => {
     expect((await store.get(wide.org, made.id as string))?.response).toEqual(made);
   });
 
-  test('streams, and has kept the response before the last event leaves', async () => {
+  test('streams, and stores the response before it sends the last event', async () => {
     const { call } = await setUp(answers);
     const events = parseEvents(await read(await call({ stream: true })));
     const last = events.at(-1);
@@ -98,7 +98,7 @@ describe('POST /v1/responses', () => {
     expect((await store.get(wide.org, last?.response.id as string))?.response).toEqual(last?.response);
   });
 
-  test('continues a response with all that was said, but not its instructions', async () => {
+  test('continues a response with the whole conversation, but without its instructions', async () => {
     const { asked, invoke } = listening();
     const { create } = await setUp(invoke);
     const first = await create({ instructions: 'Old.' });
@@ -113,7 +113,7 @@ describe('POST /v1/responses', () => {
     ]);
   });
 
-  test('is a 404 that admits nothing for a response of another organization, or one that was not kept', async () => {
+  test('is a 404 that admits nothing for a response of another organization, or one that was not stored', async () => {
     const own = await setUp(answers);
     const other = await setUp(answers, { org: 'org_other' });
     const missing = { status: 404, code: 'previous_response_not_found' };
@@ -125,7 +125,7 @@ describe('POST /v1/responses', () => {
     expect(await own.events()).toHaveLength(2);
   });
 
-  test('gives what could not be kept, and says so', async () => {
+  test('returns a response that can’t be stored with store: false', async () => {
     const failing = { ...store, put: () => Promise.reject(new Error('no database')) };
     const { create, call, events } = await setUp(answers, { kept: failing });
     expect(await create()).toMatchObject({ status: 'completed', store: false });
@@ -136,7 +136,7 @@ describe('POST /v1/responses', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  test('is not kept, and says so, where it is deleted while it is made', async () => {
+  test('returns a response that is deleted while in progress with store: false, and does not store it', async () => {
     const { call } = await setUp(async function* () {
       yield text('Hel');
       await deleted;
@@ -157,7 +157,7 @@ describe('POST /v1/responses', () => {
     expect(await store.get(wide.org, last?.response.id as string)).toBeUndefined();
   });
 
-  test('tells a failure in the middle of a stream as response.failed, settled, and keeps nothing', async () => {
+  test('ends a stream that fails with response.failed, settles it, and stores nothing', async () => {
     const { call, events } = await setUp(async function* () {
       yield text('Hel');
       throw new UpstreamFailed('upstream_error', 'broken');
@@ -168,7 +168,7 @@ describe('POST /v1/responses', () => {
     expect(await store.get(wide.org, last?.response.id as string)).toBeUndefined();
   });
 
-  test('is told in its own words what the runtime refuses', async () => {
+  test('uses its own field names in the errors of the runtime', async () => {
     const OriginalMessage = 'This model has a maximum context length of 9 tokens.';
     const { call } = await setUp(({ names }) => {
       throw toUpstreamError(Object.assign(new Error(), { name: 'ModelError', OriginalStatusCode: 400, OriginalMessage }), names);
@@ -176,7 +176,7 @@ describe('POST /v1/responses', () => {
     await expect(call({})).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
   });
 
-  test('names in a header what it leaves out', async () => {
+  test('lists ignored fields and tools in a header', async () => {
     const { call } = await setUp(answers);
     const { headers } = await call({ tools: [{ type: 'web_search' }], client_metadata: {} });
     expect(headers['x-sluice-ignored']).toBe('client_metadata, tools.web_search');
@@ -191,8 +191,8 @@ describe('POST /v1/responses', () => {
   });
 });
 
-describe('an item that is referred to', () => {
-  test('stands for itself, if it is in a response of the same organization', async () => {
+describe('an item reference', () => {
+  test('is replaced by the item, if it is in a response of the same organization', async () => {
     const { asked, invoke } = listening();
     const { create, call } = await setUp(invoke);
     const { output } = await create();
@@ -214,7 +214,7 @@ describe('an item that is referred to', () => {
     }
   });
 
-  test('may be one of the input, under the id that it is listed with', async () => {
+  test('can name an input item, with the id that it is listed with', async () => {
     const { asked, invoke } = listening();
     const { create, call } = await setUp(invoke);
     const { id } = await create({
@@ -227,11 +227,11 @@ describe('an item that is referred to', () => {
     const [first, second] = (listed.data as { id: string }[]).map((item) => ({ type: 'item_reference', id: item.id }));
     await create({ input: [first, { role: 'user', content: 'And?' }] });
     expect(asked.at(-1)?.messages).toEqual(['One', 'And?'].map((content) => ({ role: 'user', content })));
-    // An id of the caller's own does not say in which response the item is.
+    // An id that the caller chose does not tell which response has the item.
     await expect(call({ input: [second] })).rejects.toMatchObject({ status: 404, param: 'input[0].id' });
   });
 
-  test('as often as would be more than a body may hold is a 400', async () => {
+  test('is a 400 if it repeats more characters than a body may have', async () => {
     const { create, call } = await setUp(answers);
     const { id } = await create({ input: [{ role: 'user', content: 'a'.repeat(100_000) }] });
     const reference = { type: 'item_reference', id: `${(id as string).replace('resp_', 'item_')}_0` };
@@ -240,7 +240,7 @@ describe('an item that is referred to', () => {
     await expect(refer(50)).rejects.toMatchObject({ status: 400, param: 'input', message: expect.stringContaining('4000000 characters') });
   });
 
-  test('of too many responses at once is a 400', async () => {
+  test('is a 400 if there are references to too many responses', async () => {
     const { call } = await setUp(answers);
     const input = Array.from({ length: 33 }, (_, i) => ({ type: 'item_reference', id: `msg_${i}_0` }));
     await expect(call({ input })).rejects.toMatchObject({ status: 400, param: 'input' });

@@ -23,10 +23,10 @@ const made = (id: string, name = 'f') => ({ id, type: 'function', function: { na
 const tool = (id: string, content = 'done') => ({ role: 'tool', content, tool_call_id: id });
 
 const checkWith = (request: ResponsesRequest, of: Model): void =>
-  checkResponses(request, of, resolveMaxTokens(request.asked.max_output_tokens ?? undefined, of));
+  checkResponses(request, of, resolveMaxTokens(request.body.max_output_tokens ?? undefined, of));
 
 describe('a conversation of items', () => {
-  test('begins with the instructions, which are one system message with what follows of its kind', () => {
+  test('begins with the instructions, merged with the system messages after them', () => {
     expect(messages([{ role: 'developer', content: 'B' }, { role: 'system', content: 'C' }, user('Hi')], { instructions: 'A' })).toEqual([
       { role: 'system', content: 'A\n\nB\n\nC' },
       { role: 'user', content: 'Hi' },
@@ -43,14 +43,14 @@ describe('a conversation of items', () => {
     ]);
   });
 
-  test('has text and calls that came together in one message, in either order', () => {
+  test('has text and calls of one turn in one message, in either order', () => {
     const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Let me see.' }] };
     const expected = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Let me see.', tool_calls: [made('a')] }, tool('a')];
     expect(messages([user('Hi'), said, called('a'), result('a')])).toEqual(expected);
     expect(messages([user('Hi'), called('a'), said, result('a')])).toEqual(expected);
   });
 
-  test('keeps turns apart that results or texts keep apart', () => {
+  test('separates turns at results and texts', () => {
     expect(messages([user('Hi'), called('a'), result('a'), called('b'), result('b')])).toMatchObject([
       {},
       { tool_calls: [made('a')] },
@@ -66,7 +66,7 @@ describe('a conversation of items', () => {
     ]);
   });
 
-  test('has each result behind its call, wherever the caller has put it and however often an id is used', () => {
+  test('has each result after its call, wherever the caller has put it and however often an id is used', () => {
     expect(messages([user('Hi'), called('a'), user('Wait'), result('a')])).toEqual([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: null, tool_calls: [made('a')] },
@@ -82,15 +82,15 @@ describe('a conversation of items', () => {
     ]);
   });
 
-  test('reads reasoning from its content, else from its summary, and forgets one that nothing followed', () => {
+  test('reads reasoning from its content, else from its summary, and drops reasoning without output after it', () => {
     const summary = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] };
     expect(messages([user('Hi'), summary, { role: 'assistant', content: 'Ho' }])[1]).toMatchObject({ reasoning: 'Hm' });
     expect(messages([user('Hi'), summary, user('Well?')])).toHaveLength(2);
   });
 });
 
-describe('what the model is told beside the conversation', () => {
-  test('has chat’s names', () => {
+describe('the settings of a request', () => {
+  test('get the names of chat completions', () => {
     const tools = [{ type: 'function', name: 'f', description: 'F', parameters: { type: 'object' }, strict: true }, { type: 'web_search' }];
     const asked = { tools, tool_choice: { type: 'function', name: 'f' }, reasoning: { effort: 'minimal' }, temperature: 0.5, top_p: 1 };
     expect(toChat(read({ ...asked, text: { format: { type: 'json_object' } }, top_logprobs: 2 }))).toMatchObject({
@@ -105,7 +105,7 @@ describe('what the model is told beside the conversation', () => {
     });
   });
 
-  test('names what is left out', () => {
+  test('that have no effect are listed', () => {
     const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'n' }, { type: 'web_search' }, { type: 'function', name: 'f' }];
     const asked = { tools, include: ['reasoning.encrypted_content'], text: { verbosity: 'low' }, truncation: 'auto', client_metadata: {} };
     expect(ignoredResponsesFields(read(asked), model)).toEqual([
@@ -126,13 +126,13 @@ describe('what the model is told beside the conversation', () => {
     expect(ignoredResponsesFields(read(silent), model)).toEqual([]);
   });
 
-  test('refuses what the model cannot do under the name that the caller has used', () => {
+  test('that the model does not support are rejected with the caller’s field name', () => {
     const plain = { ...model, capabilities: { ...model.capabilities, tools: false, json_object: false } };
     expect(() => checkWith(read({ tools: [{ type: 'function', name: 'f' }] }), plain)).toThrow("'tools'");
     expect(() => checkWith(read({ text: { format: { type: 'json_object' } } }), plain)).toThrow("'text.format'");
   });
 
-  test('refuses more log probabilities than the end of a stream can say', () => {
+  test('can’t request more log probabilities than the final events can hold', () => {
     const large = { ...model, max_output_tokens: 30_000 };
     const check = (body: Record<string, unknown>) => () => checkWith(read(body), large);
     expect(check({ top_logprobs: 20, max_output_tokens: 900 })).not.toThrow();
@@ -146,12 +146,12 @@ describe('what the model is told beside the conversation', () => {
   });
 });
 
-describe('the window', () => {
+describe('the context window', () => {
   const window = (request: ResponsesRequest) =>
-    windowOf(request, model, resolveMaxTokens(request.asked.max_output_tokens ?? undefined, model));
+    windowOf(request, model, resolveMaxTokens(request.body.max_output_tokens ?? undefined, model));
 
-  test('is what the prompt leaves; only who asks for it loses older items', () => {
-    const plain = { askedTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
+  test('leaves the answer what the prompt does not use; older items are evicted only on request', () => {
+    const plain = { requestedTokens: 5, whenExceeded: 'truncate', maxPromptTokens: undefined };
     expect(window(read({ max_output_tokens: 5 }))).toMatchObject(plain);
     expect(window(read({ truncation: 'disabled' })).maxPromptTokens).toBeUndefined();
     expect(window(read({ truncation: 'auto' })).maxPromptTokens).toBe(900);

@@ -73,7 +73,7 @@ interface Answered {
   body: Record<string, unknown>;
 }
 
-/** A key of its own, and calls with it. */
+/** A new key, and calls with it. */
 const setUp = async (fields: Partial<TestKey> = {}, usage: UsageStore = database.usage) => {
   const { secret, key_id } = await createKey(database.limiters, { ...wide, ...fields });
   const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
@@ -106,7 +106,7 @@ const setUp = async (fields: Partial<TestKey> = {}, usage: UsageStore = database
 };
 
 describe('POST /tokenize', () => {
-  test('gives the tokens of a text, their number and the size of the window', async () => {
+  test('returns the tokens of a text, their number and the context length', async () => {
     const { call } = await setUp();
     const { status, headers, body } = await call('/tokenize', { prompt: 'The river, 漢字 🙂' });
     const tokens = local.encode('The river, 漢字 🙂', true);
@@ -124,13 +124,13 @@ describe('POST /tokenize', () => {
     expect((await call('/tokenize', { prompt: '', messages: null })).body).toMatchObject({ count: 0, tokens: [] });
   });
 
-  test('gives the strings of the tokens as the vocabulary has them, when they are asked for', async () => {
+  test('returns the tokens as the vocabulary spells them, if requested', async () => {
     const { call } = await setUp();
     const { body } = await call('/tokenize', { prompt: 'a river<|im_end|>', return_token_strs: true });
     expect(body.token_strs).toEqual(['a', 'Ġriver', '<|im_end|>']);
   });
 
-  test('gives the tokens of messages as the chat template renders them, up to where the answer begins or not', async () => {
+  test('returns the tokens of messages rendered with the chat template, with or without the start of the answer', async () => {
     const { call } = await setUp();
     const rendered = '<|im_start|>user\nWhat is a sluice?<|im_end|>\n';
     const tokensOf = async (body: object) => (await call('/tokenize', { messages, ...body })).body.tokens;
@@ -139,7 +139,7 @@ describe('POST /tokenize', () => {
     expect(await tokensOf({ add_generation_prompt: false })).toEqual(local.encode(rendered, false));
   });
 
-  test('asks for special tokens around a text but not around messages, unless it is told otherwise', async () => {
+  test('adds special tokens to a text but not to messages by default', async () => {
     const { call } = await setUp();
     const asked = async (body: object): Promise<unknown> => {
       await call('/tokenize', body);
@@ -151,7 +151,7 @@ describe('POST /tokenize', () => {
     expect(await asked({ messages, add_special_tokens: true })).toBe(true);
   });
 
-  test('takes messages in every form that a chat takes, and tools', async () => {
+  test('accepts messages in every form that chat completions accept, and tools', async () => {
     const { call } = await setUp();
     const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
     const history = [
@@ -172,7 +172,7 @@ describe('POST /tokenize', () => {
     expect(input.tools).toEqual(tools);
   });
 
-  test('names what it accepts without effect', async () => {
+  test('lists fields that have no effect', async () => {
     const { call } = await setUp();
     const { headers } = await call('/tokenize', { prompt: 'a', wombat: 1, chat_template_kwargs: {}, tools: [], n: null });
     expect(headers['x-sluice-ignored']?.split(', ').sort()).toEqual(['chat_template_kwargs', 'tools', 'wombat']);
@@ -180,7 +180,7 @@ describe('POST /tokenize', () => {
 });
 
 describe('POST /detokenize', () => {
-  test.each(['', 'The river, 漢字 🙂\n', '<|im_start|>user\n\uFEFFHi<|im_end|>'])('gives back the text %j', async (text) => {
+  test.each(['', 'The river, 漢字 🙂\n', '<|im_start|>user\n\uFEFFHi<|im_end|>'])('returns the text %j', async (text) => {
     const { call } = await setUp();
     const { tokens } = (await call('/tokenize', { prompt: text })).body;
     const { status, headers, body } = await call('/detokenize', { tokens, wombat: 1 });
@@ -192,7 +192,7 @@ describe('POST /detokenize', () => {
 /** A key for millions of tokens. */
 const large = { tokens_per_minute: 10_000_000, concurrency: 32, requests_per_minute: 600 };
 
-test('the most tokens that a reply has can be sent back, one more cannot', async () => {
+test('the most tokens that a reply can have can be sent back, one more can’t', async () => {
   const { call } = await setUp(large);
   const text = '\u0001'.repeat(240_000);
   const { tokens } = (await call('/tokenize', { prompt: text })).body as { tokens: number[] };
@@ -202,7 +202,7 @@ test('the most tokens that a reply has can be sent back, one more cannot', async
   await expect(call('/detokenize', { tokens: [...tokens, 1] })).rejects.toMatchObject(refused);
 });
 
-describe('what is wrong is a 400 that names it', () => {
+describe('an invalid request is a 400 that names the field:', () => {
   test.each([
     ['/tokenize', {}, 'prompt', /neither/],
     ['/tokenize', { prompt: 'a', messages }, 'prompt', /both/],
@@ -231,13 +231,13 @@ describe('what is wrong is a 400 that names it', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('a model without a tokenizer is an unsupported parameter', async () => {
+  test('a model without a tokenizer', async () => {
     const { call, events } = await setUp();
     await expect(call('/tokenize', { model: 'plain', prompt: 'a' })).rejects.toMatchObject({ code: 'unsupported_parameter' });
     expect(await events()).toEqual([]);
   });
 
-  test('and a text that would take too long', async () => {
+  test('a text that would take too long', async () => {
     const { call, events } = await setUp(large);
     const long = 'x'.repeat(400_001);
     const refused = (param: string) => ({ status: 400, param, message: expect.stringContaining('400000 bytes') });
@@ -246,14 +246,14 @@ describe('what is wrong is a 400 that names it', () => {
     expect(await events()).toEqual(Array(2).fill(expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })));
   });
 
-  test('and a text of too many tokens', async () => {
+  test('a text with too many tokens', async () => {
     const { call, events } = await setUp(large);
     await expect(call('/tokenize', { prompt: 'The river. '.repeat(200_000) })).rejects.toMatchObject({ status: 400, param: 'prompt' });
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
   });
 });
 
-test('the answers come in the order 401, 403, 400, 404, 429', async () => {
+test('errors come in the order 401, 403, 400, 404, 429', async () => {
   const limited = await setUp({ models: ['m', 'gone'], requests_per_minute: 0 });
   const narrow = await setUp({ models: ['another'] });
   for (const path of ['/tokenize', '/detokenize'] as const) {
@@ -269,11 +269,11 @@ test('the answers come in the order 401, 403, 400, 404, 429', async () => {
   expect([...(await limited.events()), ...(await narrow.events())]).toEqual([]);
 });
 
-describe('a request that was let in', () => {
+describe('an admitted request', () => {
   test.each([
     ['/tokenize', { prompt: 'a river' }],
     ['/detokenize', { tokens: [1, 2] }],
-  ] as const)('%s has one event that costs nothing, and frees its place and its tokens', async (path, body) => {
+  ] as const)('%s has one usage event that costs nothing, and releases its reservation', async (path, body) => {
     const { call, events, inFlight } = await setUp({ concurrency: 1, tokens_per_minute: 10 });
     for (let i = 0; i < 6; i++) expect((await call(path, body)).status).toBe(200);
     const event = {
@@ -292,7 +292,7 @@ describe('a request that was let in', () => {
     expect(await inFlight()).toBe(0);
   });
 
-  test('reserves the tokens that its text may have', async () => {
+  test('reserves the estimated tokens of its text', async () => {
     const { call } = await setUp({ tokens_per_minute: 10 });
     await expect(call('/tokenize', { prompt: 'x'.repeat(100) })).rejects.toMatchObject({ status: 429 });
     await expect(call('/tokenize', { messages: [{ role: 'user', content: 'x'.repeat(100) }] })).rejects.toMatchObject({ status: 429 });
@@ -300,7 +300,7 @@ describe('a request that was let in', () => {
   });
 
   test.each(['/tokenize', '/detokenize'] as const)(
-    '%s is settled when the tokenizer fails, which is a 503 that tells nothing',
+    '%s is settled if the tokenizer fails, with a 503 that reveals nothing',
     async (path) => {
       tokenizerFails();
       const { call, events, inFlight } = await setUp();
@@ -317,7 +317,7 @@ describe('a request that was let in', () => {
     },
   );
 
-  test('gets its answer also where the settlement fails, which is logged with the whole event', async () => {
+  test('gets its reply even if the settlement fails, which is logged with the whole event', async () => {
     const away = { ...database.usage, putIfAbsent: () => Promise.reject(new Error('away')) };
     const { call } = await setUp({}, away);
     expect((await call('/tokenize', { prompt: 'a' })).status).toBe(200);

@@ -13,14 +13,14 @@ const messages = [{ role: 'user' as const, content: 'Hi' }];
 const ofText = (body: object): TokenizeRequest => validate(TokenizeRequest, { model: 'm', ...body });
 
 describe('a request for tokens', () => {
-  test('has a prompt or messages, one of them; null is none', () => {
+  test('has either a prompt or messages; null counts as absent', () => {
     expect(() => ofText({ prompt: '' })).not.toThrow();
     expect(() => ofText({ prompt: null, messages })).not.toThrow();
     for (const body of [{}, { prompt: null }, { prompt: null, messages: null }, { prompt: '', messages }])
       expect(() => ofText(body)).toThrow(expect.objectContaining({ status: 400, param: 'prompt' }));
   });
 
-  test('takes null for every property that may be left out', () => {
+  test('accepts null for every optional field', () => {
     const nothing = { add_special_tokens: null, add_generation_prompt: null, return_token_strs: null, tools: null };
     expect(() => ofText({ prompt: 'a', ...nothing })).not.toThrow();
   });
@@ -36,13 +36,13 @@ describe('a request for tokens', () => {
     ['add_generation_prompt', 'no'],
     ['return_token_strs', []],
     ['model', ''],
-  ])('names %s where it cannot be taken', (param, value) => {
+  ])('is rejected with an error for an invalid %s', (param, value) => {
     const [field = ''] = param.split('[');
     const beside = field === 'messages' || field === 'prompt' ? {} : { messages };
     expect(() => ofText({ ...beside, [field]: value })).toThrow(expect.objectContaining({ status: 400, param }));
   });
 
-  test('ignores what is unknown or belongs to the other form, but for null', () => {
+  test('lists unknown fields and those of the other form as ignored, unless they are null', () => {
     const others = { wombat: { deep: 1 }, nothing: null, add_special_tokens: false, return_token_strs: true };
     const chatOnly = { tools: [], add_generation_prompt: false };
     expect(ignoredOfTokenize(ofText({ prompt: 'a', ...others, ...chatOnly })).sort()).toEqual(['add_generation_prompt', 'tools', 'wombat']);
@@ -50,7 +50,7 @@ describe('a request for tokens', () => {
   });
 });
 
-test('a request for text tells only its first wrong token, however many there are', () => {
+test('a detokenize request reports only its first invalid token, however many there are', () => {
   const ask = (tokens: unknown) => DetokenizeRequest.safeParse({ model: 'm', tokens });
   expect(ask([0, 1, 2 ** 53 - 1]).success).toBe(true);
   expect(ask([]).success).toBe(true);
@@ -59,7 +59,7 @@ test('a request for text tells only its first wrong token, however many there ar
   expect(ignoredOfDetokenize({ model: 'm', tokens: [], wombat: 1, nothing: null })).toEqual(['wombat']);
 });
 
-test('the replies are those of vLLM', () => {
+test('the replies have vLLM’s shapes', () => {
   expect(Object.keys(TokenizeReply.shape)).toEqual(['count', 'max_model_len', 'tokens', 'token_strs']);
   expect(Object.keys(DetokenizeReply.shape)).toEqual(['prompt']);
 });

@@ -46,7 +46,7 @@ describe.each(tokenizers)('%s', (_name, json) => {
   const library = new Tokenizer(json, {});
   const tokenizer = load(json);
 
-  test('encodes what the library encodes, with and without special tokens', () => {
+  test('encodes like the library, with and without special tokens', () => {
     fc.assert(
       fc.property(anyText, fc.boolean(), (text, add_special_tokens) =>
         expect(tokenizer.encode(text, add_special_tokens)).toEqual(library.encode(text, { add_special_tokens }).ids),
@@ -55,14 +55,14 @@ describe.each(tokenizers)('%s', (_name, json) => {
     );
   });
 
-  test('counts what it encodes', () => {
+  test('counts as many tokens as it encodes', () => {
     fc.assert(
       fc.property(anyText, (text) => expect(tokenizer.createCounter().count(text)).toBe(tokenizer.encode(text, false).length)),
       { numRuns: 100 },
     );
   });
 
-  test('decodes what the library decodes, whatever the order', () => {
+  test('decodes like the library, in any order', () => {
     const ids = [...library.get_vocab().values()];
     const anyIds = fc.array(fc.constantFrom(...ids, ...ids.slice(-3)), { minLength: 1, maxLength: 20 });
     const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
@@ -77,7 +77,7 @@ describe('our own model', () => {
   const tokenizer = load(withChanges({}));
   const container = loadContainerTokenizer();
 
-  test('gives every text back as it was', () => {
+  test('decodes every text to the original', () => {
     const wellFormed = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       anyText.map((text) => text.toWellFormed()),
@@ -90,17 +90,17 @@ describe('our own model', () => {
 
   test.each([
     ['no text', ''],
-    ['a mark of byte order', '\uFEFFa\uFEFF'],
-    ['faces', '👩🏽‍🚀 🇪🇺🙂'.repeat(10)],
+    ['a byte order mark', '\uFEFFa\uFEFF'],
+    ['emoji', '👩🏽‍🚀 🇪🇺🙂'.repeat(10)],
     ['a long text', 'Tell me about rivers.\n\n\t漢字 …  '.repeat(3_000)],
     ['one long word', 'ab'.repeat(50_000)],
-  ])('also %s', (_, text) => {
+  ])('decodes %s', (_, text) => {
     const ids = tokenizer.encode(text, true);
     expect(tokenizer.decode(ids)).toBe(text);
     expect(ids.map((id) => tokenizer.tokenOf(id))).toEqual(text === '' ? [] : new Tokenizer(withChanges({}), {}).encode(text).tokens);
   });
 
-  test('has the tokens that the container gives the same text, special tokens too', () => {
+  test('encodes like the container, including special tokens', () => {
     fc.assert(
       fc.property(anyText, (text) => expect(tokenizer.encode(text, true)).toEqual(container.encodePrompt(text))),
       { numRuns: 150 },
@@ -108,18 +108,18 @@ describe('our own model', () => {
     for (let id = 0; id <= container.vocabularySize; id++) expect(tokenizer.tokenOf(id) ?? '').toBe(container.vocabularyEntry(id));
   });
 
-  test('takes the spelling of a special token for that token', () => {
+  test('encodes the spelling of a special token as that token', () => {
     const { startOfTurn, endOfTurn, endOfText } = container.specials;
     expect(tokenizer.encode('<|im_start|><|im_end|><|endoftext|>', false)).toEqual([startOfTurn, endOfTurn, endOfText]);
     expect(tokenizer.decode([startOfTurn, endOfTurn, endOfText])).toBe('<|im_start|><|im_end|><|endoftext|>');
   });
 
-  test('ids that are none have no token', () => {
+  test('has no token for an unknown id', () => {
     expect([-1, 0.5, container.vocabularySize, 1e9].map((id) => tokenizer.tokenOf(id))).toEqual(Array(4).fill(undefined));
   });
 });
 
-test('a rendered prompt ends where the answer begins, or where the messages end', () => {
+test('a rendered prompt ends with the start of the answer, or with the messages', () => {
   const { render } = load(withChanges({}));
   fc.assert(
     fc.property(anyMessages, (messages) => {

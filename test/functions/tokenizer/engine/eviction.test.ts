@@ -4,7 +4,7 @@ import { createEviction } from '../../../../functions/tokenizer/engine/eviction.
 import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
 import { anyMessages } from './fixtures.ts';
 
-/** Every step of a conversation that is written as a letter a message: s, u, a, c (calls t), t (answers c). */
+/** Every step of a conversation, with one letter per message: s, u, a, c (calls t), t (answers c). */
 const stepsOf = (conversation: string): string[] => {
   const roles = { s: 'system', u: 'user', a: 'assistant', c: 'assistant', t: 'tool' } as const;
   let calls = 0;
@@ -27,25 +27,21 @@ const stepsOf = (conversation: string): string[] => {
   );
 };
 
-describe('a conversation gives way', () => {
+describe('a conversation is shortened', () => {
   test.each([
     ['turn by turn, from the oldest', 'suauau', ['suauau', 'suau', 'su']],
-    ['with each answer and exchange of a turn', 'ucttauau', ['ucttauau', 'uau', 'u']],
-    ['system messages staying wherever they are', 'susasuau', ['susasuau', 'sssuau', 'sssu']],
-    [
-      'exchange by exchange after the last message of the user, whose newest stays',
-      'uauctcttct',
-      ['uauctcttct', 'uctcttct', 'ucttct', 'uct'],
-    ],
-    ['never to an answer without its user', 'aauau', ['aauau', 'uau', 'u']],
-    ['to its last message where no user is in it', 'sactaa', ['sactaa', 'sctaa', 'saa', 'sa']],
-    ['not at all where it is one message', 'u', ['u']],
-    ['not at all where it has only system messages', 'sss', ['sss']],
+    ['with all answers, calls and results of a turn', 'ucttauau', ['ucttauau', 'uau', 'u']],
+    ['and keeps all system messages', 'susasuau', ['susasuau', 'sssuau', 'sssu']],
+    ['call by call after the last user message, and keeps the newest', 'uauctcttct', ['uauctcttct', 'uctcttct', 'ucttct', 'uct']],
+    ['never to an answer without its user message', 'aauau', ['aauau', 'uau', 'u']],
+    ['to its last message if it has no user message', 'sactaa', ['sactaa', 'sctaa', 'saa', 'sa']],
+    ['not at all if it has one message', 'u', ['u']],
+    ['not at all if it has only system messages', 'sss', ['sss']],
   ])('%s', (_name, conversation, steps) => {
     expect(stepsOf(conversation)).toEqual(steps);
   });
 
-  test('without parting a call from an answer that comes late', () => {
+  test('without separating a call from a late result', () => {
     const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
     const eviction = createEviction([
       { role: 'user', content: '0' },
@@ -58,7 +54,7 @@ describe('a conversation gives way', () => {
   });
 });
 
-test('every step of any conversation keeps to the rules, and each drops more than the one before', () => {
+test('every step of any conversation follows the rules, and drops more than the one before', () => {
   fc.assert(
     fc.property(anyMessages, (messages) => {
       const eviction = createEviction(messages);

@@ -8,11 +8,11 @@ import { anyMessages, encodedLength, texts } from './fixtures.ts';
 
 const tokenizer = loadTokenizer(texts);
 const json = JSON.parse(texts.tokenizer);
-/** Counted in one go, after rendering by hand. */
+/** Counts a prompt at once, rendered by hand. */
 const lengthOf = (messages: PromptMessage[]): number => encodedLength(json, tokenizer.render({ messages }));
 const pick = (messages: PromptMessage[], kept: number[]): PromptMessage[] => kept.map((index) => messages[index] as PromptMessage);
 
-test('a prompt without a bound is only counted, exactly', () => {
+test('without a limit a prompt is only counted, exactly', () => {
   fc.assert(
     fc.property(anyMessages, (messages) => {
       expect(fitPrompt(tokenizer, { messages }, null)).toEqual({ prompt_tokens: lengthOf(messages), kept: null });
@@ -20,7 +20,7 @@ test('a prompt without a bound is only counted, exactly', () => {
   );
 });
 
-test('what is kept has exactly the told length, is within the bound if that can be, and no more was dropped than had to be', () => {
+test('the kept messages have the returned length, fit the limit if possible, and no more than necessary was dropped', () => {
   fc.assert(
     fc.property(anyMessages, fc.integer({ min: 1, max: 300 }), (messages, bound) => {
       const { prompt_tokens, kept } = fitPrompt(tokenizer, { messages }, bound);
@@ -34,12 +34,12 @@ test('what is kept has exactly the told length, is within the bound if that can 
   );
 });
 
-test('a special token in the template is one token, and nothing is put before what the template writes', () => {
+test('a special token in the template is one token, and no token is added before the rendered prompt', () => {
   const words = encodedLength(json, 'user\nHello.') + encodedLength(json, '\n') + encodedLength(json, 'assistant\n');
   expect(countPrompt(tokenizer, { messages: [{ role: 'user', content: 'Hello.' }] })).toBe(words + 3);
 });
 
-test('tools and variables of the template are counted with it', () => {
+test('tools and template variables are counted, too', () => {
   const withTools = loadTokenizer({ ...texts, chatTemplate: '{{ tools | tojson }}{{ messages[0].content }}{{ mood }}' });
   const messages: PromptMessage[] = [{ role: 'user', content: 'Hi' }];
   const tools = [{ type: 'function', function: { name: 'look' } }];
@@ -47,7 +47,7 @@ test('tools and variables of the template are counted with it', () => {
   expect(countPrompt(withTools, { messages, tools, variables: { mood: 'calm' } })).toBe(encodedLength(json, rendered));
 });
 
-test('a hundred thousand tokens are shortened while only what stays is encoded', () => {
+test('a hundred thousand tokens are truncated while only the kept part is encoded', () => {
   const story = 'The river carries its boats past the quay, slowly, and the keeper opens the gate. ';
   const messages: PromptMessage[] = Array.from({ length: 201 }, (_, i) => ({
     role: i % 2 === 0 ? 'user' : 'assistant',

@@ -7,7 +7,7 @@ import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, '../../../../infra/container/model');
 
-/** The tokenizer of the local run's model, and a template of the ChatML form. */
+/** The tokenizer of the local run's model, and a ChatML template. */
 export const texts = {
   tokenizer: readFileSync(path.join(CONTAINER_MODEL, 'tokenizer.json'), 'utf8'),
   chatTemplate: `{%- for message in messages -%}
@@ -23,10 +23,10 @@ export const texts = {
 /** A tokenizer.json, with changes. */
 export const withChanges = (changes: object): object => ({ ...JSON.parse(texts.tokenizer), ...changes });
 
-/** The tokenizer that is made of a tokenizer.json. */
+/** Loads a tokenizer from a tokenizer.json. */
 export const load = (json: object): LoadedTokenizer => loadTokenizer({ ...texts, tokenizer: JSON.stringify(json) });
 
-/** The length of a text in one go, as the library has it. */
+/** The number of tokens of a text, encoded at once by the library. */
 export const encodedLength = (json: object, text: string): number =>
   new Tokenizer(json, {}).encode(text, { add_special_tokens: false }).ids.length;
 
@@ -70,7 +70,7 @@ export const sentencePiece = (changes: object = {}): object => ({
   ...changes,
 });
 
-/** Texts in which added tokens, words, white space and letters of every kind meet. */
+/** Texts with added tokens, words, white space and letters of every kind side by side. */
 export const anyText = fc
   .array(
     fc.oneof(
@@ -82,7 +82,7 @@ export const anyText = fc
   )
   .map((parts) => parts.join(''));
 
-/** Conversations, sensible or not: calls and answers that may not match, system messages anywhere. */
+/** Conversations, sensible or not: calls and results may not match, system messages can be anywhere. */
 export const anyMessages: fc.Arbitrary<PromptMessage[]> = fc.array(
   fc.oneof(
     fc.record({ role: fc.constantFrom('system', 'user', 'user', 'assistant'), content: fc.lorem({ maxCount: 8 }) }),

@@ -31,18 +31,18 @@ describe('a chat template gets', () => {
     expect(render('{{ bos_token }}{{ eos_token }}{{ pad_token }}', {}, config)).toBe('<s></s>');
   });
 
-  test('its variables, but none in place of what the prompt or the language has', () => {
+  test('its variables, which can’t replace those of the prompt or the language', () => {
     const variables = { mood: 'calm', messages: [], add_generation_prompt: false, range: 'no', raise_exception: 'no' };
     const template = '{{ mood }}{{ messages | length }}{{ add_generation_prompt }}{{ range(2) | length }}';
     expect(render(template, { variables })).toBe('calm1True2');
   });
 
-  test('no tools where there are none', () => {
+  test('no tools if there are none', () => {
     expect(render('{% if tools is not none %}tools{% endif %}{{ tools is defined }}')).toBe('True');
   });
 });
 
-test('a template of tokenizer_config.json serves where there is no file of its own; of several the default', () => {
+test('the template of tokenizer_config.json is used if there is no template file; of several, the default', () => {
   const load = (chat_template: unknown) => loadTokenizer({ tokenizer: texts.tokenizer, config: JSON.stringify({ chat_template }) });
   const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
   expect(load('one').render(prompt)).toBe('one');
@@ -54,7 +54,7 @@ test('a template of tokenizer_config.json serves where there is no file of its o
   ).toBe('three');
 });
 
-test('a template that refuses the messages says why in its own words', () => {
+test('a template that rejects the messages reports its own reason', () => {
   const refuse = (): string => render("{{ raise_exception('Roles must alternate.') }}");
   expect(refuse).toThrow(TemplateRefused);
   expect(refuse).not.toThrow(TemplateFailed);
@@ -65,7 +65,7 @@ test.each([
   ['{{ messages | weird }}', 'weird'],
   ['{{ messages[0].nothing.at.all() }}', 'not a function'],
   ["{%- for tool in tools %}{{ '// ' + tool.description }}{% endfor %}", 'undefined'],
-])('a template that breaks says so without words of its own, which are its cause (%s)', (source, words) => {
+])('a template that fails reports no details, which are in its cause (%s)', (source, words) => {
   const fail = (): string => render(source, { tools: [{ name: 'look' }] });
   expect(fail).toThrow(TemplateFailed);
   expect(fail).toThrow('it cannot be rendered with these messages, tools and tool call arguments.');

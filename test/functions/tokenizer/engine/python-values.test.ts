@@ -4,7 +4,7 @@ import { createRenderPrompt } from '../../../../functions/tokenizer/engine/chat-
 
 /**
  * Rendered by jinja2 3.1.6 in Python 3.11, with the environment of transformers' `apply_chat_template`: ImmutableSandboxedEnvironment, trim_blocks,
- * lstrip_blocks, loopcontrols, a `tojson` that escapes nothing. `expressions` has one rendered text for each of `texts`, which is `s` in it.
+ * lstrip_blocks, loopcontrols, a `tojson` that escapes nothing. `expressions` has one rendered text for each of `texts`, the value of `s`.
  */
 const recorded = JSON.parse(readFileSync(new URL('python-templates.json', import.meta.url), 'utf8')) as {
   texts: string[];
@@ -32,7 +32,7 @@ describe('a template renders as in Python', () => {
     },
   );
 
-  test('and takes no longer than its text is long', () => {
+  test('in linear time', () => {
     const text = `${' '.repeat(2_000_000)}${'x'.repeat(10)}${'\n'.repeat(2_000_000)}`;
     const before = process.cpuUsage();
     expect(render("{{ s.strip() }}{{ s.strip(' \\n') | length }}{{ s | trim }}", { s: text })).toBe(`${'x'.repeat(10)}10${'x'.repeat(10)}`);
@@ -40,7 +40,7 @@ describe('a template renders as in Python', () => {
     expect((user + system) / 1_000).toBeLessThan(3_000);
   });
 
-  test('a filter of a filter is looked at once', () => {
+  test('and evaluates nested filters once', () => {
     const nested = '| trim | string '.repeat(40);
     expect(render(`{% macro m() %}a{% endmacro %}{{ m() ${nested} }}`, {})).toBe('a');
   });

@@ -6,7 +6,7 @@ import { encodedLength, load, sentencePiece, withChanges } from './fixtures.ts';
 
 const normalizing = withChanges({ normalizer: { type: 'NFC' } });
 
-/** Of a call, in milliseconds of CPU. */
+/** The CPU time of a call, in milliseconds. */
 const cpuMs = (work: () => unknown): number => {
   const before = process.cpuUsage();
   work();
@@ -20,7 +20,7 @@ describe('a text with too many combining marks in a row', () => {
   test.each([
     ['marks', '\u0301'],
     ['marks of two halves', '\u{1E8D0}'],
-  ])('of %s is refused, one with as many as may be is not', (_, mark) => {
+  ])('of %s is rejected, one with the maximum is not', (_, mark) => {
     const { encode, createCounter } = load(normalizing);
     expect(() => createCounter().count(runOf(1_025, mark))).toThrow(TextRefused);
     expect(() => encode(runOf(1_025, mark), true)).toThrow('more than 1024 combining marks in a row');
@@ -28,19 +28,19 @@ describe('a text with too many combining marks in a row', () => {
     expect(createCounter().count(runOf(1_024, mark).repeat(3))).toBe(encodedLength(normalizing, runOf(1_024, mark).repeat(3)));
   });
 
-  test('is refused at once', () => {
+  test('is rejected at once', () => {
     const { createCounter } = load(normalizing);
     const many = `a${'\u0301'.repeat(150_000)}${'\u0323'.repeat(150_000)}`;
     const refuse = () => expect(() => createCounter().count(many)).toThrow(TextRefused);
     expect(cpuMs(refuse)).toBeLessThan(500);
   });
 
-  test('is taken by a tokenizer that does not normalize', () => {
+  test('is accepted by a tokenizer that does not normalize', () => {
     expect(load(withChanges({})).createCounter().count(runOf(5_000))).toBe(encodedLength(withChanges({}), runOf(5_000)));
   });
 });
 
-describe('a text of very long words', () => {
+describe('a text with very long words', () => {
   const words = (...lengths: number[]): string => lengths.map((length) => 'x'.repeat(length)).join('\n');
 
   test.each([
@@ -48,13 +48,13 @@ describe('a text of very long words', () => {
     ['several', words(150_000, 150_000, 100_001)],
     ['letters of three bytes', '\u6f22'.repeat(133_334)],
     ['several between added tokens', words(200_000, 200_001).replace('\n', '<|im_end|>')],
-  ])('is refused (%s)', (_, text) => {
+  ])('is rejected (%s)', (_, text) => {
     const { encode, createCounter } = load(withChanges({}));
     expect(() => createCounter().count(text)).toThrow(TextRefused);
     expect(() => encode(text, true)).toThrow('400000');
   });
 
-  test('is taken up to a bound, for each question anew', () => {
+  test('is accepted up to a limit, separately for each question', () => {
     const { encode, createCounter } = load(withChanges({}));
     const counter = createCounter();
     expect(counter.count(words(400_000))).toBe(400_000);
@@ -63,18 +63,18 @@ describe('a text of very long words', () => {
     expect(encode(words(200_000, 200_000), true)).toHaveLength(400_001);
   });
 
-  test('is no text of many words, however long it is', () => {
+  test('does not include a text of many short words, however long it is', () => {
     expect(load(withChanges({})).createCounter().count('x'.repeat(16_000).concat('\n').repeat(60))).toBe(60 * 16_001);
   });
 
-  test('is refused by a tokenizer that takes a text for one word', () => {
+  test('is rejected by a tokenizer that treats a text as one word', () => {
     const unigram = { type: 'Unigram', unk_id: 0, vocab: [['<unk>', 0], ['x', -1]] }; // biome-ignore format: pairs
     const json = sentencePiece({ normalizer: null, model: unigram });
     expect(() => load(json).createCounter().count('x'.repeat(400_001))).toThrow(TextRefused);
   });
 });
 
-describe('what is remembered of words', () => {
+describe('the word cache', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const heapMb = (): number => {
@@ -84,7 +84,7 @@ describe('what is remembered of words', () => {
   const rareLetters = (length: number): string =>
     String.fromCharCode(...Array.from({ length }, () => 0x4e00 + Math.floor(Math.random() * 20_000)));
 
-  test.each([63, 80])('takes no more than some 15 MB, also of words of %i rare letters', (length) => {
+  test.each([63, 80])('needs about 15 MB at most, even for words of %i rare letters', (length) => {
     const { createCounter } = load(withChanges({}));
     const before = heapMb();
     let most = 0;

@@ -7,7 +7,7 @@ const gpt2 = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, u
 const digits = { type: 'Digits', individual_digits: true };
 const spelling = { ...gpt2, use_regex: false };
 
-describe('a counter counts what the whole text is encoded to', () => {
+describe('a counter counts like an encoding of the whole text', () => {
   test.each([
     ['a byte-level tokenizer', withChanges({})],
     ['one whose first stage knows the words itself', withChanges({ pre_tokenizer: gpt2 })],
@@ -24,7 +24,7 @@ describe('a counter counts what the whole text is encoded to', () => {
     );
   });
 
-  test('also where merges would cross the beginning of a word', () => {
+  test('even if merges would cross the start of a word', () => {
     const { model } = sentencePiece() as { model: { vocab: object; merges: string[] } };
     const vocab = { ...model.vocab, 'a\u2581': 900 };
     const json = sentencePiece({ model: { ...model, vocab, merges: ['a \u2581', ...model.merges] } });
@@ -32,7 +32,7 @@ describe('a counter counts what the whole text is encoded to', () => {
   });
 });
 
-test('a bound is told from the count exactly, in any order of questions', () => {
+test('a limit is compared with the exact count, in any order of calls', () => {
   const json = withChanges({});
   const createCounter = load(json).createCounter;
   fc.assert(
@@ -45,7 +45,7 @@ test('a bound is told from the count exactly, in any order of questions', () => 
   );
 });
 
-test('more words than are remembered are counted all the same', () => {
+test('counts more words than fit into the cache', () => {
   const json = withChanges({});
   const createCounter = load(json).createCounter;
   const letters = (n: number): string => [...n.toString(4)].map((digit) => 'abcd'[Number(digit)]).join('');
