@@ -5,7 +5,7 @@ import { jsonReply } from '../../shared/http/reply.ts';
 import type { Routes } from '../../shared/http/router.ts';
 
 /** What the host says of itself: nobody needs to log in for it. */
-export interface Service {
+interface Service {
   reference: ReturnType<typeof createReference>;
   /** Fails when what every request needs does not answer. */
   probe: () => Promise<unknown>;

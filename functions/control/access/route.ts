@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import type { ControlOperation as RouteFacts } from '../../../shared/hosts/control-operation.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
@@ -7,7 +6,7 @@ import { readJsonBody } from '../../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { type Actor, requireRole } from './actor.ts';
+import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
 import { type Caller, callerOf } from './origin.ts';
 
 type BodyOf<Facts extends RouteFacts> = Facts['body'] extends { schema: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
@@ -22,11 +21,11 @@ export interface SignedIn {
 export interface RouteDependencies<User extends SignedIn = SignedIn> {
   /** The user who sent a request. @throws 401 */
   authenticate: (event: ApiEvent) => Promise<User>;
-  organizations: { get: (id: string) => Promise<{ status: 'active' | 'suspended' }> };
+  organizations: OrganizationStatuses;
 }
 
-/** What a route's rule is given, all of it checked. `User`: what `authenticate` tells of the user, where the route is not public. */
-export type Call<Deps, User extends SignedIn, Facts extends RouteFacts> = (Facts['role'] extends 'public' ? object : User) & {
+/** What a route's rule receives, all of it checked. `User`: what `authenticate` returns, unless the route is public. */
+type Call<Deps, User extends SignedIn, Facts extends RouteFacts> = (Facts['role'] extends 'public' ? object : User) & {
   deps: Deps;
   body: BodyOf<Facts>;
   query: QueryOf<Facts>;
@@ -48,10 +47,8 @@ const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiE
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
   requireRole(actor, facts.role);
-  if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null) {
-    const { status } = await deps.organizations.get(actor.organization);
-    if (status === 'suspended') throw new OrganizationSuspended();
-  }
+  if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)
+    await requireActive(deps.organizations, actor.organization);
   return signedIn;
 };
 
