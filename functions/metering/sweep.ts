@@ -12,7 +12,7 @@ import type { UsageStore } from '../../shared/usage/usage-store.ts';
 /** After an outage the sweep catches up, at most this many epochs in one run. */
 const MAX_EPOCHS_A_RUN = 200;
 
-export interface Sweep {
+interface Sweep {
   limiters: LimiterStore;
   usage: UsageStore;
   now: () => number;

@@ -55,7 +55,7 @@ const recomputeDay = async ({ rollups }: Rollups, of: KeyDay): Promise<void> => 
  * Why, although no query is a snapshot and consumers overtake each other: events are only ever added, and whatever a consumer
  * counts into a row are events of that row. So a row whose `n` is the number of its events holds all of them, and nothing may
  * replace it, because a row gives way only to one with a greater `n`. Until then a row may lack events, also some that another consumer
- * had seen. But the consumer that is told of a bucket's last event asks after that event was stored, consistently, and so counts all of them:
+ * had seen. But the consumer that receives a bucket's last event queries after that event was stored, consistently, and so counts all of them:
  * either its put is done, or a row with as many, the same, is there already. The day follows in the same way: each consumer reads it after its puts, also after
  * those that were refused, so whoever completes the last of its buckets, or repeats that after a death between the two steps, reads only whole ones.
  * @throws AggregateError when some could not be made; all others are

@@ -62,7 +62,7 @@ const options = {
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
 
-export type Command = { stack: string /** Who does it, by the name in the audit log. */; actor: string } & (
+export type Command = { stack: string /** The operator's name in the audit log. */; actor: string } & (
   | { command: 'publish-model'; model: Model; tokenizer: TokenizerTexts | undefined }
   | { command: 'create-key'; key: NewApiKey & { organization: string } }
   | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
@@ -72,10 +72,10 @@ export type Command = { stack: string /** Who does it, by the name in the audit 
   | { command: 'bootstrap'; email: string }
 );
 
-/** A model as a file has it: its versions are counted where it is stored. */
+/** A model in a file, without the version that its store counts. */
 const ModelFile = Model.omit({ version: true });
 
-/** A mistake in the command line: told without a stack trace. */
+/** A mistake in the command line, shown without a stack trace. */
 export class UsageError extends Error {}
 
 /** The command that the arguments ask for, checked whole before anything is done. */
@@ -163,7 +163,7 @@ const readText = (file: string): string => {
   }
 };
 
-/** The model's own files, made sure to be of use. */
+/** The model's own files, checked. */
 const readTokenizer = (files: {
   tokenizer?: string;
   'tokenizer-config'?: string;
@@ -187,7 +187,7 @@ const readTokenizer = (files: {
   return texts;
 };
 
-/** A model file; what it need not say is filled in. */
+/** A model file, with its defaults. */
 const readJson = (file: string, nowMs: number): unknown => {
   const text = readText(file);
   try {

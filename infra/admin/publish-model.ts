@@ -5,11 +5,11 @@ import type { Model } from '../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { editedPrices } from '../../shared/prices/price.ts';
 
-export interface PublishDependencies extends AuditDependencies {
+interface PublishDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
-/** Prices that were published before and are not there any more, or with other figures. */
+/** Prices that were published before, and are missing now or have other figures. */
 export class PricesEdited extends Error {
   constructor(versions: readonly string[]) {
     super(`Prices are never edited, because usage events name them: keep ${versions.join(', ')} as published and add a version.`);
@@ -17,9 +17,9 @@ export class PricesEdited extends Error {
 }
 
 /**
- * Writes a shared model as an operator has it in a file, in place of one that is there, and without asking its targets. What the file does not
- * say of the tokenizer and the deprecation stays. The data plane follows within 30 s.
- * @throws PricesEdited; 412 where another change came in between
+ * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or deprecation that the file does not have
+ * stays. The data plane follows within 30 s.
+ * @throws PricesEdited; 412 where another change came first
  */
 export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {
   const before = await deps.models.get(SERVERLESS_POOL, model.name);

@@ -8,7 +8,7 @@ import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts'
 import { prefixes } from '../../shared/ids/id.ts';
 import { type Bucket, bucketStarts, type KeyDay } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { createRollupStore, type Rollup, type Row, rowId, shardsOf } from '../../shared/usage/rollup-store.ts';
+import { createRollupStore, leastShardsOf, type Rollup, type Row, rowId } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 
 /** What a rebuilt day holds, and how far the stored totals were from it. */
@@ -60,7 +60,7 @@ export const rebuild = async (deps: Rollups, day: string, keys: readonly KeyShar
 const rebuildKey = async (deps: Rollups, of: KeyDay, shards: number, nowMs: number, report: RebuildReport): Promise<void> => {
   const stored = new Map((await Array.fromAsync(deps.rollups.listRows(of))).map((row) => [rowId(row.key), row]));
   // A key may have had more shards that day than it has now.
-  const most = Math.max(shards, ...[...stored.values()].map(shardsOf));
+  const most = Math.max(shards, ...[...stored.values()].map(leastShardsOf));
   const { whole, late } = await rollUpKey(deps, of, most, nowMs);
   for (const [id, rollup] of whole) {
     if (rollup.bucket) {

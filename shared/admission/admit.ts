@@ -10,7 +10,7 @@ import { limitHeaders } from './rate-limits.ts';
 import { isMoneyRefusal } from './refusal.ts';
 import { endReservations, type Reservation } from './reservation.ts';
 import type { Used } from './reservation-end.ts';
-import { type Ask, exactRefusal, type Known, type Limiters, type RefusedBy, type Reserved, reserve } from './reserve.ts';
+import { exactRefusal, type Known, type Limiters, type RefusedBy, type RequestedReservation, type Reserved, reserve } from './reserve.ts';
 import type { PresentedKey } from './secret.ts';
 import { shardId, shardOf } from './shards.ts';
 
@@ -121,7 +121,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
   for (const [tried, shard] of shardOrder(requestId, usableShardsOf(base)).entries()) {
     if (refused && tried >= MAX_SHARDS_TRIED && !isMoneyRefusal(refused.refusal)) break;
     const limiterId = shardId(key.keyId, shard);
-    const ask: Ask<KeyItem> = {
+    const requested: RequestedReservation<KeyItem> = {
       limiterId,
       requestId,
       tokens,
@@ -133,7 +133,8 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
         return opening;
       },
     };
-    const result = remembered(limiters, limiterId, request) ?? (await reserve(limiters, ask, knownShard(limiters, limiterId, opened)));
+    const result =
+      remembered(limiters, limiterId, request) ?? (await reserve(limiters, requested, knownShard(limiters, limiterId, opened)));
     roundTrips += result.roundTrips;
     if ('entry' in result) return { ...result, roundTrips };
     if (!refused || result.refusal.retryAfterMs < refused.refusal.retryAfterMs) refused = result;
@@ -155,8 +156,8 @@ const reserveOrganization = async (
   const isKnown = seen?.item !== undefined && (seen.item.status === 'active' || now() - seen.seenAtMs < REFUSAL_MS);
   const item = isKnown ? seen.item : await store.get(organization);
   if (!isKnown) cache.set(organization, item, now());
-  const ask = { limiterId: organization, requestId, tokens, holdNanos: maxCostNanos, linkOf: () => key.id, check: checkOrganization };
-  const result = await reserve(limiters, ask, { item, isExact: !isKnown });
+  const requested = { limiterId: organization, requestId, tokens, holdNanos: maxCostNanos, linkOf: () => key.id, check: checkOrganization };
+  const result = await reserve(limiters, requested, { item, isExact: !isKnown });
   const roundTrips = result.roundTrips + (isKnown ? 0 : 1);
   if ('entry' in result) return { ...result, roundTrips };
   throw rejection('organization', request, result, key);

@@ -33,7 +33,7 @@ const waitHeaders = (retryAfterMs: number): Record<string, string> => ({
 });
 
 /** A rate limit: 429, with the wait in whole seconds and in milliseconds. */
-export class RateLimited extends ApiError {
+class RateLimited extends ApiError {
   constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
     const wait = waitHeaders(retryAfterMs);
     super({
@@ -46,8 +46,8 @@ export class RateLimited extends ApiError {
   }
 }
 
-/** A request that is larger than the whole limit: waiting does not help, so clients are told not to retry. */
-export class RequestExceedsLimit extends ApiError {
+/** A request that is larger than the whole limit: waiting does not help, so clients must not retry. */
+class RequestExceedsLimit extends ApiError {
   constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
     const message =
       dimension === 'tokens'
@@ -69,7 +69,7 @@ const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
 
 /** There is enough money, but requests in flight hold it until they end: 429, worth a retry. */
-export class MoneyHeld extends ApiError {
+class MoneyHeld extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     super({
       status: 429,
@@ -82,7 +82,7 @@ export class MoneyHeld extends ApiError {
 }
 
 /** The money is spent: 429 as OpenAI sends it; repeating the request does not help. */
-export class InsufficientQuota extends ApiError {
+class InsufficientQuota extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
     super({

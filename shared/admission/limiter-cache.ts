@@ -7,7 +7,7 @@ const MAX_REFUSAL_MS = 5_000;
 /** A refusal that ends with some request can end at any moment: this only holds off a storm. */
 const REQUEST_REFUSAL_MS = 100;
 
-export interface Seen {
+interface Seen {
   item: LimiterItem | undefined;
   seenAtMs: number;
 }

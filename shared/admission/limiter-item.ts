@@ -2,7 +2,7 @@ import { requestTimeMs } from '../ids/request-id.ts';
 import type { Limits, Period, RateLimits } from './limits.ts';
 import { type Entry, readEntry, type StoredEntry } from './reservation-entry.ts';
 import type { Usage, Window } from './sliding-window.ts';
-import { type Budget, dayOf, type Money, monthOf } from './spending.ts';
+import { type Budget, dayNumberOf, type Money, monthOf } from './spending.ts';
 
 /** Nano-dollars at rest: a number, or a bigint where a number would not be exact. */
 export type StoredNanos = number | bigint;
@@ -128,7 +128,7 @@ export const usageOf = (item: LimiterItem, minute: number): Usage => ({
 type MoneyCounters = Record<Period, `d${number}` | `m${number}` | 'spent'>;
 
 /** The attributes that count money at an instant. */
-export const moneyCountersAt = (ms: number): MoneyCounters => ({ day: `d${dayOf(ms)}`, month: `m${monthOf(ms)}`, total: 'spent' });
+export const moneyCountersAt = (ms: number): MoneyCounters => ({ day: `d${dayNumberOf(ms)}`, month: `m${monthOf(ms)}`, total: 'spent' });
 
 /** The attributes that count what a request spends, by the time in its id, which is also the day that it is billed on. */
 export const moneyCountersOf = (requestId: string): MoneyCounters => moneyCountersAt(requestTimeMs(requestId));

@@ -1,7 +1,7 @@
 import { type LimiterItem, moneyCountersOf } from './limiter-item.ts';
 import type { Entry } from './reservation-entry.ts';
 import { minuteOf } from './sliding-window.ts';
-import { dayOf, monthBefore, monthOf } from './spending.ts';
+import { dayNumberOf, monthBefore, monthOf } from './spending.ts';
 
 /** Counters of earlier minutes than this no longer count, and are removed when a request ends. */
 const KEPT_MINUTES = 3;
@@ -49,7 +49,7 @@ export interface Ending {
 const isStale = (counter: string, nowMs: number): boolean => {
   const time = Number(counter.slice(1));
   if (/^[rt]\d+$/.test(counter)) return time < minuteOf(nowMs) - KEPT_MINUTES;
-  if (/^d\d+$/.test(counter)) return time < dayOf(nowMs) - KEPT_DAYS;
+  if (/^d\d+$/.test(counter)) return time < dayNumberOf(nowMs) - KEPT_DAYS;
   return /^m\d+$/.test(counter) && time < monthBefore(monthOf(nowMs));
 };
 

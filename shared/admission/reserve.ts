@@ -35,7 +35,7 @@ export interface Limiters {
 }
 
 /** A request's reservation, before it is planned for an image of the limiter. */
-export interface Ask<Item extends LimiterItem> {
+export interface RequestedReservation<Item extends LimiterItem> {
   limiterId: string;
   requestId: string;
   /** Tokens to reserve out of the tokens-per-minute limit. */
@@ -68,14 +68,14 @@ export interface RefusedBy<Item> {
   roundTrips: number;
 }
 
-type AskedItem = Pick<Ask<LimiterItem>, 'requestId' | 'tokens' | 'holdNanos'>;
+type RequestedAmounts = Pick<RequestedReservation<LimiterItem>, 'requestId' | 'tokens' | 'holdNanos'>;
 
-const holdFor = (item: LimiterItem, { holdNanos }: AskedItem): bigint => (countsMoney(item) ? holdNanos() : 0n);
+const holdFor = (item: LimiterItem, { holdNanos }: RequestedAmounts): bigint => (countsMoney(item) ? holdNanos() : 0n);
 
 /** Why a request does not fit an image, if it does not. Money that is spent comes before limits that last a minute. */
-export const exactRefusal = (item: LimiterItem, ask: AskedItem, nowMs: number): Refusal | undefined => {
-  const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, ask.requestId), ask.holdNanos(), nowMs) : undefined;
-  const rate = refusalOf(rateLimitsOf(item), usageOf(item, minuteOf(nowMs)), tokensToReserve(item, ask.tokens), nowMs);
+export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {
+  const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, requested.requestId), requested.holdNanos(), nowMs) : undefined;
+  const rate = refusalOf(rateLimitsOf(item), usageOf(item, minuteOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
   return money && !money.isHeld ? money : (rate ?? money);
 };
 
@@ -106,27 +106,27 @@ const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact:
 /** The write and the bounds that prove it; undefined where a bound would be negative, and must not be sent. */
 const planOf = <Item extends LimiterItem>(
   item: Item,
-  ask: Ask<Item>,
+  requested: RequestedReservation<Item>,
   { clock, admittedAtMs, isExact }: { clock: number; admittedAtMs: number; isExact: boolean },
 ): ReservationPlan | undefined => {
-  const tokens = tokensToReserve(item, ask.tokens);
-  const holdNanos = holdFor(item, ask);
+  const tokens = tokensToReserve(item, requested.tokens);
+  const holdNanos = holdFor(item, requested);
   const minute = countsMinutes(item) ? minuteBounds(item, tokens, clock, isExact) : undefined;
   if (countsMinutes(item) && !minute) return undefined;
   const budgets: ReservationPlan['budgets'] = {};
-  for (const { period, limitNanos } of budgetsOf(item, ask.requestId)) {
+  for (const { period, limitNanos } of budgetsOf(item, requested.requestId)) {
     if (limitNanos < holdNanos) return undefined;
     budgets[period] = limitNanos - holdNanos;
   }
   return {
-    limiterId: ask.limiterId,
-    requestId: ask.requestId,
+    limiterId: requested.limiterId,
+    requestId: requested.requestId,
     entry: {
       admittedAtMs,
       tokens: minute && tokens,
       holdNanos,
       isFromCredit: isPrepaid(item) && holdNanos > 0n,
-      link: ask.linkOf(item),
+      link: requested.linkOf(item),
     },
     cfg: item.cfg,
     concurrency: rateLimitsOf(item).concurrency,
@@ -159,13 +159,13 @@ const undoUnknown = async (store: LimiterStore, plans: readonly ReservationPlan[
  */
 export const reserve = async <Item extends LimiterItem>(
   limiters: Limiters,
-  ask: Ask<Item>,
+  requested: RequestedReservation<Item>,
   known: Known,
 ): Promise<Reserved<Item> | RefusedBy<Item>> => {
   const unknown: ReservationPlan[] = [];
   let result: Reserved<Item> | RefusedBy<Item> | undefined;
   try {
-    result = await tryToReserve(limiters, ask, known, unknown);
+    result = await tryToReserve(limiters, requested, known, unknown);
     return result;
   } finally {
     if (!result || 'refusal' in result) await undoUnknown(limiters.store, unknown);
@@ -175,28 +175,28 @@ export const reserve = async <Item extends LimiterItem>(
 /** @param unknown collects the tries with an unknown outcome */
 const tryToReserve = async <Item extends LimiterItem>(
   { store, cache, now }: Limiters,
-  ask: Ask<Item>,
+  requested: RequestedReservation<Item>,
   known: Known,
   unknown: ReservationPlan[],
 ): Promise<Reserved<Item> | RefusedBy<Item>> => {
-  const { limiterId, requestId } = ask;
+  const { limiterId, requestId } = requested;
   let { item: seen, isExact } = known;
   let roundTrips = 0;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     let clock = now();
-    const item = ask.check(seen, clock);
+    const item = requested.check(seen, clock);
     if (isExact) {
       clock = furthestClock(item, clock);
-      const refusal = exactRefusal(item, ask, clock);
+      const refusal = exactRefusal(item, requested, clock);
       if (refusal) {
         cache.refuse(limiterId, item, refusal, now());
         return { item, refusal, nowMs: clock, roundTrips };
       }
     }
-    const plan = planOf(item, ask, { clock, admittedAtMs: distinctTime(clock, unknown), isExact });
+    const plan = planOf(item, requested, { clock, admittedAtMs: distinctTime(clock, unknown), isExact });
     roundTrips++;
     if (!plan) {
-      // Neither the image nor a guess leaves room: ask for the truth.
+      // Neither the image nor a guess leaves room, so read the item.
       seen = await store.get(limiterId);
       isExact = true;
       continue;

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '../ids/base62.ts';
 
-/** The host that a key opens. Its letter is in the key, so that a key on the wrong host is told from a wrong key without a read. */
-export const scopes = { s: 'serverless', o: 'on_demand' } as const;
+/** The hosts, by the letter in their keys, so that a key sent to the wrong host is recognized without a read. */
+const scopes = { s: 'serverless', o: 'on_demand' } as const;
 type ScopeLetter = keyof typeof scopes;
 export type Scope = (typeof scopes)[ScopeLetter];
 
@@ -13,7 +13,7 @@ const RANDOM_CHARACTERS = 28;
 const CHECKSUM_CHARACTERS = 6;
 const FORM = new RegExp(`^sk-([so])([0-9A-Za-z]{${ID_CHARACTERS}})[0-9A-Za-z]{${RANDOM_CHARACTERS}}([0-9A-Za-z]{${CHECKSUM_CHARACTERS}})$`);
 
-/** An API key as the caller sends it, taken apart. */
+/** The parts of an API key that a caller sent. */
 export interface PresentedKey {
   keyId: string;
   scope: Scope;
@@ -31,7 +31,7 @@ export const newSecret = (scope: Scope, keyId: string): { secret: string; hash: 
   return { secret, hash: sha256(secret) };
 };
 
-/** Takes a presented key apart; undefined when it cannot be one of ours (form or checksum), which costs no call. */
+/** Parses a presented key; undefined when it cannot be one of ours (form or checksum), which costs no call. */
 export const parseSecret = (secret: string): PresentedKey | undefined => {
   const [, letter, id, sum] = FORM.exec(secret) ?? [];
   if (!letter || !id || checksum(secret.slice(0, -CHECKSUM_CHARACTERS)) !== sum) return undefined;

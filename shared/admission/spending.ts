@@ -7,7 +7,7 @@ import type { Period } from './limits.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 /** The day since the epoch (UTC) that an instant lies in. */
-export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+export const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** The month (UTC) that an instant lies in: 202611. */
 export const monthOf = (ms: number): number => {

@@ -28,24 +28,3 @@ const MAX_MS = 600_000;
 /** Adds one latency, in place. */
 export const addLatency = (histogram: Histogram, ms: number): void =>
   count(histogram, Math.floor(BUCKETS_AN_OCTAVE * Math.log2(Math.min(Math.max(ms, MIN_MS), MAX_MS))));
-
-/** The histogram of all latencies of both: exactly what it were if they had been added to one. */
-export const mergeHistograms = (a: Histogram, b: Histogram): Histogram => mergeCounts(a, b);
-
-/**
- * The latency that a share of the requests did not exceed, in ms; undefined when there is none. It is the middle of the
- * bucket that holds the value of that rank (the ceil(share × count)-th smallest), so it is off by at most a factor of
- * 2^(1/16): 4.5 % too high or 4.3 % too low.
- * @param share from 0 to 1: 0.99 for the 99th percentile
- */
-export const quantile = (histogram: Histogram, share: number): number | undefined => {
-  const buckets = [...histogram].sort(([a], [b]) => a - b);
-  const requests = buckets.reduce((sum, [, times]) => sum + times, 0);
-  const rank = Math.max(1, Math.ceil(share * requests));
-  let passed = 0;
-  for (const [bucket, times] of buckets) {
-    passed += times;
-    if (passed >= rank) return 2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE);
-  }
-  return undefined;
-};

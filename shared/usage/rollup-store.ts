@@ -6,8 +6,8 @@ import type { KeyDay } from './bucket.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 import type { Totals } from './totals.ts';
 
-/** What a row is of: ten minutes of a key or of one shard of it, where `bucket` says which, else the key's whole day. */
-export interface Span extends KeyDay {
+/** The span of a row: ten minutes of a key or of one of its shards, where there is a `bucket`, else the key's whole day. */
+interface Span extends KeyDay {
   bucket?: { shard: string /** `16:40` */; time: string };
 }
 
@@ -18,12 +18,12 @@ export interface Rollup extends Span {
   totals: Totals;
 }
 
-export interface RowKey {
+interface RowKey {
   usage_bucket: string;
   usage_event: string;
 }
 
-/** A row as it was read; without `totals` when they cannot be read, because somebody has damaged them. */
+/** A row as it was read; without `totals` where they are damaged. */
 export interface Row {
   key: RowKey;
   /** The number of events that it counts, if it says so. */
@@ -31,9 +31,9 @@ export interface Row {
   totals: Totals | undefined;
 }
 
-/** A row only ever gives way to one that counts more events. */
+/** A row is only replaced by one that counts more events. */
 const COUNTS_MORE = 'attribute_not_exists(n) OR n < :n';
-/** The row is the one that was read, because whoever writes changes `n`. */
+/** The row has not changed since it was read, because every write changes `n`. */
 const AS_READ = 'n = :read';
 const STILL_ABSENT = 'attribute_not_exists(n)';
 
@@ -55,8 +55,8 @@ export const rowId = (row: RowKey | (Span & { model: string })): string => {
   return `${usage_bucket} ${usage_event}`;
 };
 
-/** How many shards its key had at least, when a row of ten minutes was written. */
-export const shardsOf = ({ key }: Row): number => Number(/^\d\d:\d\d#[^#]+#(\d{1,3})#/.exec(key.usage_event)?.[1] ?? 0) + 1;
+/** The least number of shards that its key had when a row of ten minutes was written. */
+export const leastShardsOf = ({ key }: Row): number => Number(/^\d\d:\d\d#[^#]+#(\d{1,3})#/.exec(key.usage_event)?.[1] ?? 0) + 1;
 
 const itemOf = (rollup: Rollup) => ({
   ...rowKeyOf(rollup),
@@ -131,13 +131,13 @@ export const createRollupStore = (database: Database, table: string) => {
       for await (const item of days(of.keyId, of.day, of.day)) yield rowOf(item);
     },
 
-    /** Puts a row in place of the one that was read (undefined: there was none). False when it is another by now. */
+    /** Replaces the row that was read (undefined: there was none). False when it has changed since. */
     replace: (read: Row | undefined, rollup: Rollup): Promise<boolean> => {
       const put = { TableName: table, Item: itemOf(rollup) };
       return write(new PutCommand({ ...put, ...asRead(read) }));
     },
 
-    /** Removes the row that was read. False when it is another by now. */
+    /** Removes the row that was read. False when it has changed since. */
     remove: (read: Row): Promise<boolean> => write(new DeleteCommand({ TableName: table, Key: read.key, ...asRead(read) })),
   };
 };

@@ -1,7 +1,7 @@
 import type { Outcome, UsageEvent } from './event.ts';
-import { addLatency, type Counts, count, type Histogram, mergeCounts, mergeHistograms } from './histogram.ts';
+import { addLatency, type Counts, count, type Histogram, mergeCounts } from './histogram.ts';
 
-/** What is summed of a key's events for one model. All of it comes out the same in whatever order events and totals are put together. */
+/** The sums of a key's events for one model. The result does not depend on the order in which events and totals are added. */
 export interface Totals {
   /** All events that are in it: one a request, and one each time that a request was rated again. */
   events: number;
@@ -14,18 +14,18 @@ export interface Totals {
   prepaid_nanos: bigint;
   /** Requests that were charged less than their tokens cost, because no more was held for them. */
   capped: number;
-  /** Requests whose tokens the runtime did not tell. */
+  /** Requests whose tokens the runtime did not report. */
   estimated: number;
   outcomes: Counts<Outcome>;
-  /** Requests by the code of the error that their caller was told: at most 50 codes and `other`. */
+  /** Requests by the code of the error that their caller received: at most 50 codes and `other`. */
   errors: Counts<string>;
   duration_ms: Histogram;
   time_to_first_token_ms: Histogram;
 }
 
-/** What keeps a row small. Our own codes are about 40, none of them longer than 30 characters. */
+/** These keep a row small. We have about 40 codes, none longer than 30 characters. */
 export const MAX_ERROR_CODES = 50;
-export const MAX_CODE_CHARACTERS = 64;
+const MAX_CODE_CHARACTERS = 64;
 export const OTHER_ERRORS = 'other';
 
 /** The totals of nothing. */
@@ -85,8 +85,8 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
     estimated: a.estimated + b.estimated,
     outcomes: mergeCounts(a.outcomes, b.outcomes),
     errors,
-    duration_ms: mergeHistograms(a.duration_ms, b.duration_ms),
-    time_to_first_token_ms: mergeHistograms(a.time_to_first_token_ms, b.time_to_first_token_ms),
+    duration_ms: mergeCounts(a.duration_ms, b.duration_ms),
+    time_to_first_token_ms: mergeCounts(a.time_to_first_token_ms, b.time_to_first_token_ms),
   };
 };
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import { ROLES } from '../../../shared/hosts/operation.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Origin } from './origin.ts';
@@ -43,4 +44,15 @@ export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, nam
   if (!actor.organization || (named !== undefined && named !== actor.organization))
     throw new ResourceNotFound('organization', named ?? '', 'organization');
   return actor.organization;
+};
+
+/** Where the status of an organization is read. `get` throws 404. */
+export interface OrganizationStatuses {
+  get: (id: string) => Promise<{ status: 'active' | 'suspended' }>;
+}
+
+/** Rejects changes of a suspended organization. @throws 403, 404 */
+export const requireActive = async (organizations: OrganizationStatuses, id: string): Promise<void> => {
+  const { status } = await organizations.get(id);
+  if (status === 'suspended') throw new OrganizationSuspended();
 };

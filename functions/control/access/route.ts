@@ -1,13 +1,14 @@
 import * as z from 'zod';
-import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+
 import type { Operation, Role } from '../../../shared/hosts/operation.ts';
+
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
 import { expectedVersions, versionTag } from '../../../shared/http/precondition.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import { validate } from '../../../shared/http/validate.ts';
-import { type Actor, requireRole } from './actor.ts';
+import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
 import { type Caller, callerOf } from './origin.ts';
 
 /** The parts of the control plane. */
@@ -32,11 +33,11 @@ export interface SignedIn {
 export interface RouteDependencies<User extends SignedIn = SignedIn> {
   /** The user who sent a request. @throws 401 */
   authenticate: (event: ApiEvent) => Promise<User>;
-  organizations: { get: (id: string) => Promise<{ status: 'active' | 'suspended' }> };
+  organizations: OrganizationStatuses;
 }
 
-/** What a route's rule is given, all of it checked. `User`: what `authenticate` tells of the user, where the route is not public. */
-export type Call<Deps, User extends SignedIn, Facts extends ControlOperation> = (Facts['access'] extends 'public' ? object : User) & {
+/** What a route's rule receives, all of it checked. `User`: what `authenticate` returns, unless the route is public. */
+type Call<Deps, User extends SignedIn, Facts extends ControlOperation> = (Facts['access'] extends 'public' ? object : User) & {
   deps: Deps;
   body: BodyOf<Facts>;
   query: QueryOf<Facts>;
@@ -58,10 +59,8 @@ const authorize = async (deps: RouteDependencies, facts: ControlOperation, event
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
   requireRole(actor, facts.access);
-  if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null) {
-    const { status } = await deps.organizations.get(actor.organization);
-    if (status === 'suspended') throw new OrganizationSuspended();
-  }
+  if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)
+    await requireActive(deps.organizations, actor.organization);
   return signedIn;
 };
 

@@ -52,7 +52,7 @@ const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly St
 };
 
 /** Keys as their organization sees them. */
-export const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
+const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
   return keys.map(({ shards: _, load_shards: __, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
 };

@@ -5,6 +5,7 @@ import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import type { Actor } from '../access/actor.ts';
 import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';
@@ -45,8 +46,6 @@ export const ApiKeyUsage = z.object({
   }),
 });
 export type ApiKeyUsage = z.infer<typeof ApiKeyUsage>;
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: string } => {
   const last = to ?? dayOf(nowMs);

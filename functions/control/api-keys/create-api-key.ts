@@ -17,7 +17,7 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads {
 const HINT_START = 4;
 const HINT_END = 4;
 
-/** How a secret begins and ends: enough to tell two keys apart. */
+/** How a secret begins and ends, so that people can distinguish their keys. */
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
 /**

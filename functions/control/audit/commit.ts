@@ -12,7 +12,7 @@ export interface AuditDependencies {
 }
 
 /** A change, as the audit log records it. */
-export interface AuditedChange {
+interface AuditedChange {
   action: string;
   organization: string | null;
   target: { type: string; id: string };

@@ -5,14 +5,14 @@ import { IdentityUnavailable, wrongToken } from './errors.ts';
 const FETCH_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 65_536;
 const MAX_KEYS = 100;
-/** However many tokens name keys that there are not, the issuer is asked this seldom. */
+/** However many tokens name unknown keys, the issuer's keys are fetched at most this often. */
 const REFETCH_AFTER_MS = 30_000;
-/** As long as there is no key at all, every request waits for one. */
+/** The same while there is no key at all: then every request waits for one. */
 const RETRY_AFTER_MS = 1_000;
-/** A key that the issuer has withdrawn opens for so long. */
+/** A key that the issuer has withdrawn stays valid for this long. */
 const MAX_AGE_MS = 60 * 60_000;
 
-/** The issuer's key set, parsed but not checked. Throws when it cannot be had. */
+/** The issuer's key set, parsed but not checked. Throws when it cannot be fetched. */
 export type FetchJwks = (uri: string) => Promise<unknown>;
 
 const KeySet = z.object({
@@ -37,7 +37,7 @@ export const fetchJwks: FetchJwks = async (uri) => {
 };
 
 /**
- * The keys of one issuer, fetched when they are needed and kept when they cannot be fetched again.
+ * The keys of one issuer, fetched when they are needed, and kept when they cannot be fetched again.
  * @param now milliseconds since the epoch
  */
 export const createKeySet = (fetchKeys: FetchJwks, now: () => number): JwksCache => {
@@ -57,7 +57,7 @@ export const createKeySet = (fetchKeys: FetchJwks, now: () => number): JwksCache
     }
   };
 
-  /** Asks the issuer, unless it was asked just now; all who wait have one question. */
+  /** Fetches the keys, unless they were just fetched; concurrent callers share one fetch. */
   const refresh = async (uri: string): Promise<void> => {
     if (!fetching && now() - triedAtMs < (keys ? REFETCH_AFTER_MS : RETRY_AFTER_MS)) return;
     fetching ??= refetch(uri).finally(() => {

@@ -2,12 +2,12 @@ import * as z from 'zod';
 
 export type Challenge = 'new_password' | 'totp';
 
-/** A sign-in that is complete, or one question further. A session lasts three minutes. */
+/** A sign-in that is complete, or its next challenge. A session lasts three minutes. */
 export type SignIn =
   | { tokens: { subject: string; accessToken: string; refreshToken: string; expiresInSeconds: number } }
   | { challenge: Challenge; session: string };
 
-/** What the pool calls its questions, and where it looks for their answers. */
+/** The pool's names of challenges, and of the fields for their answers. */
 export const CHALLENGES = {
   new_password: { name: 'NEW_PASSWORD_REQUIRED', field: 'NEW_PASSWORD' },
   totp: { name: 'SOFTWARE_TOKEN_MFA', field: 'SOFTWARE_TOKEN_MFA_CODE' },
@@ -25,7 +25,7 @@ interface Answer {
   AuthenticationResult?: AuthenticationResult | undefined;
 }
 
-/** What the pool's answer to a password or to a challenge comes to. */
+/** The pool's answer to a password or to a challenge. */
 export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: Answer): SignIn => {
   if (ChallengeName === undefined)
     return {
@@ -47,10 +47,10 @@ export const toAccess = (result: AuthenticationResult | undefined): { accessToke
 
 const Claims = z.object({ sub: z.string().min(1) });
 
-/** Whose a token is that the pool has just made: it needs no verification. */
+/** The subject of a token that the pool has just issued, which needs no verification. */
 const subjectOf = (token: string): string => Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).sub;
 
-/** What the pool always answers, though its types do not say so. */
+/** A value that the pool always returns, though its types do not say so. */
 export const present = <Value>(value: Value | undefined): Value => {
   if (value === undefined) throw new Error('An answer of the user pool is not whole.');
   return value;

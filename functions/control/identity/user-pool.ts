@@ -37,28 +37,28 @@ type Place = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'region' | '
 type Client = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
- * The people who may log in, as the identity provider keeps them. A user is named by e-mail address, or by `subject`, the `sub` of their tokens.
- * Every method throws TooManyAttempts (429) and IdentityUnavailable (503). What it is given as a password, token or code is in no error.
+ * The users at the identity provider. A user is named by e-mail address, or by `subject`, the `sub` of their tokens. Every method throws
+ * TooManyAttempts (429) and IdentityUnavailable (503). No error contains a password, token or code.
  */
 export interface UserPool {
   /**
-   * Makes a user whose address counts as verified. Without a temporary password the pool makes one, and invites the user by e-mail.
-   * @returns isNew false: there is such a user already, whose password stays
+   * Creates a user whose address counts as verified. Without a temporary password the pool makes one, and invites the user by e-mail.
+   * @returns isNew false: the user existed already, and keeps the password
    * @throws WeakPassword
    */
   createUser(user: { email: string; temporaryPassword?: string }): Promise<{ subject: string; isNew: boolean }>;
   /**
-   * Makes a user who is there already as good as new: enabled, signed out, without a second factor, and with a temporary password, of which they are
-   * told by e-mail unless it is given.
+   * Resets a user who exists: enabled, signed out, without a second factor, and with a temporary password, which is e-mailed unless it is
+   * given.
    * @throws WeakPassword
    */
   renewUser(user: { email: string; subject: string; temporaryPassword?: string }): Promise<void>;
-  /** Sends an invitation with a new temporary password; false where there is none to be sent again: no such user, or one with a password of their own. */
+  /** Sends an invitation again, with a new temporary password; false where there is no such user, or one with a password of their own. */
   resendInvitation(email: string): Promise<boolean>;
-  /** undefined: refused, by a wrong password, or as nobody may log in under that name. */
+  /** undefined: refused, because the password is wrong or the user must not log in. */
   signIn(given: { email: string; password: string; caller: Client }): Promise<SignIn | undefined>;
   /**
-   * Answers the question of a sign-in. undefined: refused, by a wrong answer, or as the session is another's, too old or used.
+   * Answers the challenge of a sign-in. undefined: refused, because the answer is wrong, or the session is another's, expired or used.
    * @throws WeakPassword; the session stays
    */
   answerChallenge(given: {
@@ -68,25 +68,25 @@ export interface UserPool {
     answer: string;
     caller: Client;
   }): Promise<SignIn | undefined>;
-  /** undefined: the refresh token opens no longer. */
+  /** undefined: the refresh token is no longer valid. */
   refresh(given: { refreshToken: string; caller: Client }): Promise<{ accessToken: string; expiresInSeconds: number } | undefined>;
   /** Ends a refresh token, if it is one. */
   revoke(refreshToken: string): Promise<void>;
   /** false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked. */
   changePassword(given: { accessToken: string; current: string; next: string }): Promise<boolean>;
-  /** Sends a code to a user that there is; for another one it does nothing, and does not tell. */
+  /** Sends a code to a user who exists; for any other address it does nothing, without a difference to the caller. */
   startReset(email: string): Promise<void>;
-  /** false: the code is wrong, used or too old. Throws WeakPassword. */
+  /** false: the code is wrong, used or expired. Throws WeakPassword. */
   finishReset(given: { email: string; code: string; password: string }): Promise<boolean>;
-  /** A disabled user gets no new tokens; one that is gone counts as disabled. */
+  /** A disabled user gets no new tokens; one that does not exist counts as disabled. */
   setEnabled(subject: string, isEnabled: boolean): Promise<void>;
   /** Ends all refresh tokens. */
   signOutEverywhere(subject: string): Promise<void>;
   /** Deletes a user, if there is one. */
   deleteUser(subject: string): Promise<void>;
-  /** Makes a secret for an authenticator app, in place of any before: until it is finished, no code is asked for. Throws InvalidToken. */
+  /** A new secret for an authenticator app; sign-ins need no code before finishTotp. Throws InvalidToken. */
   startTotp(accessToken: string): Promise<{ secret: string }>;
-  /** With a right code of the app, codes are asked for at sign-in; false: a wrong one. Throws InvalidToken. */
+  /** With a correct code from the app, sign-ins need a code from now on; false: the code is wrong. Throws InvalidToken. */
   finishTotp(given: { accessToken: string; code: string }): Promise<boolean>;
   stopTotp(subject: string): Promise<void>;
 }
@@ -95,13 +95,13 @@ export interface UserPool {
 export const createUserPoolClient = (place: Place = {}): CognitoIdentityProviderClient =>
   new CognitoIdentityProviderClient({
     ...place,
-    // A session and a code work once: sent again after a lost reply, they would be taken for wrong ones.
+    // A session and a code work once: sent again after a lost reply, they would count as wrong.
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      // Without a second attempt, a connection that died while the function was frozen would be a failure.
+      // There is no second attempt for a connection that died while the function was frozen.
       httpAgent: { keepAlive: false },
       httpsAgent: { keepAlive: false },
     }),
@@ -164,7 +164,7 @@ export const createUserPool = (
       });
       const made = await orElse(() => client.send(command), ['UsernameExistsException'], 'temporary_password');
       const subject = made ? subjectOf(made.User?.Attributes) : await find(email);
-      // Deleted meanwhile: as good as an outage.
+      // The user was deleted meanwhile: treated as an outage.
       if (subject === undefined) throw new IdentityUnavailable(new Error('A user was deleted while it was made.'));
       return { subject, isNew: made !== undefined };
     },
@@ -195,7 +195,7 @@ export const createUserPool = (
     },
 
     async answerChallenge({ email, session, challenge, answer, caller }) {
-      // An answer takes the user's own name and no address.
+      // An answer needs the user's own name, not an e-mail address.
       const subject = await find(email);
       if (subject === undefined) return undefined;
       const { name, field } = CHALLENGES[challenge];
@@ -234,10 +234,10 @@ export const createUserPool = (
 
     async startReset(email) {
       const command = new ForgotPasswordCommand({ ClientId: clientId, Username: email });
-      // Who was invited and never came, or has no verified address, is refused even by a pool that does not tell who is there.
-      // A user who has asked too often has had an e-mail, and is there.
-      const told = ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException', 'LimitExceededException'];
-      await isDone(() => client.send(command), told);
+      // The pool refuses users who never accepted an invitation or have no verified address, and those who asked too often: the caller must not
+      // learn from it who exists.
+      const ignored = ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException', 'LimitExceededException'];
+      await isDone(() => client.send(command), ignored);
     },
 
     finishReset({ email, code, password }) {
@@ -264,7 +264,7 @@ export const createUserPool = (
   };
 };
 
-/** A password that nobody knows, of all kinds of characters that a pool may ask for. */
+/** A password that nobody knows, with all kinds of characters that a pool can require. */
 const unknownPassword = (): string => `${randomBytes(24).toString('base64url')}-aA7`;
 
 const ON = { Enabled: true, PreferredMfa: true };

@@ -22,24 +22,24 @@ export interface TokenVerifierOptions {
   now?: () => number;
 }
 
-/** What a token proves. */
-export interface VerifiedToken {
+/** The claims of a verified token. */
+interface VerifiedToken {
   subject: string;
   issuer: string;
   issuedAtMs: number;
 }
 
 export interface TokenVerifier {
-  /** Throws InvalidToken (401), and IdentityUnavailable (503) as long as the issuer's keys were never to be had. */
+  /** Throws InvalidToken (401), and IdentityUnavailable (503) as long as the issuer's keys could not be fetched. */
   verify(token: string): Promise<VerifiedToken>;
 }
 
-// One without an end would open for ever.
+// A token without an expiry would be valid for ever.
 const Claims = z.object({ sub: z.string().min(1).max(255), iss: z.string(), iat: z.number(), exp: z.number() });
 
 /**
  * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, for us, and not expired.
- * @throws Error when neither client nor audience is given: tokens for others would open, too
+ * @throws Error when neither client nor audience is given: tokens for others would be valid, too
  */
 export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
   const { issuer, jwksUri, clientId, audience, now = Date.now } = options;
@@ -75,8 +75,8 @@ const toRefusal = (error: unknown): Error => {
 };
 
 /**
- * Where an issuer has its keys.
- * @param endpoint the origin that is asked in place of the issuer's
+ * The address of an issuer's keys.
+ * @param endpoint the origin to use in place of the issuer's
  */
 export const jwksUriOf = (issuer: string, endpoint?: string): string => {
   const { origin, pathname } = new URL(issuer);

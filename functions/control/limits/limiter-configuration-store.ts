@@ -6,7 +6,7 @@ import { getItems } from '../../../shared/database/get-items.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
 /** The most that a limiter may have counted at an instant, for a change of its configuration to be made. */
-export interface CountBounds {
+interface CountBounds {
   nanos: Limits['budgets'];
   atMs: number;
 }

@@ -10,14 +10,14 @@ import { auditedFields, type ModelResource, organizationOf, toResource } from '.
 import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
 
-/** Which model is changed, and of which versions it is expected to be. */
-export interface ModelAddress {
+/** The model to change, and the versions that the request expects. */
+interface ModelAddress {
   name: string;
   organization: string | undefined;
   expected: readonly number[] | undefined;
 }
 
-/** The model as it becomes: null removes what need not be there. */
+/** The model with its changes; null removes an optional field. */
 const updated = (before: Model, { accept_failed_checks: _, capabilities, tokenizer, deprecation, ...fields }: ModelUpdate): Model => {
   const { tokenizer: oldTokenizer, deprecation: oldDeprecation, ...rest } = before;
   const newTokenizer = tokenizer === undefined ? oldTokenizer : tokenizer;
@@ -31,7 +31,7 @@ const updated = (before: Model, { accept_failed_checks: _, capabilities, tokeniz
   };
 };
 
-/** What a model is served by, and in which words. */
+/** What decides whether a model can be served. */
 const servingOf = ({ targets, dialect, tokenizer }: Model) => ({ targets, dialect, tokenizer });
 
 const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model: Model): Promise<void> => {

@@ -12,14 +12,14 @@ import type { Target } from '../../../shared/models/model.ts';
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
-/** For everything that is asked about one target. */
+/** For all calls about one target. */
 const TOTAL_TIMEOUT_MS = 10_000;
 const MAX_SOCKETS = 16;
 /** A resource has 50 tags at most beside those of AWS itself, and a page holds as many. */
 const MAX_TAG_PAGES = 4;
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/;
 
-/** What SageMaker says of a target. */
+/** What SageMaker knows of a target. */
 export interface EndpointFacts {
   /** undefined: there is no such endpoint. */
   endpointStatus: string | undefined;
@@ -30,7 +30,7 @@ export interface EndpointFacts {
   componentTags?: Record<string, string>;
 }
 
-/** SageMaker does not let us see a target: for whoever names the target to put right. */
+/** SageMaker denies us access to a target, which whoever named the target can correct: 400. */
 export class TargetHidden extends InvalidRequest {
   constructor(region: string | undefined, cause?: unknown) {
     super({
@@ -49,7 +49,7 @@ export class SageMakerUnavailable extends ServiceUnavailable {
   }
 }
 
-/** Where a target is, in words. */
+/** A target's region, in words. */
 export const placeOf = (region: string | undefined): string =>
   region === undefined ? "the deployment's own region" : `the region '${region}'`;
 
@@ -72,13 +72,13 @@ export const createSageMakerClients = (): ClientOf => {
   };
 };
 
-/** A client, and how long it may be asked. */
-interface Asking {
+/** A client, and the deadline of its calls. */
+interface Lookup {
   client: SageMakerClient;
   abortSignal: AbortSignal;
 }
 
-const tagsOf = async ({ client, abortSignal }: Asking, arn: string | undefined): Promise<Record<string, string>> => {
+const tagsOf = async ({ client, abortSignal }: Lookup, arn: string | undefined): Promise<Record<string, string>> => {
   const tags: Record<string, string> = {};
   let token: string | undefined;
   for (let page = 1; page <= MAX_TAG_PAGES; page++) {
@@ -90,23 +90,23 @@ const tagsOf = async ({ client, abortSignal }: Asking, arn: string | undefined):
   return tags;
 };
 
-const describeEndpoint = async (asking: Asking, name: string) => {
-  const { client, abortSignal } = asking;
+const describeEndpoint = async (lookup: Lookup, name: string) => {
+  const { client, abortSignal } = lookup;
   const { EndpointStatus, EndpointArn } = await client.send(new DescribeEndpointCommand({ EndpointName: name }), { abortSignal });
-  return { endpointStatus: EndpointStatus ?? 'Unknown', endpointTags: await tagsOf(asking, EndpointArn) };
+  return { endpointStatus: EndpointStatus ?? 'Unknown', endpointTags: await tagsOf(lookup, EndpointArn) };
 };
 
-const describeComponent = async (asking: Asking, name: string) => {
-  const { client, abortSignal } = asking;
+const describeComponent = async (lookup: Lookup, name: string) => {
+  const { client, abortSignal } = lookup;
   const described = await client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name }), { abortSignal });
   return {
     componentStatus: described.InferenceComponentStatus ?? 'Unknown',
     componentEndpoint: described.EndpointName ?? '',
-    componentTags: await tagsOf(asking, described.InferenceComponentArn),
+    componentTags: await tagsOf(lookup, described.InferenceComponentArn),
   };
 };
 
-/** SageMaker has no error of its own for what is not there, nor for a name that nothing can have. */
+/** SageMaker has no error of its own for a resource that does not exist, nor for an invalid name. */
 const isAbsent = (error: unknown): boolean => (error as Error).name === 'ValidationException';
 
 const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> => {
@@ -124,8 +124,8 @@ const OUTAGES = new Set(['ThrottlingException', 'ServiceUnavailable', 'InternalF
 const NO_ADDRESS = 'ENOTFOUND';
 const FIRST_SERVER_STATUS = 500;
 
-/** A failed call as an error that may be told; what is wrong with the call itself is our bug and stays what it is. */
-const toTold = (error: unknown, region: string | undefined): unknown => {
+/** A failed call as an error for callers; a mistake in the call itself is our bug and stays as it is. */
+const toApiError = (error: unknown, region: string | undefined): unknown => {
   const { name = '', code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
   if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetHidden(region, error);
   const isNetwork = typeof code === 'string' && /^E[A-Z]+/.test(code);
@@ -136,21 +136,21 @@ const toTold = (error: unknown, region: string | undefined): unknown => {
 /** SageMaker's control API: the only file that knows it. */
 export const createEndpointFacts = (clientOf: ClientOf) => ({
   /**
-   * What is known of a target, within 10 s.
-   * @throws TargetHidden (400) where Sluice may not look, SageMakerUnavailable (503)
+   * What SageMaker knows of a target, within 10 s.
+   * @throws TargetHidden (400) where Sluice has no access, SageMakerUnavailable (503)
    */
   describe: async ({ endpoint, component, region }: Target): Promise<EndpointFacts> => {
-    // Anything else would become a part of a host's name.
+    // Anything else would become part of a host name.
     if (region !== undefined && !REGION.test(region)) throw new TargetHidden(region);
-    const asking = { client: clientOf(region), abortSignal: AbortSignal.timeout(TOTAL_TIMEOUT_MS) };
+    const lookup = { client: clientOf(region), abortSignal: AbortSignal.timeout(TOTAL_TIMEOUT_MS) };
     try {
       const [endpointFacts, componentFacts] = await Promise.all([
-        orNone(describeEndpoint(asking, endpoint)),
-        component === undefined ? undefined : orNone(describeComponent(asking, component)),
+        orNone(describeEndpoint(lookup, endpoint)),
+        component === undefined ? undefined : orNone(describeComponent(lookup, component)),
       ]);
       return { ...(endpointFacts ?? { endpointStatus: undefined, endpointTags: {} }), ...componentFacts };
     } catch (error) {
-      throw toTold(error, region);
+      throw toApiError(error, region);
     }
   },
 });

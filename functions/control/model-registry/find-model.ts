@@ -11,9 +11,9 @@ interface ModelReads {
 }
 
 /**
- * The pools that a request is about, in the order in which a name is looked for. For an admin the one of the organization that they name, else
- * the shared one; for others the one of their own organization, and the shared one unless they name their own.
- * @throws 404 for another's organization
+ * The pools of a request, in the order in which a name is looked up. For an admin, the pool of the named organization, else the shared one; for
+ * others, the pool of their own organization, and the shared one unless they name their own.
+ * @throws 404 for another organization
  */
 const poolsFor = (actor: Actor, named: string | undefined): string[] => {
   if (actor.role === 'admin') return [named ?? SERVERLESS_POOL];
@@ -21,10 +21,10 @@ const poolsFor = (actor: Actor, named: string | undefined): string[] => {
   return named === undefined ? [own, SERVERLESS_POOL] : [own];
 };
 
-/** The pool that an admin's change is about. */
+/** The pool of an admin's request. */
 export const poolOf = (organization: string | undefined): string => organization ?? SERVERLESS_POOL;
 
-/** Of the shared models those that are published are for everyone; of an organization's own, its members see all. */
+/** Everyone sees published shared models; members see every model of their organization. */
 const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
   actor.role === 'admin' || pool !== SERVERLESS_POOL || status === 'published';
 
@@ -63,7 +63,7 @@ const isBehind = (a: Pick<Listed, 'rank'> & { name: string }, b: typeof a): bool
 
 const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: string } => ({ rank, name });
 
-/** What `next` says: the last entry's rank and name. */
+/** The last entry's rank and name, from `next`. */
 const readAfter = (after: string): { rank: number; name: string } => {
   const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
   if (rank === undefined || name === undefined)

@@ -17,7 +17,7 @@ const ResourceTarget = z.object({
   weight: z.int().meta({ description: 'Its share of the requests, beside the weights of the other targets.' }),
 });
 
-/** A model as it is managed. */
+/** A model, as the control plane shows it. */
 export const ModelResource = z.object({
   object: z.literal('model'),
   name: z.string().meta({ description: 'What requests name it by. It may hold slashes.' }),
@@ -44,14 +44,14 @@ export const ModelResource = z.object({
 });
 export type ModelResource = z.infer<typeof ModelResource>;
 
-/** A model with what was found out about its targets. */
+/** A model with the report of its checks. */
 export const RegisteredModel = ModelResource.extend({ report: RegistrationReport });
 export type RegisteredModel = z.infer<typeof RegisteredModel>;
 
 /** The organization of a pool; null: of the shared models. */
 export const organizationOf = (pool: string): string | null => (pool === SERVERLESS_POOL ? null : pool);
 
-/** A model of a pool as everyone sees it who may. */
+/** The fields of a model that every user sees who may see the model. */
 const publicFields = (pool: string, model: Model, nowMs: number): ModelResource => {
   const price = priceAt(model.prices, nowMs);
   return {
@@ -84,20 +84,20 @@ const adminFields = ({ targets, prices }: Model): Required<Pick<ModelResource, '
   prices: newestFirst(prices).map(figuresOf),
 });
 
-/** Where a model is, and who looks at it when. */
-export interface View {
+/** A model's pool, and who sees the model when. */
+interface View {
   pool: string;
   isAdmin: boolean;
   nowMs: number;
 }
 
-/** A model as it is managed; its targets and all its prices are for admins. */
+/** A model on the wire; its targets and all its prices are for admins. */
 export const toResource = (model: Model, { pool, isAdmin, nowMs }: View): ModelResource => {
   const { version, ...fields } = publicFields(pool, model, nowMs);
   return { ...fields, ...(isAdmin && adminFields(model)), version };
 };
 
-/** What the audit log compares: everything but what time alone changes. */
+/** The fields that the audit log compares: all that do not change with time alone. */
 export const auditedFields = (pool: string, model: Model): Record<string, unknown> => {
   const { pricing: _, ...fields } = toResource(model, { pool, isAdmin: true, nowMs: 0 });
   return fields;

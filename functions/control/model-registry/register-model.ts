@@ -1,10 +1,9 @@
-import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
-import type { Actor } from '../access/actor.ts';
+import { type Actor, requireActive } from '../access/actor.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import type { CheckModel } from './check-targets.ts';
@@ -20,22 +19,15 @@ export interface ModelDependencies extends AuditDependencies {
   checkModel: CheckModel;
 }
 
-/** Every refresh of the inventory reads a whole pool. Registrations at the same time may pass it by a few. */
+/** Every refresh of the inventory reads a whole pool. Concurrent registrations may exceed this by a few. */
 const MAX_MODELS = 1_000;
 
-/** @throws 409 where the name is taken, or the pool is full */
+/** @throws 409 where the name is in use, or the pool is full */
 const checkRoom = async ({ models }: ModelDependencies, pool: string, name: string): Promise<void> => {
   const known = await models.list(pool);
   if (known.has(name)) throw new ModelExists(name);
   if (known.size >= MAX_MODELS)
     throw new Conflict({ code: 'too_many_models', message: `There may be ${MAX_MODELS} models beside each other. Delete some first.` });
-};
-
-/** Said before the checks take their time; the transaction makes sure. @throws 403, 404 */
-const checkOwner = async ({ organizations }: ModelDependencies, pool: string): Promise<void> => {
-  if (pool === SERVERLESS_POOL) return;
-  const { status } = await organizations.get(pool);
-  if (status === 'suspended') throw new OrganizationSuspended();
 };
 
 const refuse = (param: string, reason: string): InvalidRequest =>
@@ -50,7 +42,7 @@ export const checkSizes = ({ context_length, max_output_tokens, default_output_t
 
 /**
  * Registers a model, shared or of one organization, with a report of whether its targets could serve it.
- * @throws 400, 403 and 404 for its organization, 409 where its name is taken or a check fails that was not accepted before, 503
+ * @throws 400, 403 and 404 for its organization, 409 where its name is in use or a check fails that the request does not accept, 503
  */
 export const registerModel = async (deps: ModelDependencies, actor: Actor, body: ModelRegistration): Promise<RegisteredModel> => {
   const { origin } = actor;
@@ -59,7 +51,8 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   const { name } = model;
   checkSizes(model);
   if (!priceAt(model.prices, origin.nowMs)) throw refuse('prices', 'expected one whose effective_at has come, or that has none');
-  await checkOwner(deps, pool);
+  // The transaction makes sure; the checks take long, so the error comes before them.
+  if (pool !== SERVERLESS_POOL) await requireActive(deps.organizations, pool);
   await checkRoom(deps, pool, name);
   const report = await deps.checkModel(model);
   if (!report.passed && !body.accept_failed_checks) throw new ChecksFailed(report);

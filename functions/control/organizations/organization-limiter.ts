@@ -8,7 +8,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 
 /** What an organization's limiter is to be configured with. */
-export interface OrganizationSettings {
+interface OrganizationSettings {
   status: 'active' | 'suspended';
   limits: Limits;
 }

@@ -35,10 +35,10 @@ export const createOrganizationStore = (table: AccountTable) => ({
   },
 
   toCreate: (organization: Organization): Write[] => {
-    const taken = () => new Error(`${organization.id} is there already.`);
+    const exists = () => new Error(`${organization.id} is there already.`);
     return [
-      table.toCreate(placeOf(organization.id), organization, taken),
-      table.toCreate({ account: DIRECTORY, record: LISTED + organization.id }, {}, taken),
+      table.toCreate(placeOf(organization.id), organization, exists),
+      table.toCreate({ account: DIRECTORY, record: LISTED + organization.id }, {}, exists),
     ];
   },
 

@@ -4,8 +4,8 @@ import type { Attempt, AttemptStore } from '../identity/attempt-store.ts';
 import type { SignIn } from '../identity/sign-in.ts';
 import type { UserPool } from '../identity/user-pool.ts';
 import { type StoredUser, toWire, type UserStore } from '../users/user-store.ts';
-import { LoginRefused } from './errors.ts';
-import type { ChallengeAnswer, SessionOrChallenge } from './session.ts';
+import { LoginRefused, RefreshRefused } from './errors.ts';
+import type { ChallengeAnswer, Refreshed, SessionOrChallenge } from './session.ts';
 
 export interface SessionDependencies extends AuditDependencies {
   userPool: UserPool;
@@ -93,3 +93,21 @@ export const answerChallenge = (
       ...(new_password === undefined ? { challenge: 'totp', answer: code ?? '' } : { challenge: 'new_password', answer: new_password }),
     }),
   );
+
+/** A new access token. @throws 401, 429 */
+export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
+  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
+  const tokens = await deps.userPool.refresh({ refreshToken, caller });
+  if (!tokens) throw new RefreshRefused();
+  return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
+};
+
+/** Ends a session, if it is one. @throws 429 */
+export const endSession = async (
+  { attempts, userPool }: SessionDependencies,
+  { ipAddress, receivedAtMs }: Caller,
+  refreshToken: string,
+): Promise<void> => {
+  await attempts.count({ kind: 'refresh', ipAddress }, receivedAtMs);
+  await userPool.revoke(refreshToken);
+};

@@ -4,8 +4,8 @@ import { updateUser } from '../users/update-user.ts';
 import { OwnName, User } from '../users/user.ts';
 import { toWire } from '../users/user-store.ts';
 import type { SignedInUser } from './authenticate.ts';
-import { changePassword, endSession, finishReset, refreshSession, startReset } from './keep-session.ts';
-import { answerChallenge, logIn, type SessionDependencies } from './log-in.ts';
+import { answerChallenge, endSession, logIn, refreshSession, type SessionDependencies } from './log-in.ts';
+import { changePassword, finishReset, startReset } from './passwords.ts';
 import { finishTotp, startTotp, stopTotp } from './second-factor.ts';
 import {
   ChallengeAnswer,

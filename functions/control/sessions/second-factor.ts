@@ -1,8 +1,8 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
 import type { Caller } from '../access/origin.ts';
-import { checkPassword, proven } from './keep-session.ts';
 import { recordAction, type SessionDependencies } from './log-in.ts';
+import { checkPassword, proven } from './passwords.ts';
 import type { TotpSecret } from './session.ts';
 
 /** A user who sent a password beside the token. */

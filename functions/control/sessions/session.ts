@@ -25,7 +25,7 @@ export const ChallengeAnswer = z
 export type ChallengeAnswer = z.output<typeof ChallengeAnswer>;
 
 /** A login session. */
-export const Session = z.object({
+const Session = z.object({
   object: z.literal('session'),
   access_token: z.string().meta({ description: 'Goes into `Authorization: Bearer`.' }),
   refresh_token: z.string().meta({ description: 'For POST /v1/auth/refresh; it is valid for 30 days.' }),
@@ -33,17 +33,15 @@ export const Session = z.object({
   expires_in: z.int().meta({ description: 'Seconds that the access token is valid for.' }),
   user: User,
 });
-export type Session = z.infer<typeof Session>;
 
 /** A further step before there is a session. */
-export const Challenge = z.object({
+const Challenge = z.object({
   object: z.literal('challenge'),
   challenge: z.enum(['new_password', 'totp']).meta({
     description: '`new_password`: the password was a temporary one. `totp`: a code of the authenticator app is wanted.',
   }),
   session: z.string().meta({ description: 'To be sent with the answer, to POST /v1/auth/challenge, within three minutes.' }),
 });
-export type Challenge = z.infer<typeof Challenge>;
 
 export const SessionOrChallenge = z.union([Session, Challenge]);
 export type SessionOrChallenge = z.infer<typeof SessionOrChallenge>;

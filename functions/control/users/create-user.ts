@@ -1,7 +1,6 @@
-import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import type { Role } from '../access/actor.ts';
+import { type OrganizationStatuses, type Role, requireActive } from '../access/actor.ts';
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { UserPool } from '../identity/user-pool.ts';
@@ -13,10 +12,7 @@ export interface UserDependencies extends AuditDependencies {
   /** The issuer of the users' access tokens. */
   issuer: string;
   users: UserStore;
-  organizations: {
-    get: (id: string) => Promise<{ status: 'active' | 'suspended' }>;
-    toCheckActive: (id: string) => Write;
-  };
+  organizations: OrganizationStatuses & { toCheckActive: (id: string) => Write };
 }
 
 interface UserFields {
@@ -45,11 +41,6 @@ const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temp
   };
 };
 
-const checkActive = async ({ organizations }: UserDependencies, id: string): Promise<void> => {
-  const { status } = await organizations.get(id);
-  if (status === 'suspended') throw new OrganizationSuspended();
-};
-
 const invite = async ({ userPool }: UserDependencies, invitation: { email: string; temporaryPassword?: string }): Promise<string> => {
   const { subject, isNew } = await userPool.createUser(invitation);
   // A crash while the user was being made or deleted left this one: whatever password it had opens nothing any more.
@@ -63,7 +54,7 @@ const invite = async ({ userPool }: UserDependencies, invitation: { email: strin
  */
 export const createUser = async (deps: UserDependencies, origin: Origin, { temporary_password, ...fields }: UserFields): Promise<User> => {
   const { email, organization } = fields;
-  if (organization) await checkActive(deps, organization);
+  if (organization) await requireActive(deps.organizations, organization);
   // Only the request that holds the claim on the address may change the user of that address at the identity provider.
   const claim = newTimedId('event', origin.nowMs);
   await deps.users.claimEmail(email, claim, origin.nowMs);

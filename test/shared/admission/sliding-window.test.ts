@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RateLimits } from '../../../shared/admission/limits.ts';
-import { formatDuration, rateLimitHeaders } from '../../../shared/admission/rate-limit-headers.ts';
+import { formatDuration, rateLimitHeaders } from '../../../shared/admission/rate-limits.ts';
 import {
   carried,
   MINUTE_MS,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dayOf, moneyRefusalOf, monthBefore, monthOf } from '../../../shared/admission/spending.ts';
+import { dayNumberOf, moneyRefusalOf, monthBefore, monthOf } from '../../../shared/admission/spending.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -7,7 +7,7 @@ const none = { budgets: [], heldNanos: 0n };
 
 describe('days and months', () => {
   test('are those of UTC', () => {
-    expect(dayOf(NOON)).toBe(Date.UTC(2026, 10, 21) / 86_400_000);
+    expect(dayNumberOf(NOON)).toBe(Date.UTC(2026, 10, 21) / 86_400_000);
     expect(monthOf(Date.UTC(2026, 10, 30, 23, 59, 59, 999))).toBe(202_611);
     expect(monthOf(Date.UTC(2026, 11, 1))).toBe(202_612);
   });

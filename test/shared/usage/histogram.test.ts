@@ -1,6 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addLatency, type Histogram, mergeHistograms, quantile } from '../../../shared/usage/histogram.ts';
+import { addLatency, type Histogram, mergeCounts } from '../../../shared/usage/histogram.ts';
+
+const BUCKETS_AN_OCTAVE = 8;
+
+/**
+ * How a reader of the totals gets a percentile: the latency that a share of the requests did not exceed, in ms; undefined when there is none. It is the middle of the
+ * bucket that holds the value of that rank (the ceil(share × count)-th smallest), so it is off by at most a factor of
+ * 2^(1/16): 4.5 % too high or 4.3 % too low.
+ * @param share from 0 to 1: 0.99 for the 99th percentile
+ */
+const quantile = (histogram: Histogram, share: number): number | undefined => {
+  const buckets = [...histogram].sort(([a], [b]) => a - b);
+  const requests = buckets.reduce((sum, [, times]) => sum + times, 0);
+  const rank = Math.max(1, Math.ceil(share * requests));
+  let passed = 0;
+  for (const [bucket, times] of buckets) {
+    passed += times;
+    if (passed >= rank) return 2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE);
+  }
+  return undefined;
+};
 
 const histogramOf = (latencies: readonly number[]): Histogram => {
   const histogram: Histogram = new Map();
@@ -24,7 +44,7 @@ describe('a histogram', () => {
   test('of two parts is that of the whole, in whatever order', () => {
     fc.assert(
       fc.property(Latencies, Latencies, (a, b) => {
-        expect(mergeHistograms(histogramOf(a), histogramOf(b))).toEqual(histogramOf([...b, ...a]));
+        expect(mergeCounts(histogramOf(a), histogramOf(b))).toEqual(histogramOf([...b, ...a]));
       }),
     );
   });

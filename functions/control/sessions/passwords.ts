@@ -3,27 +3,7 @@ import type { Actor } from '../access/actor.ts';
 import { type Caller, originOf } from '../access/origin.ts';
 import { endAllSessions } from '../users/end-sessions.ts';
 import type { SignedInUser } from './authenticate.ts';
-import { RefreshRefused } from './errors.ts';
 import { recordAction, type SessionDependencies, untilReset, userOf } from './log-in.ts';
-import type { Refreshed } from './session.ts';
-
-/** A new access token. @throws 401, 429 */
-export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
-  await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
-  const tokens = await deps.userPool.refresh({ refreshToken, caller });
-  if (!tokens) throw new RefreshRefused();
-  return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
-};
-
-/** Ends a session, if it is one. @throws 429 */
-export const endSession = async (
-  { attempts, userPool }: SessionDependencies,
-  { ipAddress, receivedAtMs }: Caller,
-  refreshToken: string,
-): Promise<void> => {
-  await attempts.count({ kind: 'refresh', ipAddress }, receivedAtMs);
-  await userPool.revoke(refreshToken);
-};
 
 const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
