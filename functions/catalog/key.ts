@@ -1,9 +1,9 @@
 import type { Keys } from '../../shared/admission/admit.ts';
-import { authenticateNow, type Host } from '../../shared/admission/authenticate.ts';
+import { authenticateNow, presentedKey } from '../../shared/admission/authenticate.ts';
 import { keyFactsOf } from '../../shared/admission/key-facts.ts';
-import { presentedKey } from '../../shared/admission/presented-key.ts';
 import { limitHeaders } from '../../shared/admission/rate-limits.ts';
 import { shardId } from '../../shared/admission/shards.ts';
+import type { Host } from '../../shared/hosts/host.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 

@@ -1,6 +1,6 @@
 import type { Keys } from '../../shared/admission/admit.ts';
-import { authenticateToSee, type Host, isModelAllowed } from '../../shared/admission/authenticate.ts';
-import { presentedKey } from '../../shared/admission/presented-key.ts';
+import { authenticateToSee, isModelAllowed, presentedKey } from '../../shared/admission/authenticate.ts';
+import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
 import { jsonReply, type Reply } from '../../shared/http/reply.ts';

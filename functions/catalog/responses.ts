@@ -1,7 +1,7 @@
 import type { Keys } from '../../shared/admission/admit.ts';
-import { authenticateToSee, type Host } from '../../shared/admission/authenticate.ts';
-import { presentedKey } from '../../shared/admission/presented-key.ts';
+import { authenticateToSee, presentedKey } from '../../shared/admission/authenticate.ts';
 import { limitHeaders } from '../../shared/admission/rate-limits.ts';
+import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { ApiError, InvalidRequest } from '../../shared/http/errors.ts';
 import { jsonReply } from '../../shared/http/reply.ts';

@@ -1,21 +1,23 @@
+import type { Host } from '../hosts/host.ts';
+import { type ApiEvent, headerOf } from '../http/api-event.ts';
 import { ApiError } from '../http/errors.ts';
-import { expiredKey, InvalidApiKey, wrongHost, wrongKey } from './key-errors.ts';
+import { expiredKey, InvalidApiKey, missingKey, wrongHost, wrongKey } from './key-errors.ts';
 import { isKeyItem, isOrganizationLimited, type KeyItem } from './key-item.ts';
 import type { LimiterItem } from './limiter-item.ts';
 import { checkOrganization } from './organization.ts';
 import type { Limiters } from './reserve.ts';
-import { type PresentedKey, type Scope, sameHash } from './secret.ts';
+import { type PresentedKey, parseSecret, sameHash } from './secret.ts';
 
-/** The host that receives a request. */
-export interface Host {
-  scope: Scope;
-  /** The host for keys of the other scope, if it is known. */
-  otherUrl?: string;
-}
-
-/** Rejects a key of the other host by its letter alone, without a read: 401, with the right host. */
-export const checkHost = (key: PresentedKey, host: Host): void => {
+/** The API key of a request. A key that can't be valid on this host is rejected without a read. @throws 401 */
+export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
+  const authorization = headerOf(event, 'authorization');
+  if (!authorization) throw missingKey();
+  const [, secret] = /^Bearer +(\S+)\s*$/i.exec(authorization) ?? [];
+  if (!secret) throw missingKey();
+  const key = parseSecret(secret);
+  if (!key) throw wrongKey();
   if (key.scope !== host.scope) throw wrongHost(key.scope, host.otherUrl);
+  return key;
 };
 
 /** The rules of a limiter item's configuration at `nowMs`: 401 for a key that does not open. */

@@ -1,5 +1,5 @@
+import type { Scope } from '../hosts/host.ts';
 import { ApiError } from '../http/errors.ts';
-import type { Scope } from './secret.ts';
 
 /** 401. Its text goes out as the plain string that interface 7 asks for. */
 export class InvalidApiKey extends ApiError {

@@ -1,6 +1,6 @@
+import type { Scope } from '../hosts/host.ts';
 import { type Configuration, type LimiterItem, limitConfiguration, newLimiterItem, type StoredNanos } from './limiter-item.ts';
 import type { Limits, RateLimits } from './limits.ts';
-import type { Scope } from './secret.ts';
 import { usableShards } from './shards.ts';
 
 /** The limiter item of an API key, or of a shard of one. */

@@ -1,11 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Scope } from '../hosts/host.ts';
 import { randomBase62, toBase62 } from '../ids/base62.ts';
 
 /** The hosts, by the letter in their keys, so that a key sent to the wrong host is recognized without a read. */
-const scopes = { s: 'serverless', o: 'on_demand' } as const;
-type ScopeLetter = keyof typeof scopes;
-export type Scope = (typeof scopes)[ScopeLetter];
+const scopes = { s: 'serverless', o: 'on_demand' } as const satisfies Record<string, Scope>;
 
 const ID_CHARACTERS = 18;
 /** 28 base62 characters hold 166 random bits. */
@@ -35,7 +34,7 @@ export const newSecret = (scope: Scope, keyId: string): { secret: string; hash: 
 export const parseSecret = (secret: string): PresentedKey | undefined => {
   const [, letter, id, sum] = FORM.exec(secret) ?? [];
   if (!letter || !id || checksum(secret.slice(0, -CHECKSUM_CHARACTERS)) !== sum) return undefined;
-  return { keyId: `key_${id}`, scope: scopes[letter as ScopeLetter], hash: sha256(secret) };
+  return { keyId: `key_${id}`, scope: scopes[letter as keyof typeof scopes], hash: sha256(secret) };
 };
 
 /** Compares two SHA-256 digests in constant time. */

@@ -1,7 +1,7 @@
 import { environmentVariable } from '../environment/environment-variable.ts';
 
 /** The two kinds of hosts that serve models, and of API keys: a key is valid on the host of its own scope. */
-export const SCOPES = ['serverless', 'on_demand'] as const;
+const SCOPES = ['serverless', 'on_demand'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The host that serves a request. */

@@ -1,7 +1,8 @@
 import { type AdmissionRequest, checkRemembered, type Keys } from '../../../shared/admission/admit.ts';
-import { authenticateToSee, type Host } from '../../../shared/admission/authenticate.ts';
+import { authenticateToSee } from '../../../shared/admission/authenticate.ts';
 import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import type { Host } from '../../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';

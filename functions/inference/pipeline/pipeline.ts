@@ -1,5 +1,5 @@
 import { admit } from '../../../shared/admission/admit.ts';
-import { presentedKey } from '../../../shared/admission/presented-key.ts';
+import { presentedKey } from '../../../shared/admission/authenticate.ts';
 import { commonHeaders, jsonReply } from '../../../shared/http/reply.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import { cacheSalt } from '../../../shared/upstream/request-body.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { type Admission, admit } from '../../../shared/admission/admit.ts';
-import { presentedKey } from '../../../shared/admission/presented-key.ts';
+import { presentedKey } from '../../../shared/admission/authenticate.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, codeOf } from '../../../shared/http/errors.ts';
 import { jsonReply } from '../../../shared/http/reply.ts';
