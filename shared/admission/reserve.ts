@@ -154,7 +154,7 @@ const undoUnknown = async (store: LimiterStore, plans: readonly ReservationPlan[
 
 /**
  * Reserves a request in one limiter, as a rule with ONE conditional write. The cached image only makes the first guess; the write's condition proves
- * it. The proof and its edge cases: docs/architecture.md.
+ * it. The proof and its edge cases: docs/admission.md.
  * @throws what `check` throws, and 503 where the limiter is too busy or in an outage: then it is not known whether the entry is there
  */
 export const reserve = async <Item extends LimiterItem>(
