@@ -1,14 +1,14 @@
 import * as z from 'zod';
 
 /*
- * The replies as the API reference shows them and as the tests hold them to it; response.ts, open-item.ts, reply-stream.ts and input-items.ts make
- * them. Every object may get further properties.
+ * The responses as the API reference documents them and the tests check them; response.ts, open-item.ts, reply-stream.ts and input-items.ts create
+ * them. Every object may get more fields.
  */
 
 const scored = {
   token: z.string(),
   logprob: z.number(),
-  bytes: z.array(z.int()).nullish().meta({ description: 'The token in UTF-8: a token may be a part of a character.' }),
+  bytes: z.array(z.int()).nullish().meta({ description: 'The UTF-8 bytes of the token. A token can be a part of a character.' }),
 };
 const Logprobs = z.array(z.looseObject({ ...scored, top_logprobs: z.array(z.looseObject(scored)) }));
 
@@ -16,14 +16,14 @@ const OutputText = z.object({
   type: z.literal('output_text'),
   text: z.string(),
   annotations: z.array(z.looseObject({})).max(0),
-  logprobs: Logprobs.meta({ description: 'Empty unless they were asked for.' }),
+  logprobs: Logprobs.meta({ description: 'Empty unless requested.' }),
 });
 const ReasoningText = z.object({ type: z.literal('reasoning_text'), text: z.string() });
 const SummaryText = z.object({ type: z.literal('summary_text'), text: z.string() });
 
 const ItemStatus = z
   .enum(['in_progress', 'completed', 'incomplete'])
-  .meta({ description: '`incomplete`: the answer ended in the middle of this item.' });
+  .meta({ description: '`incomplete`: the answer ended before this item was complete.' });
 
 const OutputMessage = z.object({
   id: z.string(),
@@ -37,17 +37,17 @@ const OutputReasoning = z.object({
   id: z.string(),
   type: z.literal('reasoning'),
   status: ItemStatus,
-  summary: z.array(SummaryText).meta({ description: 'The reasoning, where the request has `reasoning.summary`; empty otherwise.' }),
-  content: z.array(ReasoningText).optional().meta({ description: 'The reasoning, where the request has no `reasoning.summary`.' }),
+  summary: z.array(SummaryText).meta({ description: 'The reasoning, if the request has `reasoning.summary`; empty otherwise.' }),
+  content: z.array(ReasoningText).optional().meta({ description: 'The reasoning, if the request has no `reasoning.summary`.' }),
 });
 
 const OutputCall = z.object({
   id: z.string(),
   type: z.literal('function_call'),
   status: ItemStatus,
-  call_id: z.string().meta({ description: 'What a `function_call_output` names it by.' }),
+  call_id: z.string().meta({ description: 'The id that the `function_call_output` refers to.' }),
   name: z.string(),
-  arguments: z.string().meta({ description: 'JSON, as the model wrote it.' }),
+  arguments: z.string().meta({ description: 'JSON as the model wrote it.' }),
 });
 
 const OutputItem = z.discriminatedUnion('type', [OutputMessage, OutputReasoning, OutputCall]);
@@ -80,7 +80,7 @@ const Format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** A response (interface 2.5): in one piece, as it is kept, and in the first and last events of a stream. */
+/** A response (interface 2.5): without streaming, as it is stored, and in the first and last events of a stream. */
 export const ResponseReply = z.object({
   id: z.string(),
   object: z.literal('response'),
@@ -114,21 +114,21 @@ export const ResponseReply = z.object({
   temperature: z.number().nullable(),
   text: z.object({ format: Format }),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: z.string() })]),
-  tools: z.array(FunctionTool).meta({ description: 'The functions that were sent; tools of other types are left out.' }),
+  tools: z.array(FunctionTool).meta({ description: 'The function tools of the request; tools of other types are left out.' }),
   top_logprobs: z.int(),
   top_p: z.number().nullable(),
   truncation: z.enum(['auto', 'disabled']),
   user: z.string().nullable(),
-  store: z.boolean().meta({ description: 'Whether it is kept, so that it can be read and continued.' }),
-  usage: Usage.nullable().meta({ description: 'Null while it is made, and where it failed.' }),
+  store: z.boolean().meta({ description: 'Whether the response is stored, so that it can be retrieved and continued.' }),
+  usage: Usage.nullable().meta({ description: 'Null while the response is in progress, and if it failed.' }),
 });
 
-/** What is told of a response that is there no more. */
+/** The reply to a deletion. */
 export const DeletedResponse = z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) });
 
 const listed = {
-  id: z.string().meta({ description: 'The one it came with, or one of ours.' }),
-  status: z.string().nullable().meta({ description: 'What it came with, or `completed`.' }),
+  id: z.string().meta({ description: 'The id that the caller sent, or a generated one.' }),
+  status: z.string().nullable().meta({ description: 'The status that the caller sent, or `completed`.' }),
 };
 const Parts = z.array(
   z.union([
@@ -155,12 +155,12 @@ const ListedItem = z.discriminatedUnion('type', [
   z.looseObject({ ...listed, type: z.literal('reasoning'), summary: Thoughts, content: Thoughts }),
 ]);
 
-/** A page of the items that a response answers. */
+/** A page of the input items of a response. */
 export const InputItemList = z.object({
   object: z.literal('list'),
   data: z.array(ListedItem),
   first_id: z.string().nullable(),
-  last_id: z.string().nullable().meta({ description: 'What the next page begins `after`.' }),
+  last_id: z.string().nullable().meta({ description: 'To get the next page, send this as `after`.' }),
   has_more: z.boolean(),
 });
 

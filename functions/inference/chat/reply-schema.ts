@@ -1,18 +1,18 @@
 import * as z from 'zod';
 
 /*
- * The replies as the API reference shows them and as the tests hold them to it; reply-whole.ts and reply-stream.ts make them. Every object may get
- * further properties.
+ * The responses as the API reference documents them and the tests check them; reply-whole.ts and reply-stream.ts create them. Every object may get
+ * more fields.
  */
 
 const Milliseconds = z.number().nullish();
 
-/** What `perf_metrics_in_response` adds, with whatever the runtime measured itself. */
+/** What `perf_metrics_in_response` adds, in addition to the runtime's own measurements. */
 export const PerfMetrics = z.looseObject({
-  time_to_first_token_ms: Milliseconds.meta({ description: 'From the arrival of the request to the first text of the answer.' }),
-  tokens_per_second: z.number().nullish().meta({ description: 'Of all choices together, after the first token.' }),
-  gateway_time_ms: Milliseconds.meta({ description: 'From the arrival of the request until the model is asked.' }),
-  queue_time_ms: Milliseconds.meta({ description: 'From then until its container takes the request.' }),
+  time_to_first_token_ms: Milliseconds.meta({ description: 'From the arrival of the request to the first token of the answer.' }),
+  tokens_per_second: z.number().nullish().meta({ description: 'For all choices together, after the first token.' }),
+  gateway_time_ms: Milliseconds.meta({ description: 'From the arrival of the request until it is sent to the model.' }),
+  queue_time_ms: Milliseconds.meta({ description: 'From then until the container accepts the request.' }),
 });
 
 export const UsageInfo = z.object({
@@ -26,7 +26,7 @@ export const UsageInfo = z.object({
 const scored = {
   token: z.string(),
   logprob: z.number(),
-  bytes: z.array(z.int()).nullish().meta({ description: 'The token in UTF-8: a token may be a part of a character.' }),
+  bytes: z.array(z.int()).nullish().meta({ description: 'The UTF-8 bytes of the token. A token can be a part of a character.' }),
 };
 const TokenLogprob = z.looseObject({ ...scored, top_logprobs: z.array(z.looseObject(scored)) });
 const Logprobs = z.object({ content: z.array(TokenLogprob), refusal: z.null() }).nullable();
@@ -35,10 +35,13 @@ const TokenIds = z.array(z.int()).nullable();
 const FinishReason = z
   .enum(['stop', 'length', 'content_filter', 'tool_calls', 'function_call'])
   .nullable()
-  .meta({ description: '`length`: max_tokens or the context window ended the answer.' });
-const StopReason = z.string().nullable().meta({ description: 'The stop string, or the decimal id of the token, that ended the answer.' });
+  .meta({ description: '`length`: the answer reached max_tokens or the end of the context window.' });
+const StopReason = z
+  .string()
+  .nullable()
+  .meta({ description: 'The stop string that ended the answer, or the decimal id of the stop token.' });
 
-const CalledFunction = z.object({ name: z.string(), arguments: z.string().meta({ description: 'JSON, as the model wrote it.' }) });
+const CalledFunction = z.object({ name: z.string(), arguments: z.string().meta({ description: 'JSON as the model wrote it.' }) });
 const MadeToolCall = z.object({ id: z.string(), type: z.literal('function'), function: CalledFunction });
 
 const ReplyMessage = z.object({
@@ -49,10 +52,10 @@ const ReplyMessage = z.object({
   audio: z.null(),
   function_call: CalledFunction.nullable().meta({
     deprecated: true,
-    description: 'In place of tool_calls where the request has `functions`.',
+    description: 'Replaces tool_calls if the request has `functions`.',
   }),
   tool_calls: z.array(MadeToolCall).nullable(),
-  reasoning: z.string().nullable().meta({ description: 'What a reasoning model thought before its answer.' }),
+  reasoning: z.string().nullable().meta({ description: 'The reasoning that a reasoning model wrote before its answer.' }),
 });
 
 const Choice = z.object({
@@ -62,10 +65,10 @@ const Choice = z.object({
   finish_reason: FinishReason,
   stop_reason: StopReason,
   raw_output: z.null(),
-  token_ids: TokenIds.meta({ description: 'With `return_token_ids`: the ids of the answer.' }),
+  token_ids: TokenIds.meta({ description: 'With `return_token_ids`: the token ids of the answer.' }),
 });
 
-/** A reply in one piece (interface 2.3). */
+/** A response without streaming (interface 2.3). */
 export const ChatCompletion = z.object({
   id: z.string(),
   object: z.literal('chat.completion'),
@@ -75,7 +78,7 @@ export const ChatCompletion = z.object({
   usage: UsageInfo,
   service_tier: z.null(),
   perf_metrics: PerfMetrics.nullable(),
-  prompt_token_ids: TokenIds.meta({ description: 'With `return_token_ids`: the ids of the prompt, where the runtime tells them.' }),
+  prompt_token_ids: TokenIds.meta({ description: 'With `return_token_ids`: the token ids of the prompt, if the runtime returns them.' }),
 });
 
 const CallDelta = z.object({
@@ -93,7 +96,7 @@ const Delta = z.object({
   tool_calls: z
     .array(CallDelta)
     .optional()
-    .meta({ description: 'The first of a call has its id, type and name; the others only more of its arguments.' }),
+    .meta({ description: 'The first delta of a call has its id, type and name; the others only add to its arguments.' }),
   function_call: z.object({ name: z.string().optional(), arguments: z.string() }).optional().meta({ deprecated: true }),
 });
 
@@ -112,9 +115,9 @@ export const ChatCompletionChunk = z.object({
   object: z.literal('chat.completion.chunk'),
   created: z.int().meta({ description: 'Unix time in seconds.' }),
   model: z.string(),
-  choices: z.array(StreamChoice).meta({ description: 'One; none in the event that has the usage.' }),
+  choices: z.array(StreamChoice).meta({ description: 'One choice, or none in the event with the usage.' }),
   usage: UsageInfo.nullish().meta({
-    description: 'With `stream_options.include_usage`: in the last event before `[DONE]`, and null in all others.',
+    description: 'With `stream_options.include_usage`: set in the last event before `[DONE]`, null in all others.',
   }),
   perf_metrics: PerfMetrics.optional().meta({ description: 'With `perf_metrics_in_response`: in the last event that ends a choice.' }),
   prompt_token_ids: z.array(z.int()).optional(),

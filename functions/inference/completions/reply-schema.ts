@@ -1,35 +1,35 @@
 import * as z from 'zod';
 import { PerfMetrics, UsageInfo } from '../chat/reply-schema.ts';
 
-/* The replies as the API reference shows them and as the tests hold them to it; reply.ts makes them. Every object may get further properties. */
+/* The responses as the API reference documents them and the tests check them; reply.ts creates them. Every object may get more fields. */
 
 const PlainLogprobs = z
   .object({
     tokens: z.array(z.string()),
-    token_logprobs: z.array(z.number().nullable()).meta({ description: 'Null for the first token of a prompt that is echoed.' }),
+    token_logprobs: z.array(z.number().nullable()).meta({ description: 'Null for the first token of an echoed prompt.' }),
     top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).meta({
-      description: 'Of the likeliest tokens at each place, and of the token that stands there.',
+      description: 'The most likely tokens at each position, and the chosen token.',
     }),
-    text_offset: z.array(z.int()).meta({ description: 'Where each token begins in the text, in characters.' }),
+    text_offset: z.array(z.int()).meta({ description: 'The position in the text where each token begins, in characters.' }),
   })
   .nullable();
 
 const FinishReason = z
   .enum(['stop', 'length', 'content_filter'])
   .nullable()
-  .meta({ description: '`length`: max_tokens or the context window ended the answer.' });
+  .meta({ description: '`length`: the answer reached max_tokens or the end of the context window.' });
 
 const TokenIds = z.array(z.int());
 
 const Choice = z.object({
-  index: z.int().meta({ description: 'Counted through all prompts: the `n` of the first, then those of the second.' }),
+  index: z.int().meta({ description: 'Numbered across all prompts: the `n` choices of the first prompt, then those of the second.' }),
   text: z.string(),
   logprobs: PlainLogprobs,
   finish_reason: FinishReason,
-  stop_reason: z.string().nullable().meta({ description: 'The stop string, or the decimal id of the token, that ended the answer.' }),
-  token_ids: TokenIds.nullable().meta({ description: 'With `return_token_ids`: the ids of the answer.' }),
+  stop_reason: z.string().nullable().meta({ description: 'The stop string that ended the answer, or the decimal id of the stop token.' }),
+  token_ids: TokenIds.nullable().meta({ description: 'With `return_token_ids`: the token ids of the answer.' }),
   prompt_token_ids: TokenIds.nullable().meta({
-    description: 'With `return_token_ids`: the ids of the choice’s prompt, where the runtime tells them.',
+    description: 'With `return_token_ids`: the token ids of the choice’s prompt, if the runtime returns them.',
   }),
 });
 
@@ -40,7 +40,7 @@ const head = {
   model: z.string(),
 };
 
-/** A reply in one piece. */
+/** A response without streaming. */
 export const Completion = z.object({ ...head, choices: z.array(Choice), usage: UsageInfo, perf_metrics: PerfMetrics.nullable() });
 
 const StreamChoice = z.object({
@@ -56,9 +56,9 @@ const StreamChoice = z.object({
 /** An event of a stream. */
 export const CompletionChunk = z.object({
   ...head,
-  choices: z.array(StreamChoice).meta({ description: 'One; none in the event that has the usage.' }),
+  choices: z.array(StreamChoice).meta({ description: 'One choice, or none in the event with the usage.' }),
   usage: UsageInfo.nullish().meta({
-    description: 'With `stream_options.include_usage`: in the last event before `[DONE]`, and null in all others.',
+    description: 'With `stream_options.include_usage`: set in the last event before `[DONE]`, null in all others.',
   }),
   perf_metrics: PerfMetrics.optional().meta({ description: 'With `perf_metrics_in_response`: in the last event that ends a choice.' }),
 });

@@ -32,7 +32,7 @@ test('a completion request has every property that is known', () => {
 
 test('what a completion request does not do is said of its property', () => {
   const { best_of, suffix, max_tokens } = schemas.CompletionRequest?.properties ?? {};
-  expect(best_of?.description).toContain('Without effect');
+  expect(best_of?.description).toContain('Has no effect');
   expect(suffix?.description).toContain('Not supported');
   expect(max_tokens?.default).toBe(16);
 });

@@ -83,7 +83,7 @@ describe.each(named)('%s', (_, operation) => {
 
   test('says who may, and what it can refuse', () => {
     const isPublic = access === 'public';
-    expect(told.description).toContain(isPublic ? 'Needs no session.' : `Needs the role ${access}.`);
+    expect(told.description).toContain(isPublic ? 'Requires no access token.' : `Requires the role ${access}.`);
     expect(told.security).toEqual(isPublic ? [] : undefined);
     const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
     expect(Object.keys(told.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
