@@ -28,7 +28,7 @@ describe('GET /health', () => {
     const probes = { keys, inventory: async () => Promise.reject(new Error('secret internals')) };
     await expect(health(probes, Date.now)(event)).rejects.toMatchObject({
       status: 503,
-      message: 'Not ready to serve: inventory does not answer.',
+      message: 'The service is not ready. These dependencies do not respond: inventory. Try again shortly.',
       headers: { 'retry-after': '5' },
     });
     jest.restoreAllMocks();
@@ -38,7 +38,8 @@ describe('GET /health', () => {
     jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     jest.useFakeTimers();
     const answer = health({ inventory: inventoryOf(), keys: () => new Promise(() => undefined) }, Date.now)(event);
-    const refused = expect(answer).rejects.toMatchObject({ status: 503, message: 'Not ready to serve: keys does not answer.' });
+    const message = 'The service is not ready. These dependencies do not respond: keys. Try again shortly.';
+    const refused = expect(answer).rejects.toMatchObject({ status: 503, message });
     await jest.advanceTimersByTimeAsync(2_000);
     await refused;
     jest.useRealTimers();
