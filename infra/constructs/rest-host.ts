@@ -83,10 +83,7 @@ export class RestHost extends Construct {
     this.#acknowledge(authorization);
   }
 
-  /**
-   * The public URL, without a trailing slash. It refers only to the API and not to its stage, so that a stack that uses it does not depend on a
-   * deployment.
-   */
+  /** The public URL, without a trailing slash. It does not refer to the stage, so that other stacks don't depend on a deployment. */
   get url(): string {
     const { region, urlSuffix } = Stack.of(this);
     return `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
