@@ -83,7 +83,7 @@ export class RestHost extends Construct {
     this.#acknowledge(authorization);
   }
 
-  /** The public URL, without a trailing slash. It does not refer to the stage, so that other stacks don't depend on a deployment. */
+  /** The public URL, without a trailing slash. It contains no reference to the stage, so stacks that use it don't depend on a deployment. */
   get url(): string {
     const { region, urlSuffix } = Stack.of(this);
     return `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
