@@ -32,7 +32,7 @@ const responses = { host, keys, store: createResponseStore(database, environment
 const listing = isShared
   ? sharedModels(createInventory(models, SERVERLESS_POOL, now))
   : ownDeployments(keys, host, createDeployments(models, now));
-/** Health is public, so it doesn't list an organization's deployments. */
+/** Health is public, so it doesn't list the deployments of organizations. */
 const inventory = () => (isShared ? models.list(SERVERLESS_POOL) : models.list(SERVERLESS_POOL).then(() => new Map<string, Model>()));
 
 const handlers: Record<OperationsOf<'catalog'>, Handle> = {

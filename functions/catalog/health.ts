@@ -5,7 +5,7 @@ import { logError } from '../../shared/logging/log.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { availabilityOf, type Health } from './model-health.ts';
 
-/** A dependency that takes longer than this is as good as down. */
+/** A dependency that takes longer than this counts as unavailable. */
 const PROBE_MS = 2_000;
 
 class Unhealthy extends ApiError {
@@ -14,7 +14,7 @@ class Unhealthy extends ApiError {
       status: 503,
       type: 'server_error',
       code: 'service_unavailable',
-      message: `Not ready to serve: ${failed.join(', ')} does not answer.`,
+      message: `The service is not ready. These dependencies do not respond: ${failed.join(', ')}. Try again shortly.`,
       headers: { 'retry-after': '5' },
     });
   }
@@ -24,7 +24,7 @@ const answerOf = async <Answer>(name: string, probe: () => Promise<Answer>): Pro
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS} ms`)), PROBE_MS);
+      timer = setTimeout(() => reject(new Error(`no response within ${PROBE_MS} ms`)), PROBE_MS);
     });
     return { answer: await Promise.race([probe(), late]) };
   } catch (error) {
@@ -35,16 +35,16 @@ const answerOf = async <Answer>(name: string, probe: () => Promise<Answer>): Pro
   }
 };
 
-/** Nobody needs to know better than this, and anybody may ask: the probes run at most once in this time. */
+/** The endpoint is public, so the probes run at most once in this time. */
 const REMEMBERED_MS = 2_000;
 
-/** What every request needs. */
+/** The dependencies that every request needs. */
 export interface Probes {
   inventory: () => Promise<ReadonlyMap<string, Model>>;
   keys: () => Promise<unknown>;
 }
 
-/** GET /health: 200 with each model's availability when what every request needs answers in time, else 503 naming what does not. */
+/** GET /health: 200 with each model's availability if all dependencies respond in time, otherwise 503 with the names of those that don't. */
 export const health = (probes: Probes, now: () => number): Handle => {
   let last: { atMs: number; found: ReturnType<typeof probeAll> } | undefined;
   const probeAll = async () => {

@@ -4,19 +4,19 @@ import { Capabilities, type Model } from '../../shared/models/model.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import { Pricing, pricingOf } from '../../shared/prices/price-version.ts';
 
-/** A model as callers see it: OpenAI's shape, and what a client needs to choose it and to fit a request. */
+/** A model as callers see it: OpenAI's fields, and those that a client needs to choose a model and to size a request. */
 export const ModelEntry = z.object({
-  id: z.string().meta({ description: 'The name to send as `model`. It may hold slashes.' }),
+  id: z.string().meta({ description: 'The name to send as `model`. It can contain slashes.' }),
   object: z.literal('model'),
   created: z.int().meta({ description: 'Unix time in seconds.' }),
   owned_by: z.string(),
-  context_length: z.int().meta({ description: 'Tokens of prompt and answer together.' }),
-  max_output_tokens: z.int().meta({ description: 'The most tokens that an answer may have.' }),
+  context_length: z.int().meta({ description: 'The maximum number of tokens of prompt and answer together.' }),
+  max_output_tokens: z.int().meta({ description: 'The maximum number of tokens in an answer.' }),
   pricing: Pricing.nullable().meta({
-    description: 'The price in force now; null where the model has none yet and cannot be called.',
+    description: 'The current price; null if the model has no price yet and cannot be called.',
   }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
-    description: 'What its runtime can do beside plain text. What it cannot is a 400, or ignored and named in `x-sluice-ignored`.',
+    description: 'The features that the model supports. Other features return 400, or are ignored and listed in `x-sluice-ignored`.',
   }),
   deprecation: ToldDeprecation,
 });
@@ -25,7 +25,7 @@ export type ModelEntry = z.infer<typeof ModelEntry>;
 export const ModelList = z.object({ object: z.literal('list'), data: z.array(ModelEntry) });
 export type ModelList = z.infer<typeof ModelList>;
 
-/** A model of the inventory as callers see it at `nowMs`. */
+/** Converts a model of the inventory to its entry at `nowMs`. */
 export const modelEntryOf = (model: Model, nowMs: number): ModelEntry => {
   const price = priceAt(model.prices, nowMs);
   return {

@@ -4,17 +4,17 @@ import { priceAt } from '../../shared/prices/price.ts';
 
 const Availability = z.enum(['available', 'unavailable']);
 
-/** That the host serves, and which models it would let a request through to. */
+/** The health of the host, and the availability of its models. */
 export const Health = z.object({
   status: z.literal('ok'),
   models: z.record(z.string(), Availability).meta({
     description:
-      'Every published model by name. `available`: a request is let through to it now. Whether its runtime has room is not asked.',
+      'The published models by name. `available`: requests to the model are accepted. The capacity of its runtime is not checked.',
   }),
 });
 export type Health = z.infer<typeof Health>;
 
-/** The availability of each published model at `nowMs`, by what is known of it: without a price in force it cannot be called. */
+/** The availability of each published model at `nowMs`. A model is unavailable if it has no price in force. */
 export const availabilityOf = (models: readonly Model[], nowMs: number): Health['models'] =>
   Object.fromEntries(
     models

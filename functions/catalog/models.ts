@@ -12,18 +12,18 @@ import type { Inventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from './model-entry.ts';
 
-/** The models that a request may be told of. */
+/** The models that a caller can see. */
 export interface Listing {
   list: () => Promise<Model[]>;
   find: (name: string) => Promise<Model>;
-  /** Of every reply. */
+  /** Added to every reply. */
   headers: Record<string, string>;
 }
 
-/** Who asks decides what there is to list. */
+/** Creates the listing for the caller of a request. */
 export type ListingFor = (event: ApiEvent) => Promise<Listing>;
 
-/** The shared models, for everyone. */
+/** The shared models, which everyone can see. */
 export const sharedModels = (inventory: Inventory): ListingFor => {
   const listing = {
     list: inventory.list,
@@ -33,7 +33,7 @@ export const sharedModels = (inventory: Inventory): ListingFor => {
   return async () => listing;
 };
 
-/** The deployments of a key's organization, as far as the key may use them. @throws 401, 400 for a missing user */
+/** The deployments of the key's organization that the key can use. @throws 401, 400 for a missing user id */
 export const ownDeployments =
   (keys: Keys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
   async (event) => {
@@ -58,7 +58,7 @@ const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<s
   return unlessKnown(event, entityTag(reply.body), reply);
 };
 
-/** GET /v1/models: what can be called, in OpenAI's shape, with sizes, prices and capabilities. */
+/** GET /v1/models: the models that the caller can use, in OpenAI's format, with context lengths, prices and capabilities. */
 export const listModels =
   (listingFor: ListingFor): Handle =>
   async (event) => {
@@ -67,7 +67,7 @@ export const listModels =
     return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) }, headers);
   };
 
-/** GET /v1/models/{model}: one of them, or 404. */
+/** GET /v1/models/{model}: one of these models, or 404. */
 export const retrieveModel =
   (listingFor: ListingFor): Handle =>
   async (event) => {

@@ -47,7 +47,7 @@ export const responseOperations = [
   operationOf('retrieveResponse', {
     ...ofResponse,
     summary: 'Retrieve a response',
-    description: 'As it was when it was made. It is not streamed again: `stream=true` is a 400.',
+    description: 'Returns the response as it was created. A stored response cannot be streamed: `stream=true` returns 400.',
     reply: { status: 200, description: 'The response.', json: { name: 'Response', schema: ResponseReply }, headers: LIMIT_HEADERS },
     errors: [400, 404, 503],
   }),
@@ -55,14 +55,14 @@ export const responseOperations = [
     ...ofResponse,
     summary: 'Delete a response',
     description:
-      'It can be neither read nor continued any more. A response that has continued it keeps what was said. One that is still being made is a 404, and will not be kept.',
+      'A deleted response can no longer be retrieved or continued. Responses that already continue it keep its conversation. A response that is still in progress returns 404, and will not be stored.',
     reply: {
       status: 200,
-      description: 'The response is gone.',
+      description: 'The response was deleted.',
       json: {
         name: 'DeletedResponse',
         schema: DeletedResponse,
-        examples: { deleted: { summary: 'It is gone', value: { id: responseId, object: 'response', deleted: true } } },
+        examples: { deleted: { summary: 'A deleted response', value: { id: responseId, object: 'response', deleted: true } } },
       },
       headers: LIMIT_HEADERS,
     },
@@ -71,7 +71,7 @@ export const responseOperations = [
   operationOf('listInputItems', {
     ...ofResponse,
     summary: 'List the input items of a response',
-    description: 'The items of its own `input`, without the conversation that it continues.',
+    description: 'Lists the items of the `input` of the response, without the conversation that it continues.',
     query: InputItemsQuery,
     reply: {
       status: 200,
@@ -88,11 +88,11 @@ export const modelOperations = [
   operationOf('listModels', {
     tag: 'Models',
     summary: 'List models',
-    description: 'The models that can be called, by name, with their sizes and prices.',
+    description: 'Lists the models that can be called, by name, with their context lengths and prices.',
     access: 'public',
     reply: {
       status: 200,
-      description: 'Every published model.',
+      description: 'All published models.',
       json: {
         name: 'ModelList',
         schema: ModelList,
@@ -106,7 +106,7 @@ export const modelOperations = [
     tag: 'Models',
     summary: 'Retrieve a model',
     access: 'public',
-    parameters: { model: { description: 'Its name. Slashes in it may be sent as they are or percent-encoded.', example: entry.id } },
+    parameters: { model: { description: 'The name of the model. Slashes can be sent as they are or percent-encoded.', example: entry.id } },
     reply: {
       status: 200,
       description: 'The model.',
@@ -122,11 +122,11 @@ export const keyOperation = (scope: Scope) =>
   operationOf('retrieveKey', {
     tag: 'Key',
     summary: 'Retrieve your own API key',
-    description: 'What the key may do, what is left of its limits, and what it has under way. Asking counts against no limit.',
+    description: 'Returns the permissions of the key, its remaining limits and its requests in progress. Does not count towards any limit.',
     access: 'api_key',
     reply: {
       status: 200,
-      description: 'The key that was sent.',
+      description: 'The key that sent the request.',
       json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: keyOf(scope) } } },
       headers: LIMIT_HEADERS,
     },

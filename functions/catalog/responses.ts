@@ -11,7 +11,7 @@ import { validate } from '../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems as listItems } from '../../shared/responses/input-items.ts';
 import type { ResponseStore, StoredResponse } from '../../shared/responses/response-store.ts';
 
-/** No response of this id in the caller's organization, or none any more. */
+/** The caller's organization has no response with this id, or it has expired. */
 export class ResponseNotFound extends ApiError {
   constructor(id: string) {
     super({
@@ -29,7 +29,7 @@ export interface ResponsesDependencies {
   store: ResponseStore;
 }
 
-/** The key's organization, and the limits that every reply to it names. */
+/** The key's organization, and the headers with the key's limits. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateToSee(keys, presentedKey(event, host));
   if (host.scope === 'on_demand') userIdOf(event);
@@ -52,14 +52,14 @@ export const retrieveResponse =
     if (event.queryStringParameters?.stream === 'true')
       throw new InvalidRequest({
         param: 'stream',
-        message: 'A response is streamed only while it is made: leave stream out to read it whole.',
+        message: 'A stored response cannot be streamed. Leave out stream to retrieve it as one object.',
       });
     const id = idOf(event);
     const stored = await storedResponse(deps, organization, id);
     return jsonReply(event.requestId, 200, stored.response, headers);
   };
 
-/** DELETE /v1/responses/{id}: it can be neither read nor continued any more. */
+/** DELETE /v1/responses/{id}: after this, the response can't be retrieved or continued. */
 export const deleteResponse =
   (deps: ResponsesDependencies): Handle =>
   async (event) => {

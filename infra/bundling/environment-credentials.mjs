@@ -1,8 +1,8 @@
-// Bundles use this instead of the SDK's whole credential chain: Lambda gives a function its credentials in the environment,
-// and the chain's other links (profiles, SSO, web identity, instance metadata) are 100 kB that a function can never use.
+// Bundles use this instead of the SDK's credential provider chain. Lambda passes a function's credentials in environment variables,
+// and the other providers (profiles, SSO, web identity, instance metadata) are 100 kB of code that a function never uses.
 import { fromEnv } from '@aws-sdk/credential-provider-env';
 
-// They stay the same for the life of a process, and are asked for at each call.
+// The SDK requests the credentials for each call, but they stay the same for the lifetime of a process.
 export const defaultProvider = (init) => {
   let credentials;
   return () => {

@@ -1,4 +1,4 @@
-// Bundles import this instead of node:http: the ESM face of that module touches lazy exports and costs 25 ms at a cold start.
+// Bundles import this instead of node:http, whose ESM wrapper loads its lazy exports and adds 25 ms to a cold start.
 import { createRequire } from 'node:module';
 
 const http = createRequire(import.meta.url)('node:http');

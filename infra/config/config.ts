@@ -3,23 +3,23 @@ import * as z from 'zod';
 const Concurrency = z.int().min(1).max(100_000);
 
 /**
- * Everything that a deployer may set, checked. It is read from the CDK context key `sluice`: in cdk.json, or as
+ * All settings of a deployer. They are read from the CDK context key `sluice`, in cdk.json or as
  * `cdk deploy -c sluice='{"alarmEmail":"ops@example.com"}'`.
  */
 export const Config = z.strictObject({
-  /** The first part of every stack's name: two deployments in one account differ in it. */
+  /** The prefix of every stack's name. Deployments in the same account need different ones. */
   name: z
     .string()
-    .regex(/^[a-z][a-z0-9-]{0,19}$/, 'expected up to 20 lower-case letters, digits and dashes')
+    .regex(/^[a-z][a-z0-9-]{0,19}$/, 'expected up to 20 lower-case letters, digits and dashes, starting with a letter')
     .default('sluice'),
-  /** Endpoints and inference components that carry this tag, with the value `true`, may be invoked. */
+  /** Endpoints and inference components can be invoked if they have this tag with the value `true`. */
   endpointTag: z.string().min(1).max(128).default('sluice'),
-  /** The regions whose endpoints may be invoked; none = the region of the deployment. */
+  /** The regions whose endpoints can be invoked. Empty: the region of the deployment. */
   endpointRegions: z
     .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/))
     .max(16)
     .default([]),
-  /** The most environments that each function may have, so that a flood of one never starves the others; null leaves them to the account's pool (new accounts have only 10). */
+  /** The maximum number of environments of each function, so that load on one never starves the others. Null: the account's shared pool (only 10 in new accounts). */
   reservedConcurrency: z
     .strictObject({
       inference: Concurrency,
@@ -43,33 +43,33 @@ export const Config = z.strictObject({
       'ondemand-catalog': 20,
     }),
   /**
-   * Where the on-demand host is, without `/v1` and without a slash at the end. The serverless host tells it to a caller whose key is for that one.
-   * Known with a domain of your own, or after the first deployment; without it the other host is named and not its URL.
+   * The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host sends it to callers whose key is for the on-demand
+   * host. You know it if you have a custom domain, or after the first deployment. Without it, the error does not contain a URL.
    */
   ondemandUrl: z
     .url({ protocol: /^https$/ })
-    .refine((url) => !url.endsWith('/'), 'expected no slash at the end')
+    .refine((url) => !url.endsWith('/'), 'expected no trailing slash')
     .optional(),
   /**
-   * Accept `response_format` json_schema as OpenAI defines it, where the model's runtime holds answers to the schema; without it such a request is a
-   * 400, as the interface has it.
+   * Whether to accept `response_format` json_schema as OpenAI defines it, for models whose runtime enforces the schema. Otherwise such a request returns
+   * 400, as the interface requires.
    */
   structuredOutputs: z.boolean().default(false),
-  /** Whether anybody may make an account; without it administrators invite. */
+  /** Whether anyone can create an account. Otherwise administrators invite users. */
   selfSignUp: z.boolean().default(false),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
-  /** Alarms go to this address; without it they are only shown. */
+  /** The e-mail address for alarms. Without it, alarms are only visible in the console. */
   alarmEmail: z.email().optional(),
-  /** The commit that is deployed, told by GET /version. */
+  /** The deployed commit, which GET /version returns. */
   commit: z.string().max(64).default('unknown'),
 });
 export type Config = z.output<typeof Config>;
 
-/** The configuration, or an error that names what is wrong with it. */
+/** Reads and validates the configuration. @throws Error that names the invalid fields */
 export const readConfig = (context: unknown): Config => {
   const value: unknown = typeof context === 'string' ? JSON.parse(context) : (context ?? {});
   const result = Config.safeParse(value);
   if (!result.success)
-    throw new Error(`The context 'sluice' is not as documented in infra/config/config.ts:\n${z.prettifyError(result.error)}`);
+    throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
   return result.data;
 };

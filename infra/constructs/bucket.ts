@@ -7,12 +7,12 @@ import type { NodeFunction } from './node-function.ts';
 const KEEP_REPLACED = Duration.days(30);
 const ABORT_UPLOADS = Duration.days(1);
 
-/** A private bucket of one purpose: encrypted, TLS only, and what is replaced or deleted by mistake can be had back for 30 days. */
+/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days. */
 export class Bucket extends Construct {
   readonly bucket: CdkBucket;
   readonly #variable: string;
 
-  /** @param props.variable the environment variable that names the bucket to functions that may use it */
+  /** @param props.variable the environment variable with the bucket's name, for functions that can use it */
   constructor(scope: Construct, id: string, props: { variable: string }) {
     super(scope, id);
     this.#variable = props.variable;
@@ -25,16 +25,16 @@ export class Bucket extends Construct {
       lifecycleRules: [{ noncurrentVersionExpiration: KEEP_REPLACED, abortIncompleteMultipartUploadAfter: ABORT_UPLOADS }],
       removalPolicy: RemovalPolicy.RETAIN,
     });
-    // The logical id is the bucket's identity: with this one, no change of the construct tree can replace it.
+    // A fixed logical id, because CloudFormation replaces a resource whose logical id changes.
     (this.bucket.node.defaultChild as CfnBucket).overrideLogicalId(id);
     Validations.of(this.bucket).acknowledge({
       id: 'AwsSolutions::AwsSolutions-S1',
       reason:
-        'Only functions of this service read it, and only operators write to it: CloudTrail has that, and access logs would need another bucket.',
+        'Only functions of this service read it, and only operators write to it. CloudTrail records that, and access logs would need another bucket.',
     });
   }
 
-  /** Lets a function of another stack read every object, and tells it the bucket's name. */
+  /** Lets a function of another stack read every object, and gives it the bucket's name. */
   grantRead(grantee: NodeFunction): void {
     const stack = Stack.of(this);
     const bucketArn = stack.exportValue(this.bucket.bucketArn);
@@ -44,7 +44,7 @@ export class Bucket extends Construct {
     Validations.of(grantee.role as NonNullable<typeof grantee.role>).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${exportName}/*]`,
       reason:
-        'Objects are uploaded while the service runs, under keys made of their content; the function may read all of this one bucket.',
+        'Objects are uploaded while the service runs, under keys derived from their content, so the function can read the whole bucket.',
     });
   }
 }

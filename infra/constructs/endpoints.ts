@@ -31,18 +31,18 @@ export const grantInvokeEndpoints = (grantee: NodeFunction, config: Config): voi
   const resources = targetsOf(grantee, config);
   grantee.addToRolePolicy(
     new PolicyStatement({
-      // AWS's reference asks for the first on the streaming call too; its policy samples grant both.
+      // According to AWS's reference, the streaming call needs the first action, too; its sample policies grant both.
       actions: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
       resources,
       conditions: { StringEquals: { [`aws:ResourceTag/${config.endpointTag}`]: 'true' } },
     }),
   );
-  acknowledge(grantee, resources, 'Models are registered while the service runs; which endpoints may be invoked is decided by their tag.');
+  acknowledge(grantee, resources, 'Models are registered while the service runs. Only endpoints with the tag can be invoked.');
 };
 
 /**
- * Lets a function find out whether endpoints and inference components of this account serve and carry the configured tag, whose name it is told as
- * ENDPOINT_TAG. Those without the tag may be seen too: that they lack it is what is to be found out.
+ * Lets a function find out whether endpoints and inference components of this account are in service and have the configured tag. It can also describe
+ * those without the tag, so that it can report that the tag is missing. The environment variable ENDPOINT_TAG has the tag's name.
  */
 export const grantDescribeEndpoints = (grantee: NodeFunction, config: Config): void => {
   const resources = targetsOf(grantee, config);
@@ -53,5 +53,5 @@ export const grantDescribeEndpoints = (grantee: NodeFunction, config: Config): v
     }),
   );
   grantee.addEnvironment('ENDPOINT_TAG', config.endpointTag);
-  acknowledge(grantee, resources, 'Models are registered while the service runs, and endpoints are looked at before they carry the tag.');
+  acknowledge(grantee, resources, 'Models are registered while the service runs, and endpoints are described before they have the tag.');
 };

@@ -1,6 +1,6 @@
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 
-/** What API Gateway itself answers, in the words and the body of interface 2.6. */
+/** An error response of API Gateway itself, in the format of interface 2.6. */
 export interface GatewayText {
   type: ResponseType;
   status: number;
@@ -15,7 +15,7 @@ const unavailable = {
 };
 const limited = { message: 'Too many requests. Try again shortly.', type: 'requests', code: 'rate_limit_exceeded' };
 
-/** Constant texts: what API Gateway would say by itself may name internals. Lambda's throttling arrives as a 5XX. */
+/** Constant texts, because API Gateway's own messages can reveal internals. Lambda's throttling arrives as a 5XX. */
 export const gatewayTexts: GatewayText[] = [
   { type: ResponseType.DEFAULT_5XX, status: 503, error: unavailable, retryAfterSeconds: 1 },
   { type: ResponseType.INTEGRATION_FAILURE, status: 503, error: unavailable, retryAfterSeconds: 1 },
@@ -24,7 +24,7 @@ export const gatewayTexts: GatewayText[] = [
     status: 503,
     error: {
       ...unavailable,
-      message: 'The request took too long. Try again; for long answers use stream: true.',
+      message: 'The request took too long. Try again, and use stream: true for long answers.',
       code: 'upstream_timeout',
     },
     retryAfterSeconds: 1,
@@ -34,18 +34,18 @@ export const gatewayTexts: GatewayText[] = [
   {
     type: ResponseType.REQUEST_TOO_LARGE,
     status: 413,
-    error: { message: 'The request is too large: a body may have up to 4.5 MB.', type: 'invalid_request_error', code: 'request_too_large' },
+    error: { message: 'The request body is too large. Send at most 4.5 MB.', type: 'invalid_request_error', code: 'request_too_large' },
   },
   {
     type: ResponseType.WAF_FILTERED,
     status: 403,
-    error: { message: 'The request was refused by a firewall rule of this service.', type: 'permission_error', code: 'request_filtered' },
+    error: { message: 'A firewall rule of this service rejected the request.', type: 'permission_error', code: 'request_filtered' },
   },
   {
     type: ResponseType.DEFAULT_4XX,
     status: 400,
     error: {
-      message: 'The request is not valid HTTP for this host. See the API reference.',
+      message: 'This host cannot process the request. Check its path, headers and body against the API reference at GET /docs.',
       type: 'invalid_request_error',
       code: 'bad_request',
     },

@@ -12,7 +12,7 @@ import type { Table } from './table.ts';
 
 export const INFERENCE_TIMEOUT = Duration.seconds(600);
 
-/** What a host, its functions and their environments are called, by the scope of the keys that open it. */
+/** The names of a host and its functions, by the scope of the keys that the host accepts. */
 const NAMES = {
   serverless: { host: 'serverless', inference: 'inference', catalog: 'catalog' },
   on_demand: { host: 'ondemand', inference: 'ondemand-inference', catalog: 'ondemand-catalog' },
@@ -21,17 +21,17 @@ const NAMES = {
 export interface InferenceHostProps {
   config: Config;
   data: { keys: Table; models: Table; usage: Table; responses: Table };
-  /** The one of all hosts. */
+  /** Shared by all hosts. */
   tokenizer: NodeFunction;
-  /** Of the keys that open it. */
+  /** The scope of the keys that the host accepts. */
   keyScope: Scope;
-  /** Where the other host is, for callers whose key is for that one, if it is known. */
+  /** The URL of the other host, if known. It is sent to callers whose key is for that host. */
   otherHostUrl?: string | undefined;
-  /** Where callers are checked, as no authorizer of the gateway's does it. */
+  /** Why the API has no authorizer: where callers are authenticated instead. */
   authorization: string;
 }
 
-/** A host that serves models: its two functions, made of the same folders for every host, with what they may do. */
+/** A host that serves models: its two functions, built from the same folders for every host, and their permissions. */
 export class InferenceHost extends RestHost {
   readonly inference: NodeFunction;
   readonly catalog: NodeFunction;
@@ -64,7 +64,7 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   grantInvokeEndpoints(inference, config);
   grantInvoke(inference, tokenizer, 'TOKENIZER_FUNCTION');
   inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
-  // A secret that nobody has to keep: the id ends in a random UUID, callers never see it, and no deployment changes it.
+  // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);
   return inference;
 };
@@ -88,7 +88,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
   return catalog;
 };
 
-/** Which host a function serves, and where the other one is. */
+/** Sets the environment variables that say which host a function serves, and the URL of the other one. */
 const tellHost = (fn: NodeFunction, { keyScope, otherHostUrl }: InferenceHostProps): void => {
   fn.addEnvironment('HOST_SCOPE', keyScope);
   if (otherHostUrl !== undefined) fn.addEnvironment('OTHER_HOST_URL', otherHostUrl);

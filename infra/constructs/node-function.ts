@@ -12,8 +12,8 @@ const root = path.join(import.meta.dirname, '../..');
 const bundling = path.join(root, 'infra/bundling');
 
 /**
- * The young generation has the same size wherever a function runs: V8 would take about 1 MB of it in 256 MB of memory, which makes it
- * collect all the time, and many times that on a large machine, which is mostly garbage. `npm run bench` shows what it costs.
+ * Fixes the size of V8's young generation. By default it is about 1 MB in 256 MB of memory, so V8 collects garbage all the time, and far larger on a
+ * large machine, where it mostly holds garbage. `npm run bench` shows the difference.
  */
 const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=4';
 
@@ -21,11 +21,11 @@ export interface NodeFunctionProps {
   config: Config;
   /** The folder under `functions/`. */
   name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control';
-  /** The name that its logs and its share of the environments go by, if that is not the folder's. */
+  /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
   as?: keyof NonNullable<Config['reservedConcurrency']>;
   memoryMb: number;
   timeout: Duration;
-  /** The host whose API reference the function serves from files beside its bundle. */
+  /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
 }
 
@@ -35,7 +35,7 @@ const writeReference = (folder: string, { host, structuredOutputs }: NonNullable
   return words.map((word) => `"${word}"`).join(' ');
 };
 
-/** A function of ours: one folder, one esbuild bundle, one role with only what is granted, one log group. */
+/** A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted permissions. */
 export class NodeFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
@@ -68,7 +68,7 @@ export class NodeFunction extends NodejsFunction {
         mainFields: ['module', 'main'],
         bundleAwsSDK: true,
         externalModules: [],
-        // Some CommonJS packages still call require().
+        // Some CommonJS packages call require().
         banner: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
         esbuildArgs: {
           '--alias:node:http': path.join(bundling, 'node-http.mjs'),
@@ -84,11 +84,11 @@ export class NodeFunction extends NodejsFunction {
     role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
     Validations.of(role).acknowledge({
       id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray has no resources to name: its two write actions take only *.',
+      reason: 'The two write actions of X-Ray do not support resource-level permissions.',
     });
     Validations.of(this).acknowledge({
       id: 'AwsSolutions::AwsSolutions-L1',
-      reason: 'Node 24 is the newest runtime with a service agreement; 26 is a preview.',
+      reason: 'Node 24 is the newest runtime that is not a preview.',
     });
   }
 }

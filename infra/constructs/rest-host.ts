@@ -23,13 +23,13 @@ const STAGE = 'live';
 export interface RestHostProps {
   config: Config;
   name: string;
-  /** Serves every path and method that nothing else does. */
+  /** Serves all paths and methods without a function of their own. */
   fallback: LambdaFunction;
-  /** Where callers are checked, as no authorizer of the gateway's does it. */
+  /** Why the API has no authorizer: where callers are authenticated instead. */
   authorization: string;
 }
 
-/** One public host: a regional REST API whose every answer, its own included, has the body of interface 2.6. */
+/** A public host: a regional REST API. All its error responses have the format of interface 2.6, including those of API Gateway. */
 export class RestHost extends Construct {
   readonly api: RestApi;
   readonly #fallback: LambdaIntegration;
@@ -44,17 +44,17 @@ export class RestHost extends Construct {
     this.api = new RestApi(this, 'Api', {
       restApiName: `${config.name}-${name}`,
       endpointTypes: [EndpointType.REGIONAL],
-      // Bodies reach the function byte for byte, and the size that fits does not depend on what is in them.
+      // Bodies reach the function unchanged, and their maximum size does not depend on their content.
       binaryMediaTypes: ['*/*'],
       cloudWatchRole: true,
-      // The account has one such role for all its APIs: it must not go with this one.
+      // An account has one such role for all its APIs, so it must not be deleted with this API.
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: STAGE,
         metricsEnabled: true,
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
-        // Request bodies hold prompts.
+        // Request bodies contain prompts.
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLogs),
         accessLogFormat: AccessLogFormat.custom(
@@ -83,16 +83,13 @@ export class RestHost extends Construct {
     this.#acknowledge(authorization);
   }
 
-  /**
-   * Its public URL, without a slash at the end. It names the API alone and not the stage, so that a stack that is told of it does not hang on a
-   * deployment.
-   */
+  /** The public URL, without a trailing slash. It contains no reference to the stage, so stacks that use it don't depend on a deployment. */
   get url(): string {
     const { region, urlSuffix } = Stack.of(this);
     return `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
 
-  /** Streams the answers to POST on a path from a function; its other methods, and all between it and the root, stay with the fallback. */
+  /** Streams responses to POST on a path from a function. The fallback still serves other methods, and all paths between this one and the root. */
   stream(path: string, handler: LambdaFunction): void {
     const resource = this.api.root.resourceForPath(path);
     resource.addMethod(
@@ -104,12 +101,12 @@ export class RestHost extends Construct {
       }),
     );
     resource.addMethod('ANY', this.#fallback);
-    // What is below a path is found by its own greedy resource, not by one further up.
+    // API Gateway matches paths below this one only with this resource's own proxy, not with one higher up.
     resource.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
     for (let parent = resource.parentResource; parent && parent !== this.api.root; parent = parent.parentResource) this.#fallBack(parent);
   }
 
-  /** A resource that is only on the way to another would be answered by API Gateway itself. */
+  /** Without a method, API Gateway itself would answer requests to an intermediate resource. */
   #fallBack(resource: IResource): void {
     if (this.#fellBack.has(resource.path)) return;
     this.#fellBack.add(resource.path);
@@ -140,17 +137,17 @@ export class RestHost extends Construct {
       Validations.of(this.api).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
     acknowledge(
       'APIG2',
-      'Bodies are checked in the function, whose errors name the field; a request validator could only say that something is wrong.',
+      'The function validates bodies, and its errors name the field. A request validator could only say that the body is invalid.',
     );
     acknowledge(
       'APIG3',
-      'A web application firewall costs by the month; a deployer who wants one attaches it to the stage. Keys and limits are checked on every request.',
+      'A web application firewall has a monthly cost. A deployer can attach one to the stage. Keys and limits are checked for every request.',
     );
     acknowledge('APIG4', authorization);
     acknowledge('COG4', authorization);
     acknowledge(
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      'The managed policy is the one that API Gateway asks for to write its logs.',
+      'API Gateway requires this managed policy to write its logs.',
     );
   }
 }

@@ -8,19 +8,19 @@ import type { Config } from '../config/config.ts';
 import { NodeFunction } from './node-function.ts';
 import type { Table } from './table.ts';
 
-/** To read events is work for the processor: one whole one. */
+/** One full CPU, because parsing events is CPU-bound. */
 const MEMORY_MB = 1_769;
 const TIMEOUT = Duration.minutes(5);
-/** Totals are this late at the most; the longer, the more seldom the same events are read again. */
+/** The longest delay of totals. A longer window reads the same events less often. */
 const BATCH_WINDOW = Duration.seconds(60);
-/** The most that Lambda takes: a busy key's ten minutes are read once a window, not once a thousand events. */
+/** Lambda's maximum, so that the ten minutes of a busy key are read once per window and not once per thousand events. */
 const BATCH_SIZE = 10_000;
-/** An outage of the database is waited for. What is still not rolled up then is told to an operator, who rebuilds the day. */
+/** Enough retries for an outage of the database. After that, an alarm tells an operator to rebuild the totals of the day. */
 const RETRIES = 100;
 const MAX_AGE = Duration.hours(6);
 const KEEP_FAILURES = Duration.days(14);
 
-/** What keeps totals beside the usage events: a consumer of the table's stream, and a queue of the batches that it gave up. */
+/** Maintains totals of usage events: a function that reads the table's stream, and a queue for the batches that failed. */
 export class Rollups extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;
@@ -38,7 +38,7 @@ export class Rollups extends Construct {
     this.function.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.failures.queueArn] }));
     Validations.of(this.failures).acknowledge({
       id: 'AwsSolutions::AwsSolutions-SQS3',
-      reason: 'It is itself where failures end up: nothing takes messages from it but an operator.',
+      reason: 'This is the dead-letter queue itself. Only operators receive messages from it.',
     });
     new EventSourceMapping(this, 'Stream', {
       target: this.function,
@@ -50,7 +50,7 @@ export class Rollups extends Construct {
       retryAttempts: RETRIES,
       maxRecordAge: MAX_AGE,
       onFailure: { bind: () => ({ destination: this.failures.queueArn }) },
-      // New events, and not the totals that are made of them.
+      // Only new events, not the totals in the same table.
       filters: [
         FilterCriteria.filter({
           eventName: FilterRule.isEqual('INSERT'),

@@ -16,21 +16,21 @@ import type { NodeFunction } from './node-function.ts';
 type Action = 'GetItem' | 'BatchGetItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem' | 'Query';
 
 export interface TableProps {
-  /** The environment variable that names the table to functions that may use it. */
+  /** The environment variable with the table's name, for functions that can use it. */
   variable: string;
   partitionKey: string;
   sortKey?: string;
-  /** Indexes of keys alone, each on one attribute: a write that does not change that attribute costs nothing there. */
+  /** Keys-only indexes, each on one attribute. A write that does not change that attribute does not write to the index. */
   keysOnlyIndexes?: readonly { name: string; attribute: string }[];
-  /** The attribute that says when an item is done for, in seconds since the epoch; DynamoDB removes it some hours or days later. */
+  /** The attribute with an item's expiry time, in seconds since the epoch. DynamoDB deletes the item some hours or days later. */
   timeToLive?: string;
-  /** Whether it has a stream of changes, of their keys alone. */
+  /** Whether the table has a keys-only stream of changes. */
   keysOnlyStream?: boolean;
 }
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
-/** A table of one purpose: on demand, recoverable to any second of 35 days, protected from deletion. */
+/** A table for one purpose: on-demand capacity, recovery to any second of the last 35 days, protected from deletion. */
 export class Table extends Construct {
   readonly table: TableV2;
   readonly #variable: string;
@@ -53,11 +53,11 @@ export class Table extends Construct {
         projectionType: ProjectionType.KEYS_ONLY,
       })),
     });
-    // The logical id is the table's identity: with this one, no change of the construct tree can replace it.
+    // A fixed logical id, because CloudFormation replaces a resource whose logical id changes.
     (this.table.node.defaultChild as CfnGlobalTable).overrideLogicalId(id);
   }
 
-  /** Gives a function these actions on the table, and its name. */
+  /** Lets a function use these actions on the table, and gives it the table's name. */
   grant(grantee: LambdaFunction, ...actions: Action[]): void {
     grantee.addToRolePolicy(
       new PolicyStatement({ actions: actions.map((action) => `dynamodb:${action}`), resources: [this.table.tableArn] }),
@@ -81,11 +81,11 @@ export class Table extends Construct {
     const { 'Fn::ImportValue': exportName } = stack.resolve(tableArn) as { 'Fn::ImportValue': string };
     Validations.of(grantee.role as NonNullable<typeof grantee.role>).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${exportName}/stream/*]`,
-      reason: 'To list streams is allowed for all streams of a table or for none; this table has one.',
+      reason: 'ListStreams can only be allowed for all streams of a table. This table has one stream.',
     });
   }
 
-  /** Gives a function queries of an index. */
+  /** Lets a function query an index. */
   grantIndex(grantee: LambdaFunction, index: string): void {
     grantee.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:Query'], resources: [`${this.table.tableArn}/index/${index}`] }));
     grantee.addEnvironment(this.#variable, this.table.tableName);

@@ -29,14 +29,14 @@ const REFRESH_TOKEN_VALIDITY = Duration.days(30);
 const INVITATION_VALIDITY = Duration.days(7);
 
 /**
- * The people who may log in, by e-mail address and password and, if they want, a second factor. What can never be changed on a pool is decided here:
- * that the address is the name, in whatever case it is typed.
+ * The users, who log in with an e-mail address, a password and, optionally, a second factor. Two settings can never be changed on an existing pool:
+ * that the address is the user name, and that its case does not matter.
  */
 export class UserPool extends Construct {
   readonly pool: CdkUserPool;
   readonly client: UserPoolClient;
 
-  /** @param props.selfSignUp whether anybody may make an account */
+  /** @param props.selfSignUp whether anyone can create an account */
   constructor(scope: Construct, id: string, { selfSignUp }: { selfSignUp: boolean }) {
     super(scope, id);
     this.pool = new CdkUserPool(this, 'Pool', {
@@ -63,7 +63,7 @@ export class UserPool extends Construct {
     this.client = new UserPoolClient(this, 'Client', {
       userPool: this.pool,
       generateSecret: false,
-      // Passwords come through our own host, which limits how often one may be tried.
+      // Passwords are only accepted through our own host, which limits the number of attempts.
       authFlows: { adminUserPassword: true },
       preventUserExistenceErrors: true,
       enableTokenRevocation: true,
@@ -73,13 +73,13 @@ export class UserPool extends Construct {
       disableOAuth: true,
     });
     this.client.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    // The logical ids are the identity of the pool and of its client: with these, no change of the construct tree can replace them.
+    // Fixed logical ids, because CloudFormation replaces a resource whose logical id changes.
     (this.pool.node.defaultChild as CfnUserPool).overrideLogicalId(id);
     (this.client.node.defaultChild as CfnUserPoolClient).overrideLogicalId(`${id}Client`);
     this.#acknowledge();
   }
 
-  /** Gives a function these actions on the pool, and says where it is. Actions that an access token authorizes need no permission. */
+  /** Lets a function use these actions on the pool, and gives it the pool's ids. Actions that an access token authorizes need no permission. */
   grant(grantee: LambdaFunction, ...actions: Action[]): void {
     grantee.addToRolePolicy(
       new PolicyStatement({ actions: actions.map((action) => `cognito-idp:${action}`), resources: [this.pool.userPoolArn] }),
@@ -92,10 +92,10 @@ export class UserPool extends Construct {
   #acknowledge(): void {
     const acknowledge = (rule: string, reason: string): void =>
       Validations.of(this.pool).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
-    acknowledge('COG2', 'Each user decides on a second factor: people have access tokens, and programs use API keys.');
+    acknowledge('COG2', 'A second factor is optional for each user. Programs use API keys instead of access tokens.');
     acknowledge(
       'COG8',
-      'Threat protection costs by the active user; a deployer who wants it turns it on for the pool, which is told where every caller is already.',
+      'Threat protection has a cost per active user. A deployer can turn it on for the pool, which already receives the IP address of every caller.',
     );
   }
 }

@@ -15,10 +15,10 @@ import { type ErrorReply, examplesOf, refusalOf, requestTooLarge } from './error
 const email = 'ada@example.com';
 const ifMatch = (tag: string): ApiEvent => ({ headers: { 'if-match': tag } }) as unknown as ApiEvent;
 
-/** The control plane's replies to requests that fail, by status. */
+/** The control plane's error responses by status. */
 export const controlErrorReplies = {
   400: {
-    description: 'The request is not as documented. `param` names the property, the parameter or the header.',
+    description: 'The request is invalid. `param` names the field, parameter or header.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({
@@ -29,7 +29,7 @@ export const controlErrorReplies = {
     }),
   },
   401: {
-    description: 'There is no access token, or it does not open; or the login, or the refresh token, is refused. Here `error` is a string.',
+    description: 'The access token is missing, invalid or expired, or the login or refresh was rejected. Here `error` is a string.',
     schema: 'Unauthorized',
     headers: ['www-authenticate'],
     examples: examplesOf({
@@ -41,7 +41,7 @@ export const controlErrorReplies = {
     }),
   },
   403: {
-    description: 'Your role does not allow it, or your organization is suspended.',
+    description: 'Your role does not allow this request, or your organization is suspended.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({
@@ -50,7 +50,7 @@ export const controlErrorReplies = {
     }),
   },
   404: {
-    description: 'What the request names does not exist, or is of another organization.',
+    description: 'The resource does not exist, or belongs to another organization.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({
@@ -59,13 +59,13 @@ export const controlErrorReplies = {
     }),
   },
   409: {
-    description: 'The state of the resource, or of another one, does not allow it. `code` says which.',
+    description: 'The state of this resource, or of another one, does not allow the request. `code` says why.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({ email_taken: emailTaken() }),
   },
   412: {
-    description: 'The resource is not at the version that `If-Match` names, or another change came first. Read it again.',
+    description: 'The resource does not have the version in `If-Match`, or another change was made first. Read the resource again.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({ version_conflict: new PreconditionFailed() }),
@@ -77,26 +77,26 @@ export const controlErrorReplies = {
     examples: examplesOf({ request_too_large: requestTooLarge() }),
   },
   422: {
-    description: 'The idempotency key was used for another request.',
+    description: 'The idempotency key was used for a different request.',
     schema: 'Error',
     headers: ['x-should-retry'],
     examples: examplesOf({ key_reused: new IdempotencyKeyReused() }),
   },
   429: {
-    description: 'There were too many attempts. `retry-after` says when the next one counts.',
+    description: 'There were too many attempts. `retry-after` is the time to wait before the next one.',
     schema: 'Error',
     headers: ['retry-after'],
     examples: examplesOf({ too_many_attempts: new TooManyAttempts() }),
   },
   500: {
-    description: 'Our own fault. It has been logged under the request id.',
+    description: 'An internal error. It has been logged under the request id.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({ internal_error: new InternalError() }),
   },
   503: {
     description:
-      'The service cannot take the request now. Nothing was changed, unless the reply was lost on its way: read before you repeat.',
+      'The service is temporarily unavailable. Nothing was changed, unless the response was lost: read the resource before you retry.',
     schema: 'Error',
     headers: ['retry-after'],
     examples: examplesOf({ service_unavailable: new ServiceUnavailable() }),

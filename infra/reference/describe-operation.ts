@@ -4,11 +4,11 @@ import { IDEMPOTENCY_HEADER } from '../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../shared/http/user-id.ts';
 import { type JsonSchema, refTo, toParameterSchema } from './json-schema.ts';
 
-/** What a host adds to the facts of its operations. */
+/** What a host adds to the descriptions of its operations. */
 export interface HostFacts {
-  /** What its idempotency keys do. */
+  /** How idempotency keys work on this host. */
   idempotency: string;
-  /** The failures that every operation like this one has on this host. */
+  /** The error statuses that such an operation has on this host without listing them. */
   impliedErrors: (operation: Operation) => readonly number[];
   /** Who may call an operation, as the last paragraph of its description. */
   accessSentence?: (operation: Operation) => string | undefined;
@@ -26,7 +26,7 @@ const IF_MATCH: JsonSchema = {
   in: 'header',
   name: 'If-Match',
   description:
-    'The ETag of the resource as you read it, or several: it is changed only if it is still so, and else this is a 412. Without it, whatever it has become is changed.',
+    'The ETag of the resource as you read it, or several ETags. If the resource has a different ETag now, it is not changed and the response is a 412. Without this header, the resource is changed whatever its version.',
   schema: { type: 'string', pattern: '^\\s*(\\*|"\\d{1,15}"(\\s*,\\s*"\\d{1,15}")*)\\s*$' },
   example: '"3"',
 };
@@ -36,7 +36,7 @@ const USER_ID: JsonSchema = {
   name: USER_HEADER,
   required: true,
   description:
-    'The id of your end user, a UUID. It decides which of a deployment’s targets answers, and is kept with the usage of the request.',
+    'The id of your end user, a UUID. It determines which of the deployment’s targets answers, and is stored with the usage of the request.',
   schema: { type: 'string', format: 'uuid' },
   example: '9d3b7c52-4e1a-4f06-8b1e-2a6c5d9f7e30',
 };
@@ -44,7 +44,7 @@ const USER_ID: JsonSchema = {
 /** `{id}` or `{model+}`. */
 const PARAMETER = /\{(\w+)\+?\}/g;
 
-/** The path as OpenAPI writes it, which has no parameters of several segments: `{model+}` becomes `{model}`. */
+/** The path in OpenAPI's notation, which has no parameters of several segments: `{model+}` becomes `{model}`. */
 export const documentPath = (path: string): string => path.replace(PARAMETER, '{$1}');
 
 const pathParametersOf = ({ path, operationId, parameters = {} }: Operation): JsonSchema[] =>
@@ -60,7 +60,7 @@ const queryParametersOf = ({ query }: Operation): JsonSchema[] =>
     return { in: 'query', name, ...(description !== undefined && { description }), required: field._zod.optin === undefined, schema };
   });
 
-/** The headers of a reply, each as a component of the document; every reply has `x-request-id`. */
+/** References to the components of a reply's headers; every reply has `x-request-id`. */
 export const headerRefs = (names: readonly string[]): JsonSchema =>
   Object.fromEntries(['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
@@ -80,7 +80,7 @@ const replyOf = (reply: ReplyBody): JsonSchema => {
     ...(events && {
       'text/event-stream': {
         schema: { anyOf: [refTo(events.name), refTo('Error')], description: 'The data of one event.' },
-        examples: { stream: { summary: 'A whole stream', value: events.stream } },
+        examples: { stream: { summary: 'A complete stream', value: events.stream } },
       },
     }),
     ...(html && { 'text/html': { schema: { type: 'string' } } }),
@@ -93,11 +93,11 @@ const replyOf = (reply: ReplyBody): JsonSchema => {
 };
 
 const NOT_MODIFIED: JsonSchema = {
-  description: 'What the caller has, as `If-None-Match` names it, is still right.',
+  description: 'The resource still has the ETag in `If-None-Match`.',
   headers: headerRefs(['etag']),
 };
 
-/** The failures in the order of their statuses. */
+/** References to the error responses, ordered by status. */
 const failureRefs = (statuses: Iterable<number>): JsonSchema =>
   Object.fromEntries([...new Set(statuses)].sort((a, b) => a - b).map((status) => [status, { $ref: `#/components/responses/${status}` }]));
 
@@ -107,7 +107,7 @@ const bodyOf = ({ summary, body }: Operation): JsonSchema | undefined => {
   return { required: true, content: contentOf({ name, examples }) };
 };
 
-/** An operation as the document has it. @throws Error where it doesn't describe a parameter of its path */
+/** Converts an operation to OpenAPI. @throws Error if it doesn't describe a parameter of its path */
 export const describeOperation = (operation: Operation, host: HostFacts): JsonSchema => {
   const { operationId, tag, summary, description, access, reply, errors } = operation;
   const parameters = [

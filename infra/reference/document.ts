@@ -4,7 +4,7 @@ import { ErrorBody, type ErrorReply, UnauthorizedBody } from './error-reply.ts';
 import { type Component, type Direction, type JsonSchema, refTo, toComponents } from './json-schema.ts';
 import { replyHeaders } from './reply-headers.ts';
 
-/** What a host's document says beside its operations. */
+/** The contents of a host's document in addition to its operations. */
 export interface HostDocument<Tag extends string> extends HostFacts {
   title: string;
   description: string;
@@ -14,15 +14,15 @@ export interface HostDocument<Tag extends string> extends HostFacts {
   /** Every tag with its description, in the order of the reference. */
   tags: Readonly<Record<Tag, string>>;
   errorReplies: Readonly<Record<number, ErrorReply>>;
-  /** What fields mean in every body that a request has, by name. */
+  /** The documentation of request fields by name, for every request body. */
   fieldDocs?: Readonly<Record<string, FieldDoc>>;
-  /** Parts of bodies that have a component of their own. */
+  /** Parts of bodies that get their own component. */
   parts?: readonly Body[];
-  /** `output`: replies are described as they are sent, without defaults and open to new fields. */
+  /** `output`: replies are documented as they are sent, without defaults and open to new fields. */
   replyDirection: Direction;
 }
 
-/** Every schema that an operation names, once. */
+/** The schemas of all operations, by name. */
 const componentsOf = (
   operations: readonly Operation[],
   { parts = [], fieldDocs, replyDirection: io }: Pick<HostDocument<never>, 'parts' | 'fieldDocs' | 'replyDirection'>,
@@ -39,7 +39,7 @@ const componentsOf = (
   return components;
 };
 
-/** Gives a reply the examples of another reply with the same body, where it has none. */
+/** Gives a reply without examples those of another reply with the same body. */
 const shareExamples = (operations: readonly Operation[]): Operation[] => {
   const examples = new Map(operations.flatMap(({ reply: { json } }) => (json?.examples ? [[json.name, json.examples] as const] : [])));
   return operations.map((operation) => {
@@ -63,7 +63,7 @@ const headersOf = (part: unknown): JsonSchema => {
   return Object.fromEntries(Object.entries(replyHeaders).filter(([name]) => names.includes(name)));
 };
 
-/** A host as an OpenAPI 3.1 document, made of the facts that it serves its routes from and the schemas that check its requests. */
+/** Creates a host's OpenAPI 3.1 document from the operations that its routes are served from and the schemas that validate its requests. */
 export const createDocument = <Tag extends string>(operations: readonly Operation<Tag>[], host: HostDocument<Tag>): JsonSchema => {
   const paths: Record<string, JsonSchema> = {};
   for (const operation of shareExamples(operations)) {
@@ -75,7 +75,7 @@ export const createDocument = <Tag extends string>(operations: readonly Operatio
   return {
     openapi: '3.1.0',
     info: { title: host.title, version: host.version, description: host.description },
-    // Relative to this document, because the host may be behind a stage or a name of its own.
+    // Relative to this document, because the host can be behind a stage or a custom domain.
     servers: [{ url: '.' }],
     security: Object.keys(host.security).map((name) => ({ [name]: [] })),
     tags: Object.entries(host.tags).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),

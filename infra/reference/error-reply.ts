@@ -2,23 +2,23 @@ import * as z from 'zod';
 import { ApiError, toWire } from '../../shared/http/errors.ts';
 import type { ReplyHeader } from '../../shared/http/reply-headers.ts';
 
-/** The body of interface 2.6, for every status but 401. */
+/** The error body of interface 2.6, for every status except 401. */
 export const ErrorBody = z.object({
   error: z.object({
-    message: z.string().meta({ description: 'What was wrong, and what to do.' }),
+    message: z.string().meta({ description: 'What is wrong, and what to do.' }),
     type: z.string(),
-    param: z.string().nullable().meta({ description: 'The property at fault.' }),
+    param: z.string().nullable().meta({ description: 'The field, parameter or header that caused the error.' }),
     code: z.string().nullable(),
   }),
   request_id: z.string(),
 });
 
-/** A 401's `error` is a string. */
+/** The error body of a 401, whose `error` is a string. */
 export const UnauthorizedBody = z.object({ error: z.string(), code: z.string().nullable(), request_id: z.string() });
 
 export const EXAMPLE_REQUEST_ID = 'req_VbdBUPc8fK2mQx0ZpLw4RtYvB';
 
-/** The replies of one status to requests that fail. */
+/** The error response with one status. */
 export interface ErrorReply {
   description: string;
   schema: 'Error' | 'Unauthorized';
@@ -26,11 +26,11 @@ export interface ErrorReply {
   examples: Record<string, { value: unknown }>;
 }
 
-/** Examples in the very words of the errors. */
+/** Creates examples from the errors themselves, so that the texts match. */
 export const examplesOf = (errors: Record<string, ApiError>): Record<string, { value: unknown }> =>
   Object.fromEntries(Object.entries(errors).map(([name, error]) => [name, { value: toWire(error, EXAMPLE_REQUEST_ID) }]));
 
-/** What a check says of something that it refuses. */
+/** The error that a check throws. */
 export const refusalOf = (check: () => unknown): ApiError => {
   try {
     check();
@@ -38,14 +38,14 @@ export const refusalOf = (check: () => unknown): ApiError => {
     if (error instanceof ApiError) return error;
     throw error;
   }
-  throw new Error('An example of a request that is refused is taken.');
+  throw new Error('The check accepted the example of an invalid request.');
 };
 
-/** What the gateway says of a body that is too large for it. */
+/** API Gateway's response to a body that is too large. */
 export const requestTooLarge = (): ApiError =>
   new ApiError({
     status: 413,
     type: 'invalid_request_error',
     code: 'request_too_large',
-    message: 'The request is too large: a body may have up to 4.5 MB.',
+    message: 'The request body is too large. Send at most 4.5 MB.',
   });

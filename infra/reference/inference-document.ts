@@ -18,7 +18,7 @@ import { serviceOperations } from './service-operations.ts';
 
 type Tag = InferenceTag | 'Service';
 
-/** What a deployment decides about the document. */
+/** The settings of a deployment that affect the document. */
 export interface DocumentOptions {
   /** Whether `response_format` may be a `json_schema`. */
   structuredOutputs: boolean;
@@ -26,31 +26,31 @@ export interface DocumentOptions {
   host?: Scope;
 }
 
-const SERVERLESS_DESCRIPTION = `Text generation behind the interface of OpenAI's clients: give one of them this host's \`/v1\` as its base URL and an API key.
+const SERVERLESS_DESCRIPTION = `This host generates text and is compatible with OpenAI's clients. Set a client's base URL to this host's \`/v1\`, and its API key to one of your keys.
 
-An API key goes into the header \`Authorization: Bearer <API key>\`. Its limits are in the \`x-ratelimit-*\` headers of every reply; a reply of
-429 says in \`retry-after\` when to try again. Every reply has an \`x-request-id\`. Errors have one body: \`error\` with \`message\`, \`type\`,
-\`param\` and \`code\`; only a 401's \`error\` is a string. A path takes HEAD where it takes GET, and OPTIONS; another
-method is a 405 that names them in \`allow\`.`;
+Send the API key in the header \`Authorization: Bearer <API key>\`. The \`x-ratelimit-*\` headers of every response show the key's limits. After a 429,
+wait for the time in \`retry-after\`. Every response has an \`x-request-id\`. Errors have one format: \`error\` with \`message\`, \`type\`, \`param\` and
+\`code\`. In a 401, \`error\` is a string. Every path supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list the supported
+ones in \`allow\`.`;
 
-const ON_DEMAND_DESCRIPTION = `Your own deployments behind the interface of OpenAI's clients: give one of them this host's \`/v1\` as its base URL, an on-demand API
-key, and the header \`X-User-Id\` with every request.
+const ON_DEMAND_DESCRIPTION = `This host serves your own deployments and is compatible with OpenAI's clients. Set a client's base URL to this host's \`/v1\`, and its API key to an
+on-demand key. Send the header \`X-User-Id\` with every request.
 
-The API key goes into the header \`Authorization: Bearer <API key>\`; a key of the serverless host does not open this one. \`model\` is the served
-name of a deployment of your organization: \`GET /v1/models\` lists those that the key may use. \`X-User-Id\` is the id of your end user, a UUID:
-the same user is answered by the same one of a deployment's targets while that one serves, and the usage of each request is kept with it.
+Send the API key in the header \`Authorization: Bearer <API key>\`; keys for the serverless host do not work here. \`model\` is the served name of a
+deployment of your organization. \`GET /v1/models\` lists the deployments that the key can use. \`X-User-Id\` is the id of your end user, a UUID. Requests
+of one user go to the same target of a deployment for as long as that target is available, and the id is stored with the usage of each request.
 
-Limits of the key are in the \`x-ratelimit-*\` headers of every reply; a reply of 429 or 503 says in \`retry-after\` when to try again. Every reply
-has an \`x-request-id\`. Errors have one body: \`error\` with \`message\`, \`type\`, \`param\` and \`code\`; only a 401's \`error\` is a string. A path
-takes HEAD where it takes GET, and OPTIONS; another method is a 405 that names them in \`allow\`.`;
+The \`x-ratelimit-*\` headers of every response show the key's limits. After a 429 or a 503, wait for the time in \`retry-after\`. Every response has an
+\`x-request-id\`. Errors have one format: \`error\` with \`message\`, \`type\`, \`param\` and \`code\`. In a 401, \`error\` is a string. Every path
+supports OPTIONS, and HEAD if it supports GET. Other methods return 405 and list the supported ones in \`allow\`.`;
 
 const TAGS = {
-  Inference: 'Ask a model.',
-  Responses: 'Ask a model in the words of the Responses API.',
-  Tokens: 'What a text is to a model.',
-  Models: 'What can be called, and what it costs.',
+  Inference: 'Generate text.',
+  Responses: 'Create and manage responses with the Responses API.',
+  Tokens: 'Convert text to tokens and back.',
+  Models: 'The models that can be called, and their prices.',
   Key: 'Your own API key.',
-  Service: 'The host itself.',
+  Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<InferenceTag | 'Service', string>;
 
 const facts = {
@@ -61,7 +61,7 @@ const facts = {
   parts: chatParts,
   replyDirection: 'input',
   idempotency:
-    'The same request with the same key within 24 hours is answered with the first result and charged once: up to 255 visible ASCII characters of your choice, new for each new request. While the first is under way the answer is a 409, with another body a 422. Only what completed is kept; a request that was refused or failed frees its key.',
+    'A key of your choice, up to 255 visible ASCII characters. Use a new key for each new request. A request that is repeated with the same key within 24 hours returns the first result and is charged only once. While the first request is in progress, the response is a 409. The same key with a different body returns 422. Only completed results are stored. After a request was rejected or failed, its key can be used again.',
   impliedErrors: ({ access }) => (access === 'public' ? [] : [401]),
 } as const satisfies Partial<HostDocument<Tag>>;
 
@@ -73,10 +73,10 @@ const HOSTS: Readonly<Record<Scope, HostDocument<Tag>>> = {
 const health = (models: Record<string, string>, schema = Health) => ({
   name: 'Health',
   schema,
-  examples: { health: { summary: 'All is well', value: { status: 'ok', models } } },
+  examples: { health: { summary: 'Healthy', value: { status: 'ok', models } } },
 });
 
-/** Every operation of a host, in the order of the reference. */
+/** All operations of a host, in the order of the reference. */
 export const operations = ({ structuredOutputs, host = 'serverless' }: DocumentOptions): Operation<Tag>[] => {
   const chat = chatOperation(structuredOutputs);
   const responses = [responseOperation(structuredOutputs), ...responseOperations];
@@ -98,6 +98,6 @@ export const operations = ({ structuredOutputs, host = 'serverless' }: DocumentO
   ];
 };
 
-/** A host that serves models as an OpenAPI 3.1 document. */
+/** The OpenAPI 3.1 document of a host that serves models. */
 export const openApiDocument = (options: DocumentOptions): JsonSchema =>
   createDocument(operations(options), HOSTS[options.host ?? 'serverless']);

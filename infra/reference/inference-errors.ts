@@ -21,10 +21,10 @@ const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
   refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
 
-/** The replies of the serverless host to requests that fail, by status. */
+/** The serverless host's error responses by status. */
 export const inferenceErrorReplies = {
   400: {
-    description: 'The request is not as documented, or asks for what the model cannot do. `param` names the property.',
+    description: 'The request is invalid, or uses a feature that the model does not support. `param` names the field.',
     schema: 'Error',
     headers: INFERENCE_HEADERS,
     examples: examplesOf({
@@ -34,19 +34,19 @@ export const inferenceErrorReplies = {
     }),
   },
   401: {
-    description: 'There is no API key, or it does not open this host. Here `error` is a string.',
+    description: 'The API key is missing, invalid, expired or for another host. Here `error` is a string.',
     schema: 'Unauthorized',
     headers: [],
     examples: examplesOf({ missing: missingKey(), wrong: wrongKey(), expired: expiredKey(), other_host: wrongHost('on_demand') }),
   },
   403: {
-    description: 'The API key may not use this model, or its organization is suspended.',
+    description: 'The API key is not allowed to use this model, or its organization is suspended.',
     schema: 'Error',
     headers: LIMIT_HEADERS,
     examples: examplesOf({ model_not_allowed: new ModelNotAllowed(ask.model, {}), suspended: new OrganizationSuspended() }),
   },
   404: {
-    description: 'What the request names does not exist.',
+    description: 'A resource in the request does not exist.',
     schema: 'Error',
     headers: LIMIT_HEADERS,
     examples: examplesOf({
@@ -57,7 +57,7 @@ export const inferenceErrorReplies = {
     }),
   },
   409: {
-    description: 'The first request with this idempotency key is still under way, or its result was not kept.',
+    description: 'The first request with this idempotency key is still in progress, or its result was not stored.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry', 'x-sluice-idempotency'],
     examples: examplesOf({
@@ -66,7 +66,7 @@ export const inferenceErrorReplies = {
     }),
   },
   422: {
-    description: 'The idempotency key was used for another request.',
+    description: 'The idempotency key was used for a different request.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'x-should-retry'],
     examples: examplesOf({ key_reused: new IdempotencyKeyReused() }),
@@ -81,7 +81,7 @@ export const inferenceErrorReplies = {
   },
   429: {
     description:
-      'A limit of the API key, or of its organization, is reached. Official clients wait for `retry-after` and try again by themselves. `insufficient_quota`: the money is spent, and `x-should-retry` is `false`.',
+      'A limit of the API key or of its organization has been reached. Official clients wait for `retry-after` and retry automatically. `insufficient_quota`: the budget or the credit has been spent, and `x-should-retry` is `false`.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
     examples: examplesOf({
@@ -95,13 +95,13 @@ export const inferenceErrorReplies = {
     }),
   },
   500: {
-    description: 'Our own fault. It has been logged under the request id.',
+    description: 'An internal error. It has been logged under the request id.',
     schema: 'Error',
     headers: INFERENCE_HEADERS,
     examples: examplesOf({ internal_error: new InternalError() }),
   },
   503: {
-    description: 'The model or the service cannot take the request now. A reply in one piece that fails costs nothing.',
+    description: 'The model or the service is temporarily unavailable. A failed request without streaming is not charged.',
     schema: 'Error',
     headers: [...INFERENCE_HEADERS, 'retry-after', 'x-should-retry'],
     examples: examplesOf({

@@ -3,19 +3,19 @@ import type { FieldDoc } from '../../shared/hosts/operation.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Where a schema of the components is found. */
+/** A reference to a component's schema. */
 export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 const isObject = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A union's members, those of unions in it among them. */
+/** A union's members, with nested unions flattened. */
 const flat = (members: readonly unknown[]): JsonSchema[] =>
   members.filter(isObject).flatMap((member) => {
     const { anyOf, ...rest } = member;
     return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? flat(anyOf) : [member];
   });
 
-/** A value or null, said in one schema where that is possible: `"type": ["integer", "null"]`. */
+/** Writes a union with null as one schema where that is possible: `"type": ["integer", "null"]`. */
 const joinNull = (schema: JsonSchema): JsonSchema => {
   if (!Array.isArray(schema.anyOf)) return schema;
   const { anyOf, ...rest } = schema;
@@ -26,7 +26,7 @@ const joinNull = (schema: JsonSchema): JsonSchema => {
   return { ...value, ...rest, type: [value.type, 'null'], ...(Array.isArray(value.enum) && { enum: [...value.enum, null] }) };
 };
 
-/** Says nothing: any number that JSON can hold exactly, any further property. */
+/** Whether a keyword has no meaning: it allows every number that JSON can hold exactly, or every further property. */
 const isEmptyWord = ([keyword, value]: [string, unknown]): boolean =>
   (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
   (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
@@ -35,11 +35,11 @@ const isEmptyWord = ([keyword, value]: [string, unknown]): boolean =>
   keyword === '$schema' ||
   keyword === '$id';
 
-/** Keywords whose values are names of properties, and not keywords. */
+/** The keys of `properties` are names, not keywords. */
 const tidyProperties = (properties: JsonSchema): JsonSchema =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, tidy(schema)]));
 
-/** The same schema in fewer words. */
+/** Removes keywords without meaning, at every level. */
 const tidy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidy);
   if (!isObject(value)) return value;
@@ -51,14 +51,14 @@ const tidy = (value: unknown): unknown => {
   );
 };
 
-/** The same words with every zod schema in them converted. */
+/** Converts every zod schema in the keywords. */
 const withSchemas = (words: unknown): unknown => {
   if (words instanceof z.ZodType) return toInlineSchema(words);
   if (Array.isArray(words)) return words.map(withSchemas);
   return isObject(words) ? Object.fromEntries(Object.entries(words).map(([keyword, value]) => [keyword, withSchemas(value)])) : words;
 };
 
-/** What its properties mean, by name, and what zod cannot say of them. */
+/** Adds the documentation of properties by name, and keywords that zod cannot express. */
 const explain = (schema: JsonSchema, docs: Readonly<Record<string, FieldDoc>>): JsonSchema => ({
   ...schema,
   properties: Object.fromEntries(
@@ -69,18 +69,18 @@ const explain = (schema: JsonSchema, docs: Readonly<Record<string, FieldDoc>>): 
   ),
 });
 
-/** Which side of a schema is told: what callers may send, or what they are sent. */
+/** Which side of a schema is documented: what callers can send, or what they receive. */
 export type Direction = 'input' | 'output';
 
-/** A schema of the document's components; `fields` are given for a request's body, whose properties are explained by name. */
+/** A schema of the document's components. `fields` documents the properties of a request body by name. */
 export interface Component {
   schema: z.ZodType;
   fields?: Readonly<Record<string, FieldDoc>>;
-  /** `input` where it is not said. */
+  /** Default: `input`. */
   io?: Direction;
 }
 
-/** What goes out is complete, so that its defaults say nothing; and it may get further properties, which callers pass over. */
+/** Replies are complete, so their defaults are meaningless. They may get more properties, which callers must ignore. */
 const loosen = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   delete jsonSchema.default;
@@ -93,14 +93,14 @@ const toSchemas = (components: ReadonlyMap<string, Component>, io: Direction): R
   for (const [id, { schema, io: own = 'input' }] of components) if (own === io) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     ...optionsOf(io),
-    // What JSON Schema cannot say is any value; the explanation of its property says more.
+    // Types that JSON Schema can't express become any value; the property's description says more.
     unrepresentable: 'any',
     uri: (id) => `#/components/schemas/${id}`,
   });
   return schemas as Record<string, JsonSchema>;
 };
 
-/** zod schemas as the components of an OpenAPI document, by name; where one holds another of its direction, it refers to it. */
+/** Converts zod schemas to OpenAPI components by name. A schema that contains another one of the same direction refers to it. */
 export const toComponents = (components: ReadonlyMap<string, Component>): Record<string, JsonSchema> => {
   const schemas = { ...toSchemas(components, 'input'), ...toSchemas(components, 'output') };
   return Object.fromEntries(
@@ -112,13 +112,13 @@ export const toComponents = (components: ReadonlyMap<string, Component>): Record
   );
 };
 
-/** A schema that is small enough to stand where it is used. */
+/** Converts a schema that is small enough to be inlined. */
 export const toInlineSchema = (schema: z.ZodType, io: Direction = 'input'): JsonSchema =>
   tidy(z.toJSONSchema(schema, optionsOf(io))) as JsonSchema;
 
 const READABLE = new Set<unknown>(['string', 'integer', 'number', 'boolean']);
 
-/** The schema of a query parameter: what its text is read as, or, where that is no simple value, the text itself. */
+/** The schema of a query parameter: that of the parsed value if it is a simple one, otherwise that of the text. */
 export const toParameterSchema = (schema: z.ZodType): JsonSchema => {
   const asRead = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
   return tidy(READABLE.has(asRead.type) ? asRead : z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) as JsonSchema;

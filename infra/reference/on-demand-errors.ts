@@ -6,13 +6,13 @@ import { inferenceErrorReplies } from './inference-errors.ts';
 
 const { model_not_found: _, ...notFound } = inferenceErrorReplies[404].examples;
 
-/** The replies of the on-demand host to requests that fail, by status: those of the serverless host, in which a model is a deployment. */
+/** The on-demand host's error responses by status: those of the serverless host, with deployments instead of models. */
 export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorReplies, ErrorReply>> = {
   ...inferenceErrorReplies,
   400: {
     ...inferenceErrorReplies[400],
     description:
-      'The request is not as documented, or asks for what the model cannot do; or the header `X-User-Id` is missing or malformed. `param` names the property, or the header.',
+      'The request is invalid, uses a feature that the model does not support, or has no valid `X-User-Id` header. `param` names the field or the header.',
     examples: { ...inferenceErrorReplies[400].examples, ...examplesOf({ user_id: invalidUserId() }) },
   },
   401: {
@@ -26,7 +26,7 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
   },
   404: {
     ...inferenceErrorReplies[404],
-    description: 'What the request names does not exist, or is of another organization.',
+    description: 'A resource in the request does not exist, or belongs to another organization.',
     examples: {
       ...examplesOf({
         deployment_misspelt: new DeploymentNotFound('qwen3-9b', ['qwen3-8b']),
@@ -37,7 +37,7 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
   },
   503: {
     ...inferenceErrorReplies[503],
-    description: 'The deployment or the service cannot take the request now. A reply in one piece that fails costs nothing.',
+    description: 'The deployment or the service is temporarily unavailable. A failed request without streaming is not charged.',
     examples: { ...examplesOf({ deployment_not_ready: new DeploymentNotReady('qwen3-8b') }), ...inferenceErrorReplies[503].examples },
   },
 };

@@ -2,7 +2,7 @@ import { Health } from '../../functions/catalog/model-health.ts';
 import type { FieldDoc, Operation } from '../../shared/hosts/operation.ts';
 
 const model: FieldDoc = {
-  description: 'The served name of one of your deployments: one of GET /v1/models.',
+  description: 'The served name of one of your deployments, as listed by `GET /v1/models`.',
   examples: ['qwen3-8b'],
 };
 
@@ -12,23 +12,23 @@ const ofEndUser = <Tag extends string>(operation: Operation<Tag>): Operation<Tag
   errors: [...operation.errors, 400],
 });
 
-/** An operation that asks a model, or is about what one has answered: here the model is a deployment. */
+/** An operation that invokes a model or works with its responses, as it is on this host: the model is a deployment. */
 export const ofDeployment = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
   const { body } = operation;
   return ofEndUser({ ...operation, ...(body && { body: { ...body, fields: { ...body.fields, model } } }) });
 };
 
-/** What a catalog operation is about here. */
+/** The texts of catalog operations that differ on this host. */
 const OWN: Readonly<Record<string, { summary: string; description: string; reply: string }>> = {
   listModels: {
     summary: 'List your deployments',
-    description: 'The deployments that the API key may use, by their served names, with their sizes and prices. Nobody else sees them.',
-    reply: 'Every one of them.',
+    description: 'Lists the deployments that the API key can use, by served name, with sizes and prices. Others cannot see them.',
+    reply: 'All deployments that the API key can use.',
   },
-  retrieveModel: { summary: 'Retrieve a deployment', description: 'One that the API key may use.', reply: 'The deployment.' },
+  retrieveModel: { summary: 'Retrieve a deployment', description: 'The API key must be allowed to use it.', reply: 'The deployment.' },
 };
 
-/** An operation that is anybody's on the serverless host, and tells each key its own here. */
+/** An operation that is public on the serverless host. Here it needs an API key, and returns what that key can use. */
 export const ofKey = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
   const { reply, operationId, summary } = operation;
   const { reply: description = reply.description, ...own } = OWN[operationId] ?? { summary };
@@ -36,5 +36,5 @@ export const ofKey = <Tag extends string>(operation: Operation<Tag>): Operation<
 };
 
 export const OwnHealth = Health.extend({
-  models: Health.shape.models.meta({ description: 'Empty: a deployment is told of to its own organization alone.' }),
+  models: Health.shape.models.meta({ description: 'Empty: deployments are visible only to their own organization.' }),
 });

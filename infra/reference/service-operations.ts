@@ -3,31 +3,31 @@ import type { Body, Operation } from '../../shared/hosts/operation.ts';
 import { servicePaths } from '../../shared/hosts/service-routes.ts';
 
 const Version = z.object({
-  version: z.string().meta({ description: 'The release that is deployed.' }),
+  version: z.string().meta({ description: 'The deployed release.' }),
   commit: z.string(),
-  api_version: z.string().meta({ description: 'The version of this interface.' }),
+  api_version: z.string().meta({ description: 'The version of this API.' }),
 });
 
 const service = { method: 'GET', tag: 'Service', access: 'public' } as const;
 
-/** The routes by which a host describes itself. @param health what its health route replies */
+/** The routes that describe a host. @param health the body of its health route */
 export const serviceOperations = (health: Body): Operation<'Service'>[] => [
   {
     ...service,
     path: servicePaths.health,
     operationId: 'retrieveHealth',
-    summary: 'Whether the host can serve',
-    reply: { status: 200, description: 'What every request needs answers.', json: health },
+    summary: 'Check the health of the host',
+    reply: { status: 200, description: 'The services that every request needs are available.', json: health },
     errors: [503],
   },
   {
     ...service,
     path: servicePaths.version,
     operationId: 'retrieveVersion',
-    summary: 'What is deployed',
+    summary: 'Retrieve the version',
     reply: {
       status: 200,
-      description: 'The versions of the deployment and of this interface.',
+      description: 'The versions of the deployment and of this API.',
       json: {
         name: 'Version',
         schema: Version,
@@ -40,10 +40,10 @@ export const serviceOperations = (health: Body): Operation<'Service'>[] => [
     ...service,
     path: servicePaths.document,
     operationId: 'retrieveOpenApiDocument',
-    summary: 'This document',
+    summary: 'Retrieve this document',
     reply: {
       status: 200,
-      description: 'The interface of this host as OpenAPI 3.1.',
+      description: 'The API of this host as an OpenAPI 3.1 document.',
       json: { name: 'OpenApiDocument', schema: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }) },
       headers: ['etag', 'cache-control'],
     },
@@ -53,8 +53,8 @@ export const serviceOperations = (health: Body): Operation<'Service'>[] => [
     ...service,
     path: servicePaths.reference,
     operationId: 'retrieveReference',
-    summary: 'The API reference as a page',
-    reply: { status: 200, description: 'A page that shows this document.', html: true, headers: ['etag'] },
+    summary: 'Read the API reference',
+    reply: { status: 200, description: 'A web page that shows this document.', html: true, headers: ['etag'] },
     errors: [],
   },
 ];

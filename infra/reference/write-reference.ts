@@ -8,9 +8,9 @@ import { controlDocument } from './control-document.ts';
 import { openApiDocument } from './inference-document.ts';
 
 /*
- * Writes the API reference into the folder of a bundle, as `reference/`: the OpenAPI document, the page that shows it, and the page's viewer
- * (Swagger UI), each compressed. The function that serves them (shared/http/reference.ts) has no schema to convert at a cold start.
- * Arguments: the folder, `--host` with the host's name, and `--structured-outputs` where the deployer has switched them on.
+ * Writes the API reference into `reference/` in a bundle's folder: the OpenAPI document, the page that shows it, and the page's viewer (Swagger UI),
+ * each compressed. So the function that serves them (shared/http/reference.ts) does not convert schemas at a cold start.
+ * Arguments: the folder, `--host` with the host's name, and `--structured-outputs` if the deployer has turned them on.
  */
 const {
   values: { host, 'structured-outputs': structuredOutputs },
@@ -32,7 +32,7 @@ const viewer = path.join(import.meta.dirname, '../../node_modules/swagger-ui-dis
 
 const LICENCE = '/*! Swagger UI, Copyright 2020-2021 SmartBear Software Inc., https://www.apache.org/licenses/LICENSE-2.0 */\n';
 
-/** Tells the viewer what to show, where the page is complete. */
+/** Starts the viewer, appended to its script. */
 const START = `
 SwaggerUIBundle({ url: 'openapi.json', dom_id: '#reference', deepLinking: true, defaultModelsExpandDepth: 0, tryItOutEnabled: true, displayRequestDuration: true });
 `;
@@ -44,11 +44,11 @@ const write = (name: string, content: string | Buffer): string => {
 
 const HASH_CHARACTERS = 12;
 
-/** Under a name that changes with the content, so that it may be kept for ever. */
+/** Writes a file whose name changes with its content, so that browsers can cache it forever. */
 const writeHashed = (extension: 'js' | 'css', content: string): string =>
   write(`viewer.${createHash('sha256').update(content).digest('hex').slice(0, HASH_CHARACTERS)}.${extension}`, content);
 
-/** A line that names a source map would make browsers ask for one that is not here. */
+/** Reads a viewer file without its source map comment, because the source map is not deployed. */
 const read = (name: string): string => readFileSync(path.join(viewer, name), 'utf8').replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, '');
 
 mkdirSync(folder, { recursive: true });
@@ -67,7 +67,7 @@ write(
     <link rel="stylesheet" href="docs/${style}">
   </head>
   <body>
-    <noscript>This page needs JavaScript. The same in JSON: <a href="openapi.json">openapi.json</a>.</noscript>
+    <noscript>This page needs JavaScript. The reference is also available as JSON: <a href="openapi.json">openapi.json</a>.</noscript>
     <div id="reference"></div>
     <script src="docs/${script}"></script>
   </body>

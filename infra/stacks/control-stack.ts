@@ -11,7 +11,7 @@ import type { DataStack } from './data-stack.ts';
 import type { IdentityStack } from './identity-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
-/** The gateway waits no longer. */
+/** The longest that API Gateway waits. */
 const TIMEOUT = Duration.seconds(29);
 
 export interface ControlStackProps {
@@ -38,7 +38,7 @@ export class ControlStack extends Stack {
     this.function.addEnvironment('SLUICE_VERSION', version);
     this.function.addEnvironment('SLUICE_COMMIT', config.commit);
     data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
-    // Entries are added, and neither changed nor deleted.
+    // Audit entries are only added, never changed or deleted.
     data.audit.grant(this.function, 'Query', 'PutItem');
     data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
@@ -67,8 +67,8 @@ export class ControlStack extends Stack {
       name: 'control',
       fallback: this.function,
       authorization:
-        'Access tokens are verified in the function, which reads the user’s rights anew on every request and may take another issuer’s tokens.',
+        'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
-    new CfnOutput(this, 'ControlUrl', { value: `${this.host.api.url}v1`, description: 'The control plane.' });
+    new CfnOutput(this, 'ControlUrl', { value: `${this.host.api.url}v1`, description: 'The base URL of the control plane.' });
   }
 }

@@ -4,7 +4,7 @@ import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
 
-/** What must outlive every other stack. Construct ids here never change: a changed id is a new, empty table or bucket. */
+/** The data, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty table or bucket. */
 export class DataStack extends Stack {
   readonly keys: Table;
   readonly models: Table;

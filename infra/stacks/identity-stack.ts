@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
 import { UserPool } from '../constructs/user-pool.ts';
 
-/** Who may log in. It outlives every other stack, as the data does: a changed construct id is a new, empty pool. */
+/** The user pool, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty pool. */
 export class IdentityStack extends Stack {
   readonly users: UserPool;
 

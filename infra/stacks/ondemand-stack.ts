@@ -11,7 +11,7 @@ export interface OndemandStackProps {
   serverless: ServerlessStack;
 }
 
-/** The on-demand host: an organization's own deployments, on-demand API keys. Tokenizer, sweep and rollups are those of the serverless stack. */
+/** The on-demand host, for on-demand API keys and organizations' own deployments. Tokenizer, sweep and rollups are in the serverless stack. */
 export class OndemandStack extends Stack {
   readonly host: InferenceHost;
 
@@ -24,11 +24,11 @@ export class OndemandStack extends Stack {
       keyScope: 'on_demand',
       otherHostUrl: serverless.host.url,
       authorization:
-        'API keys are checked in the function, which admits with the same write; health and version are public by the interface.',
+        'The function checks API keys in the same write that admits the request. The interface requires health and version to be public.',
     });
     new CfnOutput(this, 'OndemandUrl', {
       value: `${this.host.api.url}v1`,
-      description: 'What an OpenAI client takes as its base URL to call deployments.',
+      description: 'The base URL for OpenAI clients that call deployments.',
     });
   }
 }

@@ -26,9 +26,9 @@ import type { ServerlessStack } from './serverless-stack.ts';
 
 const PERIOD = Duration.minutes(5);
 const TRACED_SHARE = 0.05;
-/** In five minutes: more than people who mistype. */
+/** Refused logins in five minutes: more than typing errors explain. */
 const LOGINS_REFUSED = 100;
-/** Events wait for others for a minute. */
+/** The age of the oldest event that is not rolled up. Batches wait for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
 
 export interface OperationsStackProps {
@@ -38,14 +38,14 @@ export interface OperationsStackProps {
   control: ControlStack;
 }
 
-/** What an operator looks at, and is woken by. Each alarm has an entry of its name in docs/operations.md. */
+/** The dashboard and the alarms. docs/operations.md has an entry for each alarm, under its name. */
 export class OperationsStack extends Stack {
   readonly #topic: Topic;
 
   constructor(scope: Construct, id: string, { config, serverless, ondemand, control }: OperationsStackProps) {
     super(scope, id);
     this.#topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    // A policy of its own replaces the one that lets the account publish.
+    // A topic with its own policy loses the default one, which lets the account publish.
     this.#topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -148,13 +148,13 @@ export class OperationsStack extends Stack {
     return new GraphWidget({ title, left, width: 12 });
   }
 
-  /** Sounds when the metric of one period is above the threshold. */
+  /** Goes off when the metric is above the threshold in one period. */
   #alarm(name: string, metric: IMetric, threshold: number): void {
     const comparisonOperator = ComparisonOperator.GREATER_THAN_THRESHOLD;
     this.#act(name, { metric, threshold, evaluationPeriods: 1, comparisonOperator, treatMissingData: TreatMissingData.NOT_BREACHING });
   }
 
-  /** Sounds when there was nothing of the metric for half an hour. */
+  /** Goes off when the metric has had no value for half an hour. */
   #alarmWithout(name: string, metric: IMetric): void {
     const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
     this.#act(name, { metric, threshold: 1, evaluationPeriods: 6, comparisonOperator, treatMissingData: TreatMissingData.BREACHING });
@@ -177,7 +177,7 @@ const latency = (stage: Stage): Metric[] => [
   stage.metricLatency({ statistic: 'p99', period: PERIOD }),
 ];
 
-/** Of all these functions together. One that nobody called has no metric, which must not hide the others'. */
+/** The throttles of all these functions. FILL is needed because a function without invocations has no metric. */
 const throttles = (functions: readonly NodeFunction[]): MathExpression => {
   const metrics = functions.map((fn, i) => [`m${i + 1}`, fn.metricThrottles({ statistic: 'sum', period: PERIOD })] as const);
   return new MathExpression({

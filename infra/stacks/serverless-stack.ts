@@ -9,13 +9,13 @@ import { NodeFunction } from '../constructs/node-function.ts';
 import { Rollups } from '../constructs/rollups.ts';
 import type { DataStack } from './data-stack.ts';
 
-/** A request older than this has no function any more. */
+/** No function can still be working on a request that is older than this. */
 const MAX_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
-/** Lambda gives CPU by memory: this is one whole one, and more would not make one thread faster. */
+/** Lambda assigns CPU in proportion to memory. This is one full CPU, and more would not make one thread faster. */
 const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
 
-/** The serverless host: shared models, API keys. With it what all hosts that serve models have in common: tokenizer, sweep, rollups. */
+/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, sweep and rollups. */
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
   readonly metering: NodeFunction;
@@ -39,7 +39,7 @@ export class ServerlessStack extends Stack {
       keyScope: 'serverless',
       otherHostUrl: config.ondemandUrl,
       authorization:
-        'API keys are checked in the function, which admits with the same write; models, health and version are public by the interface.',
+        'The function checks API keys in the same write that admits the request. The interface requires models, health and version to be public.',
     });
 
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
@@ -54,6 +54,6 @@ export class ServerlessStack extends Stack {
 
     this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage });
 
-    new CfnOutput(this, 'BaseUrl', { value: `${this.host.api.url}v1`, description: 'What an OpenAI client takes as its base URL.' });
+    new CfnOutput(this, 'BaseUrl', { value: `${this.host.api.url}v1`, description: 'The base URL for OpenAI clients.' });
   }
 }

@@ -6,34 +6,34 @@ import type { Period } from './limits.ts';
 import { minuteOf, remaining, resetMs, type Window } from './sliding-window.ts';
 
 const RateLimit = z.object({
-  limit: z.int().meta({ description: 'The most in any minute.' }),
-  remaining: z.int().meta({ description: 'What is left of it now.' }),
-  reset_ms: z.int().meta({ description: 'Milliseconds until it is whole again, if nothing else is sent.' }),
+  limit: z.int().meta({ description: 'The maximum per minute.' }),
+  remaining: z.int().meta({ description: 'The amount that is left now.' }),
+  reset_ms: z.int().meta({ description: 'Milliseconds until the full limit is available again, if no more requests are sent.' }),
 });
 
 const BudgetFacts = z.object({
-  limit: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
-  remaining: z.string().meta({ description: 'Dollars that are neither spent nor held for requests under way.' }),
+  limit: z.string().meta({ description: 'The budget in dollars: an exact decimal number.' }),
+  remaining: z.string().meta({ description: 'Dollars that are neither spent nor reserved for requests in progress.' }),
 });
 type BudgetFacts = z.infer<typeof BudgetFacts>;
 
-/** A key as its own bearer sees it. */
+/** A key as its own caller sees it. */
 export const KeyFacts = z.object({
-  id: z.string().meta({ description: 'The public id of the key; never its secret.' }),
+  id: z.string().meta({ description: 'The public id of the key, which is not its secret.' }),
   object: z.literal('api_key'),
-  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that it opens.' }),
-  models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null: every one.' }),
-  expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: never.' }),
-  last_used_at: z.int().nullable().meta({ description: 'When its last request was let in: Unix time in seconds; null: never yet.' }),
+  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that accepts the key.' }),
+  models: z.array(z.string()).nullable().meta({ description: 'The models that the key can use; null: all models.' }),
+  expires_at: z.int().nullable().meta({ description: 'When the key expires. Unix time in seconds; null: never.' }),
+  last_used_at: z.int().nullable().meta({ description: 'When its last request was admitted. Unix time in seconds; null: not used yet.' }),
   requests_per_minute: RateLimit,
   tokens_per_minute: RateLimit,
   concurrency: z.object({
-    limit: z.int().meta({ description: 'The most requests at the same time.' }),
-    in_flight: z.int().meta({ description: 'Those that are under way now.' }),
+    limit: z.int().meta({ description: 'The maximum number of requests at the same time.' }),
+    in_flight: z.int().meta({ description: 'The number of requests in progress.' }),
   }),
   budgets: z
     .object({ day: BudgetFacts.nullable(), month: BudgetFacts.nullable(), total: BudgetFacts.nullable() })
-    .meta({ description: 'What the key may spend in a day, in a month (UTC) and in all; null: no such budget.' }),
+    .meta({ description: 'The most that the key can spend per day, per month (UTC) and in total; null: no such budget.' }),
 });
 export type KeyFacts = z.infer<typeof KeyFacts>;
 
@@ -47,7 +47,7 @@ const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): 
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
-/** A budget of the whole key: the sum of its shards' parts, and of what they have counted. */
+/** A budget of the whole key: the sum of its shards' parts, minus what they have counted. */
 const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number): BudgetFacts | null => {
   const parts = shards.map((shard) => limitsOf(shard).budgets[period]).filter((part) => part !== undefined);
   if (parts.length === 0) return null;
@@ -56,7 +56,7 @@ const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number)
   return { limit: dollarsOf(whole), remaining: dollarsOf(counted < whole ? whole - counted : 0n) };
 };
 
-/** A key as its own bearer sees it at `nowMs`, from the limiter items that share its limits. */
+/** The facts of a key at `nowMs`, from the limiter items that share its limits. */
 export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: number): KeyFacts => {
   const [item] = items;
   const limits = wholeRateLimitsOf(item);

@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 
 describe('the data stack', () => {
-  test('keeps each table on demand, recoverable, protected from deletion, under a name that no refactoring changes', () => {
+  test('has on-demand, recoverable tables that are protected from deletion and have fixed logical ids', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
     expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Audit', 'Keys', 'Models', 'Responses', 'Usage']);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
@@ -38,7 +38,7 @@ describe('the data stack', () => {
     }
   });
 
-  test('keeps the tokenizers in a bucket that is private, encrypted, TLS only and stays, under a name that no refactoring changes', () => {
+  test('has a private, encrypted, TLS-only bucket for tokenizers that is retained and has a fixed logical id', () => {
     const [[id, bucket] = []] = Object.entries(data.findResources('AWS::S3::Bucket'));
     expect(id).toBe('Tokenizers');
     expect(bucket).toMatchObject({
@@ -63,7 +63,7 @@ describe('the data stack', () => {
     data.hasOutput('TokenizersBucket', { Value: { Ref: 'Tokenizers' } });
   });
 
-  test('lets stored responses and counts of attempts expire, and nothing else', () => {
+  test('expires only stored responses and attempt counters', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
       .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
       .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
@@ -79,7 +79,7 @@ describe('the data stack', () => {
 });
 
 describe('the identity stack', () => {
-  test('keeps the users, protected from deletion, under names that no refactoring changes', () => {
+  test('has a user pool that is protected from deletion and has fixed logical ids', () => {
     const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
     expect(identity.findResources('AWS::Cognito::UserPool')).toEqual({ Users: expect.objectContaining(kept) });
     expect(identity.findResources('AWS::Cognito::UserPoolClient')).toEqual({ UsersClient: expect.objectContaining(kept) });
@@ -88,7 +88,7 @@ describe('the identity stack', () => {
     identity.hasOutput('UserPoolClientId', { Value: { Ref: 'UsersClient' } });
   });
 
-  test('names users by their e-mail address in any case, lets administrators invite them, and trusts no telephone', () => {
+  test('identifies users by e-mail address in any case, lets only administrators invite them, and does not use SMS', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPool', {
       UsernameAttributes: ['email'],
       UsernameConfiguration: { CaseSensitive: false },
@@ -113,7 +113,7 @@ describe('the identity stack', () => {
     identity.resourceCountIs('AWS::IAM::Role', 0);
   });
 
-  test('takes passwords through our host only, tells nobody who has an account, and gives tokens of an hour for 30 days', () => {
+  test('accepts passwords only through our host, hides which accounts exist, and issues one-hour tokens for 30 days', () => {
     identity.hasResourceProperties('AWS::Cognito::UserPoolClient', {
       ExplicitAuthFlows: ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'],
       GenerateSecret: false,
@@ -144,7 +144,7 @@ describe.each(['serverless', 'ondemand'])('the %s host', (name) => {
       HttpMethod: 'POST',
       Integration: { ResponseTransferMode: 'STREAM', TimeoutInMillis: 600_000 },
     });
-    // Every resource has an ANY, so that nothing is answered by API Gateway itself.
+    // Every resource has an ANY method, so that API Gateway itself never answers.
     const of = (type: string) => Object.entries(host.findResources(type));
     const anys = of('AWS::ApiGateway::Method')
       .filter(([, { Properties }]) => Properties.HttpMethod === 'ANY')
@@ -152,7 +152,7 @@ describe.each(['serverless', 'ondemand'])('the %s host', (name) => {
     for (const [id] of of('AWS::ApiGateway::Resource')) expect(anys).toContain(id);
   });
 
-  test('says everything in our own words: each gateway response has our body, a request id and CORS; 5XX is a 503 to be retried', () => {
+  test('gives every gateway response our error body, a request id and CORS headers, and turns 5XX into a 503 with retry-after', () => {
     const responses = Object.values(host.findResources('AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => Properties);
     expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(
       [
@@ -182,7 +182,7 @@ describe.each(['serverless', 'ondemand'])('the %s host', (name) => {
     }
   });
 
-  test('logs every access without a body or a header', () => {
+  test('logs every access without bodies or headers', () => {
     const [stage] = Object.values(host.findResources('AWS::ApiGateway::Stage'));
     expect(stage?.Properties.AccessLogSetting.Format).not.toMatch(/header|authorizer|body/i);
     host.hasResourceProperties('AWS::ApiGateway::Stage', {
@@ -190,7 +190,7 @@ describe.each(['serverless', 'ondemand'])('the %s host', (name) => {
     });
   });
 
-  test('runs functions on Node 24 and arm64, with logs that expire and environments that are counted', () => {
+  test('runs functions on Node 24 and arm64, with log retention and reserved concurrency', () => {
     const functions = Object.values(host.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
     for (const fn of functions)
       expect(fn).toMatchObject({
@@ -208,7 +208,7 @@ const namesOfFunctions = (stack: Template): string[] =>
     .map(({ Properties }) => Properties.Environment.Variables.SLUICE_FUNCTION)
     .sort();
 
-/** What callers may POST and have streamed. */
+/** The methods and paths whose responses are streamed. */
 const streamedPaths = (stack: Template): string[] => {
   const resources = stack.findResources('AWS::ApiGateway::Resource');
   const pathOf = (id: string | undefined): string => {
@@ -222,7 +222,7 @@ const streamedPaths = (stack: Template): string[] => {
 };
 
 describe('the serverless host', () => {
-  test('streams every resource that is made of tokens', () => {
+  test('streams the routes of the inference function', () => {
     expect(streamedPaths(serverless)).toEqual([
       'POST /detokenize',
       'POST /tokenize',
@@ -233,7 +233,7 @@ describe('the serverless host', () => {
     expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'rollup', 'tokenizer']);
   });
 
-  test('lets inference write to its tables and invoke tagged endpoints and the tokenizer, and nothing else', () => {
+  test('gives each function only the permissions that it needs', () => {
     const policies = Object.entries(serverless.findResources('AWS::IAM::Policy'));
     const actions = (name: string): string[] => {
       const [, policy] = policies.find(([id]) => id.startsWith(name)) ?? [];
@@ -296,8 +296,8 @@ describe('the serverless host', () => {
     });
   });
 
-  describe('rolls usage events up', () => {
-    test('as batches of new events alone, in halves after a failure, until an operator is told', () => {
+  describe('the rollup of usage events', () => {
+    test('reads batches of new events only, splits failed batches, and finally sends them to a queue', () => {
       const [[queueId] = []] = Object.entries(serverless.findResources('AWS::SQS::Queue'));
       serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
         EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('UsageStreamArn') },
@@ -315,7 +315,7 @@ describe('the serverless host', () => {
       data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } });
     });
 
-    test('and keeps what failed for 14 days, encrypted and TLS only', () => {
+    test('keeps failed batches for 14 days in an encrypted, TLS-only queue', () => {
       serverless.hasResourceProperties('AWS::SQS::Queue', { MessageRetentionPeriod: 14 * 86_400, SqsManagedSseEnabled: true });
       serverless.hasResourceProperties('AWS::SQS::QueuePolicy', {
         PolicyDocument: { Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } })] },
@@ -323,13 +323,13 @@ describe('the serverless host', () => {
     });
   });
 
-  test('sweeps every five minutes', () => {
+  test('runs the sweep every five minutes', () => {
     serverless.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(5 minutes)' });
   });
 });
 
 describe('the on-demand host', () => {
-  test('streams chat completions and responses, from functions of its own', () => {
+  test('streams chat completions and responses from its own functions', () => {
     expect(streamedPaths(ondemand)).toEqual(['POST /v1/chat/completions', 'POST /v1/responses']);
     expect(namesOfFunctions(ondemand)).toEqual(['ondemand-catalog', 'ondemand-inference']);
     for (const [SLUICE_FUNCTION, ReservedConcurrentExecutions] of Object.entries({ 'ondemand-inference': 200, 'ondemand-catalog': 20 }))
@@ -339,7 +339,7 @@ describe('the on-demand host', () => {
       });
   });
 
-  test.each(['Inference', 'Catalog'])('lets %s do what it may on the serverless host, to the same things, and nothing else', (name) => {
+  test.each(['Inference', 'Catalog'])('gives %s the same permissions as on the serverless host', (name) => {
     const grants = (stack: Template): { Action: string | string[]; Resource: unknown }[] => {
       const [, policy] = Object.entries(stack.findResources('AWS::IAM::Policy')).find(([id]) => id.startsWith(name)) ?? [];
       return policy?.Properties.PolicyDocument.Statement;
@@ -354,7 +354,7 @@ describe('the on-demand host', () => {
     );
   });
 
-  test('shares the tokenizer, and says where the serverless host is without hanging on its deployment', () => {
+  test('shares the tokenizer, and knows the URL of the serverless host without depending on its deployment', () => {
     const apiId = { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:ExportsOutputRefHostApi/) };
     for (const { Properties } of Object.values(ondemand.findResources('AWS::Lambda::Function'))) {
       const { OTHER_HOST_URL, TOKENIZER_FUNCTION, SLUICE_FUNCTION } = Properties.Environment.Variables;
@@ -368,7 +368,7 @@ describe('the on-demand host', () => {
   });
 });
 
-test('alarms may publish to their topic', () => {
+test('alarms can publish to their topic', () => {
   operations.hasResourceProperties('AWS::SNS::TopicPolicy', {
     PolicyDocument: {
       Statement: Match.arrayWith([
@@ -380,7 +380,7 @@ test('alarms may publish to their topic', () => {
     expect(Properties.AlarmActions).toHaveLength(1);
 });
 
-describe('what the operator is woken by', () => {
+describe('the alarms', () => {
   const source = (name: string) => ({ 'Fn::ImportValue': Match.stringLikeRegexp(name) });
   const bothInferences = ['sluice-serverless:.*RefInferenceLogs', 'sluice-ondemand:.*RefInferenceLogs'];
   const bothCatalogs = ['sluice-serverless:.*RefCatalogLogs', 'sluice-ondemand:.*RefCatalogLogs'];
@@ -391,7 +391,7 @@ describe('what the operator is woken by', () => {
     ['RequestsRefused', bothInferences],
     ['ChargeCapped', bothInferences],
     ['UnhandledError', [...bothInferences, ...bothCatalogs, 'sluice-control:.*RefControlLogs']],
-  ])('%s counts the log lines of every function that can say it', (MetricName, logs) => {
+  ])('%s counts the log lines of every function that can write them', (MetricName, logs) => {
     for (const log of logs)
       operations.hasResourceProperties('AWS::Logs::MetricFilter', {
         LogGroupName: source(log),
@@ -404,7 +404,7 @@ describe('what the operator is woken by', () => {
     );
   });
 
-  test('throttled inference is told of both hosts, also when one of them has no caller', () => {
+  test('InferenceThrottled covers both hosts, even if one of them has no requests', () => {
     const of = (stack: string) =>
       Match.objectLike({
         MetricStat: {
@@ -426,7 +426,7 @@ describe('what the operator is woken by', () => {
   test.each([
     ['HostUnavailable', 'sluice-serverless'],
     ['OndemandUnavailable', 'sluice-ondemand'],
-  ])('%s sounds when more than five replies of %s in five minutes are 5XX', (alarm, api) => {
+  ])('%s goes off when %s returns more than five 5XX responses in five minutes', (alarm, api) => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmDescription: Match.stringLikeRegexp(`"${alarm}"`),
       MetricName: '5XXError',
@@ -437,7 +437,7 @@ describe('what the operator is woken by', () => {
   });
 });
 
-test('each alarm has an entry of its name in the runbook', () => {
+test('each alarm has a runbook entry with its name', () => {
   const runbook = readFileSync(path.join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const alarms = Object.values(operations.findResources('AWS::CloudWatch::Alarm')).map(
     ({ Properties }) => /"(\w+)"/.exec(Properties.AlarmDescription)?.[1],
@@ -447,7 +447,7 @@ test('each alarm has an entry of its name in the runbook', () => {
 });
 
 describe('the configuration', () => {
-  test('has a default for everything, and is read from the command line as JSON', () => {
+  test('has a default for every field, and can be JSON from the command line', () => {
     expect(readConfig(undefined)).toMatchObject({
       name: 'sluice',
       endpointTag: 'sluice',
@@ -464,8 +464,8 @@ describe('the configuration', () => {
     expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
   });
 
-  test('may say where the on-demand host is, for the serverless one to tell', () => {
-    // Without bundles a stack is there at once.
+  test('can give the serverless host the URL of the on-demand host', () => {
+    // Skips bundling, which is slow.
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
     const config = readConfig({ ondemandUrl: 'https://ondemand.example.com' });
     const stack = new ServerlessStack(app, 'serverless', { config, data: new DataStack(app, 'data', {}) });
@@ -482,7 +482,7 @@ describe('the configuration', () => {
     { ondemandUrl: 'http://ondemand.example.com' },
     { ondemandUrl: 'https://ondemand.example.com/' },
     { typo: true },
-  ])('refuses %j, naming the field', (value) => {
+  ])('rejects %j and names the field', (value) => {
     expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);
   });
 });

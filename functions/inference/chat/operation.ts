@@ -12,7 +12,7 @@ const weather = {
   type: 'function',
   function: {
     name: 'get_weather',
-    description: 'The weather of a place now.',
+    description: 'Get the current weather of a place.',
     parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
   },
 };
@@ -20,7 +20,7 @@ const weather = {
 const requestExamples = {
   simple: { summary: 'A question', value: { model, messages: [question], max_tokens: 200 } },
   stream: {
-    summary: 'Streamed, with its usage',
+    summary: 'Streaming, with usage',
     value: { model, messages: [question], max_tokens: 200, stream: true, stream_options: { include_usage: true } },
   },
   tools: {
@@ -28,10 +28,10 @@ const requestExamples = {
     value: { model, messages: [{ role: 'user', content: 'Is it raining in Bergen?' }], tools: [weather], tool_choice: 'auto' },
   },
   json: {
-    summary: 'An answer in JSON',
+    summary: 'A JSON answer',
     value: {
       model,
-      messages: [{ role: 'user', content: 'Answer in JSON with the keys "name" and "length_km": the longest river of Europe.' }],
+      messages: [{ role: 'user', content: 'What is the longest river in Europe? Answer in JSON with the keys "name" and "length_km".' }],
       response_format: { type: 'json_object' },
     },
   },
@@ -82,7 +82,7 @@ const chunkOf = (delta: object, finishReason: string | null = null): object => (
   choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
 });
 
-/** Parts of the bodies that are worth a name of their own. */
+/** Parts of the bodies that get their own component in the reference. */
 export const chatParts: readonly Body[] = [
   { name: 'Message', schema: Message },
   { name: 'ToolCall', schema: ToolCall },
@@ -91,24 +91,24 @@ export const chatParts: readonly Body[] = [
   { name: 'PerfMetrics', schema: PerfMetrics },
 ];
 
-/** @param structuredOutputs whether `response_format` may be a `json_schema` */
+/** @param structuredOutputs whether `response_format` can be a `json_schema` */
 export const chatOperation = (structuredOutputs: boolean) =>
   operationOf('createChatCompletion', {
     tag: 'Inference',
     summary: 'Create a chat completion',
     description:
-      'Answers a conversation, in one piece or as a stream. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out.',
+      'Generates an answer to a conversation, in one response or as a stream. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.',
     access: 'api_key',
     body: { name: 'ChatCompletionRequest', schema: chatCompletionRequest(structuredOutputs), examples: requestExamples },
     reply: {
       status: 200,
       description: 'The answer.',
-      json: { name: 'ChatCompletion', schema: ChatCompletion, examples: { whole: { summary: 'In one piece', value: whole } } },
+      json: { name: 'ChatCompletion', schema: ChatCompletion, examples: { whole: { summary: 'Without streaming', value: whole } } },
       events: {
         name: 'ChatCompletionChunk',
         schema: ChatCompletionChunk,
         description:
-          'With `stream: true`: server-sent events, each with one of these objects in its `data`. The last is `data: [DONE]`. A failure after the first event is an event with an error object, and then the end without `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
+          'With `stream: true`: server-sent events with one of these objects in the `data` of each. The last event is `data: [DONE]`. If the request fails after the first event, the stream sends an event with an error object and ends without `[DONE]`. Lines that begin with a colon only keep the connection open.',
         stream: [
           ...[chunkOf({ role: 'assistant', content: '', refusal: null }), chunkOf({ content }), chunkOf({}, 'stop')].map((chunk) =>
             JSON.stringify(chunk),

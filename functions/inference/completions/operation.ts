@@ -11,20 +11,20 @@ const prompt = 'A sluice is';
 const text = ' a gate that holds water back.';
 
 const requestExamples = {
-  simple: { summary: 'A text to go on from', value: { model, prompt, max_tokens: 100 } },
+  simple: { summary: 'A text to continue', value: { model, prompt, max_tokens: 100 } },
   stream: {
-    summary: 'Streamed, with its usage',
+    summary: 'Streaming, with usage',
     value: { model, prompt, max_tokens: 100, stream: true, stream_options: { include_usage: true } },
   },
   several: { summary: 'Several prompts', value: { model, prompt: [prompt, 'A weir is'], max_tokens: 100 } },
-  token_ids: { summary: 'Token ids in place of text', value: { model, prompt: [1986, 374, 264], max_tokens: 100 } },
+  token_ids: { summary: 'Token ids instead of text', value: { model, prompt: [1986, 374, 264], max_tokens: 100 } },
   scored: {
-    summary: 'Log probabilities of a text, and no answer',
+    summary: 'Log probabilities of a text, without an answer',
     value: { model, prompt: 'A sluice', max_tokens: 0, echo: true, logprobs: 1 },
   },
 };
 
-/** Answers, made by the code that makes every answer. */
+/** Example answers, created by the code that creates every answer. */
 const exampleReplies = () => {
   const facts: ReplyFacts = { id: 'cmpl-8fK2mQx0ZpLw4RtYvB', created: 1_795_219_200, model, requestId: '', organization: '' };
   const form: CompletionForm = { includeUsage: true, tokenIds: false };
@@ -59,37 +59,37 @@ const scoredUsage = {
   completion_tokens_details: null,
 };
 
-/** What a completion request has of its own, or says otherwise than a chat. */
+/** Fields that only a completion request has, or that mean something else than in a chat completion. */
 const fields: Readonly<Record<string, FieldDoc>> = {
   max_tokens: {
     description:
-      'The most tokens to generate for each choice. It is lowered to what the context window leaves beside the prompt. 0 is only taken with `echo`.',
+      'The maximum number of tokens to generate for each choice. It is lowered if the context window has less room after the prompt. 0 is allowed only with `echo`.',
     default: 16,
   },
   n: {
     description:
-      'How many choices are generated for each prompt, each of them charged: at most 128 together, prompts × `n`. With a temperature of 0 it must be 1.',
+      'The number of choices to generate for each prompt. Each choice is charged. A request can have at most 128 choices (prompts × `n`). With a temperature of 0, `n` must be 1.',
   },
-  logprobs: { description: 'Log probabilities of the tokens of the text, and of this many likeliest tokens at each place.' },
-  echo: { description: 'Puts the prompt before the answer; with `logprobs`, those of the prompt too.', default: false },
-  return_token_ids: { description: 'Adds `token_ids` and `prompt_token_ids` to each choice.', default: false },
+  logprobs: { description: 'Returns log probabilities for the text, and for this number of most likely tokens at each position.' },
+  echo: { description: 'Whether to include the prompt in the text and in `logprobs`.', default: false },
+  return_token_ids: { description: 'Whether to return `token_ids` and `prompt_token_ids` in each choice.', default: false },
 };
 
 export const completionOperation = operationOf('createCompletion', {
   tag: 'Inference',
   summary: 'Create a completion',
   description:
-    'Goes on from a text as it is, without a chat template, in one piece or as a stream. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out. A prompt that leaves no room in the context window is a 400.',
+    'Continues a text as it is, without a chat template, in one response or as a stream. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out. A prompt that leaves no room in the context window returns 400.',
   access: 'api_key',
   body: { name: 'CompletionRequest', schema: CompletionRequest, examples: requestExamples, fields },
   reply: {
     status: 200,
-    description: 'The text that follows.',
+    description: 'The generated text.',
     json: {
       name: 'Completion',
       schema: Completion,
       examples: {
-        whole: { summary: 'In one piece', value: example.whole },
+        whole: { summary: 'Without streaming', value: example.whole },
         scored: {
           summary: 'Log probabilities of a text',
           value: { ...example.whole, choices: [scored], usage: scoredUsage },
@@ -100,7 +100,7 @@ export const completionOperation = operationOf('createCompletion', {
       name: 'CompletionChunk',
       schema: CompletionChunk,
       description:
-        'With `stream: true`: server-sent events, each with one of these objects in its `data`; the choices come as they are generated, interleaved. The last is `data: [DONE]`. A failure after the first event is an event with an error object, and then the end without `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
+        'With `stream: true`: server-sent events with one of these objects in the `data` of each. Choices are interleaved as they are generated. The last event is `data: [DONE]`. If the request fails after the first event, the stream sends an event with an error object and ends without `[DONE]`. Lines that begin with a colon only keep the connection open.',
       stream: example.stream,
     },
     headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],

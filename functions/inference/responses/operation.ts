@@ -15,7 +15,7 @@ const created = 1_795_219_200;
 const weather = {
   type: 'function',
   name: 'get_weather',
-  description: 'The weather of a place now.',
+  description: 'Get the current weather of a place.',
   parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 };
 const question = { model, input: 'What is a sluice?', max_output_tokens: 200 };
@@ -23,24 +23,24 @@ const result = { type: 'function_call_output', call_id, output: 'Rain until noon
 
 const requestExamples = {
   simple: { summary: 'A question', value: question },
-  stream: { summary: 'Streamed', value: { ...question, instructions: 'Answer in one sentence.', stream: true } },
-  continued: { summary: 'A response continued', value: { ...question, input: 'And a lock?', previous_response_id: id } },
+  stream: { summary: 'Streaming', value: { ...question, instructions: 'Answer in one sentence.', stream: true } },
+  continued: { summary: 'Continue a response', value: { ...question, input: 'And a lock?', previous_response_id: id } },
   tools: { summary: 'With a tool', value: { model, input: 'Is it raining in Bergen?', tools: [weather] } },
   tool_result: {
-    summary: 'The result of a call',
+    summary: 'The result of a function call',
     value: { model, input: [result], previous_response_id: id, tools: [weather] },
   },
   json: {
-    summary: 'An answer in JSON',
+    summary: 'A JSON answer',
     value: {
       model,
-      input: 'Answer in JSON with the keys "name" and "length_km": the longest river of Europe.',
+      input: 'What is the longest river in Europe? Answer in JSON with the keys "name" and "length_km".',
       text: { format: { type: 'json_object' } },
     },
   },
 };
 
-/** An answer, made by the code that makes every answer. */
+/** An example answer, created by the code that creates every answer. */
 const exampleReply = () => {
   const request = responsesRequest(false).parse(question);
   const facts = { id, created, model, requestId: id.replace('resp_', 'req_'), organization: '' };
@@ -62,21 +62,21 @@ const example = exampleReply();
 
 const NOT_SUPPORTED = { enum: [false, null] };
 
-/** What a request for a response has of its own. */
+/** Fields that only a request for a response has, or that mean something else in it. */
 const fields: Readonly<Record<string, FieldDoc>> = {
   input: {
     description:
-      'What is said now: a string, which is one message of the user, or items. Items of an earlier response may be sent back as they are, or as an `item_reference` with the id that they have in its output, or that its input items are listed with.',
+      'The new input: a string, which is one user message, or a list of items. Items of an earlier response can be sent again as they are, or as an `item_reference` with their id in its output or in the list of its input items.',
     type: ['string', 'array'],
   },
-  instructions: { description: 'A system message before everything else. It is not carried over by `previous_response_id`.' },
+  instructions: { description: 'A system message before all other items. It does not apply to responses that continue this one.' },
   max_output_tokens: {
     description:
-      'The most tokens to generate, reasoning included. It is lowered to what the context window leaves beside the prompt. Without it the default of the model counts. Set it: an answer that nobody reads any more is generated, and charged, to its end.',
+      'The maximum number of tokens to generate, including reasoning. It is lowered if the context window has less room after the prompt. Defaults to a value that is set for each model. Set it, because an answer is generated and charged to its end even if the client disconnects.',
   },
   tools: {
     description:
-      'The functions that the model may call. Tools of other types are left out, and named in `x-sluice-ignored` as `tools.<type>`.',
+      'The functions that the model can call. Tools of other types are left out, and are listed in `x-sluice-ignored` as `tools.<type>`.',
     items: {
       anyOf: [
         FunctionTool,
@@ -84,39 +84,39 @@ const fields: Readonly<Record<string, FieldDoc>> = {
       ],
     },
   },
-  text: { description: '`format`: text, or one JSON object; with `json_object`, also say in a message that JSON is wanted.' },
+  text: { description: '`format`: text or one JSON object. With `json_object`, also ask for JSON in a message.' },
   reasoning: {
     description:
-      '`effort`: how much a reasoning model thinks; `minimal` is `low`, `xhigh` and `max` are `high`. With `summary`, whichever it is, the whole reasoning is in `summary` in place of `content`.',
+      '`effort`: how much a reasoning model thinks. `minimal` means `low`; `xhigh` and `max` mean `high`. With any value of `summary`, the complete reasoning is returned in `summary` instead of `content`.',
   },
-  metadata: { description: 'An object of your own, up to 16 KiB of JSON. It is in the response, and kept with the usage of the request.' },
-  store: { description: 'Keeps the response for 30 days, so that it can be read and continued.', default: true },
-  previous_response_id: { description: 'The response that this one continues: the whole conversation up to its end comes before `input`.' },
+  metadata: { description: 'An object of your own, up to 16 KiB of JSON. It is returned, and stored with the usage of the request.' },
+  store: { description: 'Whether to store the response for 30 days, so that it can be retrieved and continued.', default: true },
+  previous_response_id: { description: 'The id of the response to continue. Its whole conversation comes before `input`.' },
   truncation: {
     description:
-      'What happens where the conversation does not fit into the context window: a 400, or with `auto` the oldest items are left out. `auto` is without effect on a model without a tokenizer, and then named in `x-sluice-ignored`.',
+      'What to do if the conversation does not fit into the context window. `disabled`: return 400. `auto`: leave out the oldest items. If the model has no tokenizer, `auto` has no effect and is listed in `x-sluice-ignored`.',
     default: 'disabled',
   },
   top_logprobs: {
-    description: `Log probabilities of the tokens of the answer, and of this many likeliest tokens at each place. More than ${MAX_RESPONSE_LOGPROBS.toLocaleString('en')} (max_output_tokens × (top_logprobs + 1)) are a 400.`,
+    description: `Returns the log probabilities of the tokens in the answer, and of this number of most likely tokens at each position. More than ${MAX_RESPONSE_LOGPROBS.toLocaleString('en')} log probabilities (max_output_tokens × (top_logprobs + 1)) return 400.`,
   },
-  include: { description: '`message.output_text.logprobs` adds log probabilities. Everything else is without effect.' },
+  include: { description: '`message.output_text.logprobs` adds log probabilities. Other values have no effect.' },
   prompt_cache_key: {
-    description: 'Requests of your organization with different keys share no cached prompts. With other organizations they never do.',
+    description: 'Requests with different keys do not share cached prompts. Organizations never share cached prompts.',
   },
-  background: { description: 'Not supported: a 400 where it is true.', ...NOT_SUPPORTED },
-  conversation: { description: 'Not supported: a 400 where it is set. Use `previous_response_id`.', ...NOT_SUPPORTED },
-  prompt: { description: 'Not supported: a 400 where it is set. Send `instructions` and `input`.', ...NOT_SUPPORTED },
+  background: { description: 'Not supported. Returns 400 if it is true.', ...NOT_SUPPORTED },
+  conversation: { description: 'Not supported. Returns 400 if it is set. Use `previous_response_id` instead.', ...NOT_SUPPORTED },
+  prompt: { description: 'Not supported. Returns 400 if it is set. Use `instructions` and `input` instead.', ...NOT_SUPPORTED },
 };
 
-/** @param structuredOutputs whether `text.format` may be a `json_schema` */
+/** @param structuredOutputs whether `text.format` can be a `json_schema` */
 export const responseOperation = (structuredOutputs: boolean) =>
   operationOf('createResponse', {
     access: 'api_key',
     tag: 'Responses',
     summary: 'Create a response',
     description:
-      'Answers a conversation of items, in one piece or as a stream, and keeps the answer unless `store` is false. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`. Null is the same as leaving a property out. A 404 is told apart by its code: `model_not_found`, `previous_response_not_found`, `item_not_found`.',
+      'Generates an answer to a conversation of items, in one response or as a stream. The response is stored unless `store` is false. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out. The code of a 404 says what was not found: `model_not_found`, `previous_response_not_found` or `item_not_found`.',
     body: { name: 'ResponsesRequest', schema: responsesRequest(structuredOutputs), examples: requestExamples, fields },
     reply: {
       status: 200,
@@ -126,7 +126,7 @@ export const responseOperation = (structuredOutputs: boolean) =>
         name: 'ResponseStreamEvent',
         schema: ResponseStreamEvent,
         description:
-          'With `stream: true`: server-sent events, each with its name in `event` and one of these objects in its `data`. The last is `response.completed`, `response.incomplete` or, after a failure, `response.failed`; there is no `[DONE]`. Lines that begin with a colon keep the connection open and say nothing.',
+          'With `stream: true`: server-sent events with a name in `event` and one of these objects in `data`. The last event is `response.completed`, `response.incomplete` or, if the request failed, `response.failed`. There is no `[DONE]`. Lines that begin with a colon only keep the connection open.',
         stream: example.stream,
       },
       headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],

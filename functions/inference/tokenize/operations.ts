@@ -9,21 +9,21 @@ const prompt = 'This is a test';
 const tokens = [1986, 374, 264, 1273];
 
 const IS_FREE =
-  'It costs nothing and asks no model, but counts as one request, and reserves tokens of the limit until it is answered. A 400 on a model that was published without its tokenizer. Properties that are not listed are accepted, have no effect, and are named in the reply header `x-sluice-ignored`.';
+  'It is free and does not invoke the model, but it counts as one request, and reserves tokens of the limit until the response is sent. Returns 400 if the model was published without its tokenizer. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header.';
 
-/** What a request for tokens has of its own. */
+/** Fields that mean something else here than in other requests. */
 const fields: Readonly<Record<string, FieldDoc>> = {
-  prompt: { description: 'A text. Either this or `messages`.' },
-  messages: { description: 'A conversation, which is tokenized as a chat completion would give it to the model. Either this or `prompt`.' },
-  tools: { description: 'The functions that the model may call. They are part of what `messages` become; without effect on a `prompt`.' },
+  prompt: { description: 'The text to tokenize. Send either this or `messages`.' },
+  messages: { description: 'The messages to tokenize, rendered as for a chat completion. Send either this or `prompt`.' },
+  tools: { description: 'The functions that the model can call. They are rendered with `messages`, and have no effect on a `prompt`.' },
 };
 
 export const tokenizeOperations = [
   operationOf('tokenize', {
     access: 'api_key',
     tag: 'Tokens',
-    summary: 'Turn a text or messages into tokens',
-    description: `The token ids that a model is given, at most ${MAX_ANSWER_TOKENS}. Null is the same as leaving a property out. A 400 on a text of more tokens, and on one that would take too long: with more than 1,024 combining marks in a row, or more than 400,000 bytes in words of more than 16,384 bytes. ${IS_FREE}`,
+    summary: 'Convert a text or messages to tokens',
+    description: `Returns the token ids that a model would receive. Null is the same as leaving a field out. Returns 400 if there are more than ${MAX_ANSWER_TOKENS} tokens, or if tokenization would take too long: with more than 1,024 combining marks in a row, or more than 400,000 bytes in words of more than 16,384 bytes. ${IS_FREE}`,
     body: {
       name: 'TokenizeRequest',
       schema: TokenizeRequest,
@@ -56,8 +56,8 @@ export const tokenizeOperations = [
   operationOf('detokenize', {
     access: 'api_key',
     tag: 'Tokens',
-    summary: 'Turn tokens into text',
-    description: `The text of token ids, at most as many as a reply of \`/tokenize\` has. ${IS_FREE}`,
+    summary: 'Convert tokens to text',
+    description: `Returns the text of token ids, at most as many as a response of \`/tokenize\` can have. ${IS_FREE}`,
     body: {
       name: 'DetokenizeRequest',
       schema: DetokenizeRequest,

@@ -3,7 +3,7 @@ import type { Model } from '../../../shared/models/model.ts';
 import { Model as ModelSchema } from '../../../shared/models/model.ts';
 import type { ModelReader } from '../../../shared/models/model-store.ts';
 
-/** An event as API Gateway makes it of a request without a body that only the root's greedy resource takes. */
+/** API Gateway's event for a request without a body that only matches the root's proxy resource. */
 export const eventOf = (
   path: string,
   { method = 'GET', headers = {}, base = '' }: { method?: string; headers?: Record<string, string>; base?: string } = {},
@@ -19,7 +19,7 @@ export const eventOf = (
     receivedAtMs: 1_000,
   }) as unknown as ApiEvent;
 
-/** A published model with one price in force from the beginning, but for the given fields. */
+/** A published model with one price, always in force; `fields` replaces fields. */
 export const modelOf = (fields: Partial<Model> = {}): Model =>
   ModelSchema.parse({
     name: 'm',
@@ -33,7 +33,7 @@ export const modelOf = (fields: Partial<Model> = {}): Model =>
     ...fields,
   });
 
-/** The models of an inventory. */
+/** A store with these models. */
 export const storeOf = (...models: Model[]): ModelReader => ({
   list: async () => new Map(models.map((model) => [model.name, model])),
 });

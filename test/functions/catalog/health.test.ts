@@ -11,7 +11,7 @@ const inventoryOf =
     new Map(models.map((model) => [model.name, model]));
 
 describe('GET /health', () => {
-  test('is 200 when everything answers, with what each published model would do', async () => {
+  test('returns 200 with the availability of each published model if all dependencies respond', async () => {
     const price = { version: 'p', effective_at: 2_000, prompt_nanos: 1, completion_nanos: 1 };
     const inventory = inventoryOf(
       modelOf({ name: 'b/c' }),
@@ -23,29 +23,30 @@ describe('GET /health', () => {
     expect(JSON.parse(reply.body)).toEqual({ status: 'ok', models: { a: 'unavailable', 'b/c': 'available' } });
   });
 
-  test('is 503 naming what fails, and nothing of why', async () => {
+  test('returns 503 with the names of failed dependencies, without the reason', async () => {
     jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     const probes = { keys, inventory: async () => Promise.reject(new Error('secret internals')) };
     await expect(health(probes, Date.now)(event)).rejects.toMatchObject({
       status: 503,
-      message: 'Not ready to serve: inventory does not answer.',
+      message: 'The service is not ready. These dependencies do not respond: inventory. Try again shortly.',
       headers: { 'retry-after': '5' },
     });
     jest.restoreAllMocks();
   });
 
-  test('does not wait for what hangs', async () => {
+  test('returns 503 after two seconds if a dependency hangs', async () => {
     jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     jest.useFakeTimers();
     const answer = health({ inventory: inventoryOf(), keys: () => new Promise(() => undefined) }, Date.now)(event);
-    const refused = expect(answer).rejects.toMatchObject({ status: 503, message: 'Not ready to serve: keys does not answer.' });
+    const message = 'The service is not ready. These dependencies do not respond: keys. Try again shortly.';
+    const refused = expect(answer).rejects.toMatchObject({ status: 503, message });
     await jest.advanceTimersByTimeAsync(2_000);
     await refused;
     jest.useRealTimers();
     jest.restoreAllMocks();
   });
 
-  test('asks at most once in two seconds, however often it is asked', async () => {
+  test('runs the probes at most once in two seconds', async () => {
     let now = 0;
     let asked = 0;
     const handle = health({ inventory: inventoryOf(), keys: async () => void asked++ }, () => now);

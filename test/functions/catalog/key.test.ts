@@ -39,7 +39,7 @@ const serve = (now: () => number = () => NOON) => retrieveKey(makeCaller(store, 
 const withKey = (secret: string) => eventOf('/v1/key', { headers: { authorization: `Bearer ${secret}` } });
 
 describe('GET /v1/key', () => {
-  test('tells the bearer of an unused key what it may do', async () => {
+  test('returns the permissions and full limits of an unused key', async () => {
     const { secret, key_id } = await create({ models: ['a', 'b/c'], expires_at: NOON + 1_500 });
     const reply = await serve()(withKey(secret));
     expect(reply).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'no-store', 'x-ratelimit-remaining-requests': '60' } });
@@ -58,7 +58,7 @@ describe('GET /v1/key', () => {
     expect(reads).toBe(1);
   });
 
-  test('tells what is left, when it resets, and what is under way, as of now', async () => {
+  test('returns the remaining limits, their resets and the requests in progress', async () => {
     const { secret } = await create();
     const handle = serve(() => NOON + 15_000);
     await handle(withKey(secret));
@@ -84,15 +84,15 @@ describe('GET /v1/key', () => {
   test.each([
     ['no key', undefined],
     ['another scheme', 'Basic abc'],
-    ['what is no key', 'Bearer sk-nonsense'],
+    ['a malformed key', 'Bearer sk-nonsense'],
     ['a key of the other host', `Bearer ${newSecret('on_demand', newId('key')).secret}`],
-  ])('is a 401 without a read for %s', async (_, authorization) => {
+  ])('returns 401 without a read for %s', async (_, authorization) => {
     const event = eventOf('/v1/key', { headers: authorization ? { authorization } : {} });
     await expect(serve()(event)).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
     expect(reads).toBe(0);
   });
 
-  test('is a 401 for a key that is unknown, expired or has another secret, and costs few reads', async () => {
+  test('returns 401 for an unknown or expired key or a wrong secret, with few reads', async () => {
     const { key_id } = await create();
     const expired = await create({ expires_at: NOON - 1 });
     for (const secret of [newSecret('serverless', newId('key')).secret, newSecret('serverless', key_id).secret, expired.secret]) {

@@ -38,14 +38,14 @@ describe('GET /v1/models', () => {
 });
 
 describe('GET /v1/models/{model}', () => {
-  test('is one of them, or a 404 that says so; what is not published does not exist', async () => {
+  test('returns a published model, and 404 for unknown and unpublished ones', async () => {
     const inventory = inventoryOf(modelOf({ name: 'b/c' }), modelOf({ name: 'z', status: 'unpublished' }));
     expect(JSON.parse((await retrieve('b/c', inventory)).body)).toMatchObject({ id: 'b/c', object: 'model' });
     for (const name of ['z', 'nothing', '__proto__'])
       await expect(retrieve(name, inventory)).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
   });
 
-  test('tells the price in force now, and none before the first comes into force', async () => {
+  test('returns the price in force, or null before the first price takes effect', async () => {
     // Events arrive at 1,000 ms.
     const prices = [price(0, 1, 2), price(1_000, 3, 1e15), price(1_001, 5, 6)];
     const now = JSON.parse((await retrieve('m', inventoryOf(modelOf({ prices })))).body);
@@ -54,7 +54,7 @@ describe('GET /v1/models/{model}', () => {
     expect(later.pricing).toBeNull();
   });
 
-  test('is a 304 to who has it, until something in it changes', async () => {
+  test('returns 304 for a known ETag until the model changes', async () => {
     const first = await retrieve('m', inventoryOf(modelOf()));
     const known = { 'if-none-match': first.headers.etag as string };
     expect(await retrieve('m', inventoryOf(modelOf()), known)).toMatchObject({
@@ -65,7 +65,7 @@ describe('GET /v1/models/{model}', () => {
     expect(await retrieve('m', inventoryOf(modelOf({ context_length: 1_001 })), known)).toMatchObject({ statusCode: 200 });
   });
 
-  test('announces that it goes, when, and what follows it, and of a model that stays nothing', async () => {
+  test('returns the deprecation, sunset and successor of a deprecated model only', async () => {
     const deprecation = { deprecated_at: 1_795_219_200, sunset_at: 1_805_673_600, successor: 'Qwen/näxt' };
     const going = await retrieve('m', inventoryOf(modelOf({ deprecation })));
     expect(going.headers).toMatchObject({

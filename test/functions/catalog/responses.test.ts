@@ -49,36 +49,36 @@ const ask = async (httpMethod: 'GET' | 'DELETE', more: { path?: string; query?: 
   const reply = await handle({ ...event, requestId: newRequestId(Date.now()) } as ApiEvent);
   return { ...reply, body: JSON.parse(reply.body) as Record<string, unknown> & { data: { id: string }[] } };
 };
-/** Everything that can be asked of one response. */
+/** All requests for one response. */
 const askAll = (key?: string) => {
   const more = key === undefined ? {} : { key };
   return [() => ask('GET', more), () => ask('DELETE', more), () => ask('GET', { ...more, path: `/v1/responses/${id}/input_items` })];
 };
 
 describe('a stored response', () => {
-  test('is read by its organization, with the limits of the key', async () => {
+  test('is returned to its organization, with the limits of the key', async () => {
     const { statusCode, body, headers } = await ask('GET');
     expect(statusCode).toBe(200);
     expect(body).toEqual({ id, object: 'response', output: [] });
     expect(headers['x-ratelimit-limit-requests']).toBeDefined();
   });
 
-  test('is deleted once, and gone', async () => {
+  test('can be deleted once, and then returns 404', async () => {
     expect((await ask('DELETE')).body).toEqual({ id, object: 'response', deleted: true });
     for (const call of askAll()) await expect(call()).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
   });
 
-  test('is not there for another organization, nor for no or a wrong key', async () => {
+  test('returns 404 for another organization and 401 for an invalid key', async () => {
     for (const call of askAll(stranger)) await expect(call()).rejects.toMatchObject({ status: 404 });
     for (const call of askAll('sk-nonsense')) await expect(call()).rejects.toMatchObject({ status: 401 });
     expect((await ask('GET')).statusCode).toBe(200);
   });
 
-  test('is not streamed again', async () => {
+  test('cannot be streamed', async () => {
     await expect(ask('GET', { query: { stream: 'true' } })).rejects.toMatchObject({ status: 400, param: 'stream' });
   });
 
-  test('is a 404 under an id that cannot be one', async () => {
+  test('returns 404 for a malformed id', async () => {
     await expect(ask('GET', { path: '/v1/responses/what%20is' })).rejects.toMatchObject({ status: 404 });
   });
 });
@@ -105,7 +105,7 @@ describe('its input items', () => {
     expect(new Set(data.map((item) => item.id)).size).toBe(4);
   });
 
-  test('come in pages', async () => {
+  test('are returned in pages', async () => {
     const first = await list({ order: 'asc', limit: '3' });
     expect(first).toMatchObject({ has_more: true, data: [{}, { id: 'msg_own' }, { type: 'function_call' }] });
     const second = await list({ order: 'asc', limit: '3', after: first.last_id as string });
@@ -113,7 +113,7 @@ describe('its input items', () => {
     expect(await list({ order: 'asc', after: second.last_id as string })).toMatchObject({ data: [], first_id: null, last_id: null });
   });
 
-  test('come in pages also where several have the same id, under ids that can be told apart', async () => {
+  test('get unique ids in the list if several have the same id', async () => {
     const own = newId('response');
     const twice = ['a', 'b', 'a', 'c', 'a'].map((name) => ({ role: 'user', id: `msg_${name}`, content: name })) as Item[];
     await deps.store.put(wide.org, { response: { id: own, object: 'response', output: [] }, input: twice, before: [], depth: 1 });
@@ -138,7 +138,7 @@ describe('its input items', () => {
     ['limit', { limit: 'many' }],
     ['order', { order: 'up' }],
     ['after', { after: 'msg_unknown' }],
-  ])('are refused for a wrong %s', async (param, query) => {
+  ])('return 400 for an invalid %s', async (param, query) => {
     await expect(list(query as unknown as Record<string, string>)).rejects.toMatchObject({ status: 400, param });
   });
 });

@@ -25,14 +25,14 @@ const isTaken = (name: keyof typeof routes, body: Json): boolean => {
 };
 const messages = [{ role: 'user', content: 'Hi' }];
 
-test('a completion request has every property that is known', () => {
+test('a completion request documents every known field', () => {
   expect(Object.keys(schemas.CompletionRequest?.properties ?? {})).toEqual(expect.arrayContaining(completionFields));
   expect(schemas.CompletionRequest?.required).toEqual(['model', 'prompt']);
 });
 
-test('what a completion request does not do is said of its property', () => {
+test('fields of a completion request that have no effect or are not supported say so', () => {
   const { best_of, suffix, max_tokens } = schemas.CompletionRequest?.properties ?? {};
-  expect(best_of?.description).toContain('Without effect');
+  expect(best_of?.description).toContain('Has no effect');
   expect(suffix?.description).toContain('Not supported');
   expect(max_tokens?.default).toBe(16);
 });
@@ -49,7 +49,7 @@ test.each<[keyof typeof routes, Json]>([
   ['TokenizeRequest', { prompt: null, messages, tools: null, add_generation_prompt: false, return_token_strs: true, more: 1 }],
   ['DetokenizeRequest', { tokens: [] }],
   ['DetokenizeRequest', { tokens: [0, 5], more: 1 }],
-])('%s takes %j, as the route does', (name, body) => {
+])('%s accepts %j, like the route', (name, body) => {
   const asked = { model: 'm', ...body };
   expect({ isTaken: isTaken(name, asked), faults: faults(refTo(name), asked) }).toEqual({ isTaken: true, faults: [] });
 });
@@ -74,12 +74,12 @@ test.each<[keyof typeof routes, Json]>([
   ['DetokenizeRequest', {}],
   ['DetokenizeRequest', { tokens: [-1] }],
   ['DetokenizeRequest', { tokens: 'a' }],
-])('%s refuses %j, as the route does', (name, body) => {
+])('%s rejects %j, like the route', (name, body) => {
   const asked = { model: 'm', ...body };
   expect({ isTaken: isTaken(name, asked), isFaulty: faults(refTo(name), asked).length > 0 }).toEqual({ isTaken: false, isFaulty: true });
 });
 
-describe('a completion leaves nothing untold', () => {
+describe('every field of a completion is documented', () => {
   const facts = { id: 'cmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1' };
   const perf = () => ({ time_to_first_token_ms: 5, tokens_per_second: null, gateway_time_ms: 1, queue_time_ms: 1.5 });
   const logprobs: object = { tokens: ['a', 'b'], token_logprobs: [null, -1], top_logprobs: [null, { b: -1 }], text_offset: [0, 1] };
@@ -102,13 +102,13 @@ describe('a completion leaves nothing untold', () => {
     return { whole: reply.whole(usage) as Json, events: events.map(({ data }) => data as Json) };
   };
 
-  test.each([true, false])('with everything that can be asked for: %s', (hasAll) => {
+  test.each([true, false])('with all optional fields requested: %s', (hasAll) => {
     const { whole, events } = told(hasAll);
     expect(untold(refTo('Completion'), whole)).toEqual([]);
     for (const event of events) expect({ event, faults: untold(refTo('CompletionChunk'), event) }).toEqual({ event, faults: [] });
   });
 
-  test('and tells nothing that is never sent', () => {
+  test('every documented field is sent', () => {
     const { whole, events } = told(true);
     const namesOf = (values: Json[]): string[] => [...new Set(values.flatMap((value) => Object.keys(value)))].toSorted();
     const toldOf = (name: string): [string[], string[]] => {
@@ -120,7 +120,7 @@ describe('a completion leaves nothing untold', () => {
       expect(toldOf(name)).toEqual([namesOf([...values]), namesOf(values.flatMap(({ choices }) => choices as Json[]))]);
   });
 
-  test('without a part that is always there, it is none', () => {
+  test('a completion without a required field does not fit the schema', () => {
     const { whole, events } = told(true);
     for (const name of Object.keys(whole)) {
       const { [name]: _, ...rest } = whole;

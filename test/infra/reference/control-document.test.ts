@@ -29,7 +29,7 @@ const { faults } = schemasOf(document as unknown as Json, { isClosed: true });
 
 const toldOf = ({ method, path }: ControlOperation, { paths } = document): Told => {
   const told = paths[path.replaceAll('+}', '}')]?.[method.toLowerCase()];
-  if (!told) throw new Error(`The document tells no ${method} ${path}.`);
+  if (!told) throw new Error(`The document has no ${method} ${path}.`);
   return told;
 };
 const named = controlRoutes.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
@@ -45,27 +45,27 @@ test('is a valid OpenAPI 3.1 document', async () => {
   });
 });
 
-test('has every route, what the host says of itself, and nothing else', () => {
+test('has exactly the control plane routes and the service routes', () => {
   const told = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
   const served = controlRoutes.map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll('+}', '}')}`);
   expect(told.toSorted()).toEqual([...served, 'get /docs', 'get /health', 'get /openapi.json', 'get /version'].toSorted());
 });
 
-test('operations have ids of their own, and tags that are explained', () => {
+test('operations have unique ids and documented tags', () => {
   const all = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const ids = all.map(({ operationId }) => operationId);
   expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
   expect(new Set(all.flatMap(({ tags }) => tags))).toEqual(new Set(document.tags.map(({ name }) => name)));
 });
 
-test('refers to nothing that it does not have, and has no schema that nothing refers to', () => {
+test('has no broken references and no unused schemas', () => {
   const refs = new Set([...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, ref = '']) => ref));
   const found = (ref: string): unknown => ref.split('/').reduce<unknown>((at, name) => (at as Json | undefined)?.[name], document);
   expect([...refs].filter((ref) => found(ref) === undefined)).toEqual([]);
   expect(Object.keys(document.components.schemas).filter((name) => !refs.has(`components/schemas/${name}`))).toEqual([]);
 });
 
-test('a name is one schema', () => {
+test('schemas with the same name are the same', () => {
   const schemas = controlRoutes.flatMap(({ body, reply: { json } }) => [
     ...(body ? [[body.name, toInlineSchema(body.schema)] as const] : []),
     ...(json ? [[json.name, toInlineSchema(json.schema, 'output')] as const] : []),
@@ -81,16 +81,16 @@ describe.each(named)('%s', (_, operation) => {
   const { access, body, isVersioned, reply } = operation;
   const told = toldOf(operation);
 
-  test('says who may, and what it can refuse', () => {
+  test('says which role it requires and which errors it can return', () => {
     const isPublic = access === 'public';
-    expect(told.description).toContain(isPublic ? 'Needs no session.' : `Needs the role ${access}.`);
+    expect(told.description).toContain(isPublic ? 'Requires no access token.' : `Requires the role ${access}.`);
     expect(told.security).toEqual(isPublic ? [] : undefined);
     const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
     expect(Object.keys(told.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
     for (const status of refused) expect(told.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
   });
 
-  test('explains its parameters', () => {
+  test('describes its parameters', () => {
     const parameters = told.parameters ?? [];
     const namesIn = (place: string): string[] => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
     expect(parameters.filter(({ description }) => !description)).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(named)('%s', (_, operation) => {
     expect(namesIn('header').includes('Idempotency-Key')).toBe(operation.isIdempotent === true);
   });
 
-  test('has an example that it takes, and as documented', () => {
+  test('has an example that the route accepts and that fits the documented schema', () => {
     const content = told.requestBody?.content['application/json'];
     expect(content !== undefined).toBe(body !== undefined);
     if (!body || !content) return;
@@ -108,7 +108,7 @@ describe.each(named)('%s', (_, operation) => {
     expect(Object.values(content.examples).map(({ value }) => faults(content.schema, value))).toEqual([[]]);
   });
 
-  test('tells its reply', () => {
+  test('documents its response', () => {
     const { content, headers } = told.responses[reply.status] ?? {};
     expect(headers).toHaveProperty('x-request-id');
     const schema = reply.json && { $ref: `#/components/schemas/${reply.json.name}` };
@@ -116,7 +116,7 @@ describe.each(named)('%s', (_, operation) => {
   });
 });
 
-test('every failure has examples, and they are as documented', () => {
+test('every error response has examples that fit its schema', () => {
   for (const [status, { content }] of Object.entries(document.components.responses)) {
     const { schema = {}, examples = {} } = content['application/json'] ?? {};
     const values = Object.values(examples as Record<string, { value: unknown }>).map(({ value }) => value);
@@ -152,7 +152,7 @@ describe('a route', () => {
   const { components, ...made } = documentOf([operation]);
   const told = toldOf(operation, { ...made, components });
 
-  test('has its parameter of several segments as OpenAPI writes one', () => {
+  test('has its multi-segment parameter in OpenAPI notation', () => {
     expect(Object.keys(made.paths)).toContain('/v1/gates/{gate}');
     expect(told.parameters).toContainEqual({
       in: 'path',
@@ -164,14 +164,14 @@ describe('a route', () => {
     });
   });
 
-  test('has the parameters of its query as they are written, and as they are read', () => {
+  test('documents query parameters by their parsed type if it is simple, otherwise as text', () => {
     const [page, river, names] = (told.parameters ?? []).filter((parameter) => parameter.in === 'query');
     expect(page).toEqual({ in: 'query', name: 'page', required: false, schema: { type: 'integer', minimum: 1, default: 1 } });
     expect(river).toEqual({ in: 'query', name: 'river', required: true, description: 'Which.', schema: { type: 'string' } });
     expect(names).toEqual({ in: 'query', name: 'names', required: false, schema: { type: 'string' } });
   });
 
-  test('has what may be sent without its defaults, and what is sent with them', () => {
+  test('makes fields with defaults optional in requests and required in responses', () => {
     expect(components.schemas.NewGate).toMatchObject({ properties: { width: { default: 3 } }, additionalProperties: false });
     expect(components.schemas.NewGate).not.toHaveProperty('required');
     expect(components.schemas.Gate).toEqual({
@@ -181,14 +181,14 @@ describe('a route', () => {
     });
   });
 
-  test('that sends a version sends it as its ETag', () => {
+  test('documents an ETag if its response has a version', () => {
     expect(told.responses[200]?.headers).toHaveProperty('etag', { $ref: '#/components/headers/version-etag' });
     const { version: _, ...shape } = Gate.shape;
     const without = { ...operation, reply: { ...operation.reply, json: { name: 'Gate', schema: z.object(shape) } } };
     expect(toldOf(without, documentOf([without])).responses[200]?.headers).not.toHaveProperty('etag');
   });
 
-  test('that does not explain a parameter of its path is not documented', () => {
+  test('throws if a path parameter has no description', () => {
     const { parameters: _, ...unexplained } = operation;
     expect(() => controlDocument([unexplained])).toThrow("putGate does not describe the parameter 'gate' of its path.");
   });

@@ -27,7 +27,7 @@ describe.each([
     expect(made).toMatchObject({ openapi: '3.1.0', info: { title, version: '1.0.0' }, servers: [{ url: '.' }] });
   });
 
-  test('refers to nothing that it does not have, and has no schema that nothing refers to', () => {
+  test('has no broken references and no unused schemas', () => {
     const refs = new Set(having('$ref', document).map(({ $ref }) => $ref as string));
     const found = (ref: string): unknown =>
       ref
@@ -38,7 +38,7 @@ describe.each([
     expect(Object.keys(schemas).filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
   });
 
-  test('operations have ids of their own, and those that take a key can answer 401', () => {
+  test('operations have unique ids, and those that need a key can return 401', () => {
     const all = operations({ ...options, host });
     expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
     for (const { operationId, access } of all) {
@@ -49,7 +49,7 @@ describe.each([
     }
   });
 
-  test('every property of every request is explained', () => {
+  test('every field of every request has a description', () => {
     for (const { body } of operations({ ...options, host })) {
       if (!body) continue;
       const properties = Object.entries(schemas[body.name]?.properties ?? {});
@@ -58,7 +58,7 @@ describe.each([
     }
   });
 
-  test('every example fits its schema, and nothing in it is left untold', () => {
+  test('every example fits its schema and has no undocumented fields', () => {
     const { faults } = schemasOf(document, { isClosed: true });
     const contents = having('examples', document).filter(({ schema, examples }) => schema && !Array.isArray(examples));
     expect(contents.length).toBeGreaterThan(10);
@@ -77,17 +77,17 @@ describe('the chat completion request', () => {
   const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
   const faultsOf = (change: Json): string[] => faults({ $ref: '#/components/schemas/ChatCompletionRequest' }, { ...ask, ...change });
 
-  test('has every property of the interface, with an explanation', () => {
+  test('has every field of the interface', () => {
     expect(Object.keys(schemas.ChatCompletionRequest?.properties ?? {})).toEqual(expect.arrayContaining(chatFields));
     expect(schemas.ChatCompletionRequest?.required).toEqual(['model', 'messages']);
   });
 
-  test('marks the deprecated properties', () => {
+  test('marks deprecated fields', () => {
     const deprecated = Object.entries(schemas.ChatCompletionRequest?.properties ?? {}).filter(([, property]) => property.deprecated);
     expect(deprecated.map(([name]) => name)).toEqual(['functions', 'function_call']);
   });
 
-  test.each(Object.entries(requestRows))('takes what is taken as %s', (name, { takes, isNullable, beside }) => {
+  test.each(Object.entries(requestRows))('accepts the valid values of %s', (name, { takes, isNullable, beside }) => {
     for (const value of [...takes, ...(isNullable ? [null] : [])])
       expect({ value, faults: faultsOf({ ...beside, [name]: value }) }).toEqual({ value, faults: [] });
   });
@@ -103,12 +103,12 @@ describe('the chat completion request', () => {
     ['tool_choice', 'always'],
     ['thinking', { type: 'maybe' }],
     ['reasoning_effort', 'extreme'],
-  ])('refuses %s %j', (name, value) => {
+  ])('rejects %s %j', (name, value) => {
     expect(faultsOf({ [name]: value })).not.toEqual([]);
   });
 });
 
-test('as many tokens as a reply has may be sent back, and both say how many', () => {
+test('the detokenize request allows as many tokens as a tokenize response can have', () => {
   const tokensOf = (name: string) => schemas[name]?.properties.tokens;
   expect([tokensOf('TokenizeReply'), tokensOf('DetokenizeRequest')]).toMatchObject(Array(2).fill({ type: 'array', maxItems: 240_000 }));
 });

@@ -41,20 +41,20 @@ const OF_END_USER = [
 
 const examplesOf = (status: number) => (responses[status] as Failure).content['application/json'].examples;
 
-test('has what a deployment serves, and nothing else', () => {
+test('has exactly the operations of the on-demand host', () => {
   expect(told.map(([name]) => name).toSorted()).toEqual([...OF_END_USER, 'GET /v1/key', ...PUBLIC].toSorted());
 });
 
 describe.each(told)('%s', (name, operation) => {
   const userId = operation.parameters?.find((parameter) => parameter.in === 'header' && parameter.name === 'X-User-Id');
 
-  test('says whether it takes a key', () => {
+  test('says whether it needs an API key', () => {
     const isPublic = PUBLIC.includes(name);
     expect(operation.security).toEqual(isPublic ? [] : undefined);
     expect(Object.hasOwn(operation.responses, '401')).toBe(!isPublic);
   });
 
-  test('says whether it must be told the end user, and what comes of it where it is not', () => {
+  test('says whether it needs a user id, and that a missing one returns 400', () => {
     const isOfEndUser = OF_END_USER.includes(name);
     expect(userId !== undefined).toBe(isOfEndUser);
     if (!isOfEndUser) return;
@@ -64,18 +64,18 @@ describe.each(told)('%s', (name, operation) => {
   });
 });
 
-test('the serverless host is told no end user', () => {
+test('the serverless host takes no user id', () => {
   expect(JSON.stringify(serverless)).not.toContain('X-User-Id');
 });
 
-test('a model is a deployment of your own', () => {
+test('models are documented as your own deployments', () => {
   for (const { body } of operations({ structuredOutputs: false, host: 'on_demand' }))
     if (body) expect(schemas[body.name]?.properties.model?.description).toContain('one of your deployments');
   expect(paths['/v1/models']?.get?.summary).toBe('List your deployments');
   expect(schemas.Health?.properties.models?.description).toContain('Empty');
 });
 
-test('tells how a request fails here and nowhere else', () => {
+test('documents the errors that only this host returns', () => {
   expect(Object.values(examplesOf(400)).map(({ value }) => value.error)).toContainEqual(expect.objectContaining({ param: 'X-User-Id' }));
   expect(Object.values(examplesOf(401)).map(({ value }) => value.error)).toContainEqual(expect.stringContaining('serverless host'));
   const absent = Object.values(examplesOf(404)).filter(({ value }) => (value.error as Json).code === 'model_not_found');

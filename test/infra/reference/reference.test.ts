@@ -26,13 +26,13 @@ const write = async (...flags: string[]): Promise<{ document: unknown; page: str
 };
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test.each([true, false])('the reference of the serverless host is written (structured outputs: %s)', async (structuredOutputs) => {
+test.each([true, false])('writes the reference of the serverless host (structured outputs: %s)', async (structuredOutputs) => {
   const { document, page } = await write(...(structuredOutputs ? ['--structured-outputs'] : []));
   expect(document).toEqual(onWire(openApiDocument({ structuredOutputs })));
   expect(page).toContain('<title>Sluice API reference</title>');
 });
 
-test.each([true, false])('the reference of the on-demand host is written (structured outputs: %s)', async (structuredOutputs) => {
+test.each([true, false])('writes the reference of the on-demand host (structured outputs: %s)', async (structuredOutputs) => {
   const { document, page } = await write('--host', 'on_demand', ...(structuredOutputs ? ['--structured-outputs'] : []));
   expect(document).toEqual(onWire(openApiDocument({ structuredOutputs, host: 'on_demand' })));
   expect(page).toContain('<title>Sluice on-demand API reference</title>');

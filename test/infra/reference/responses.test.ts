@@ -29,7 +29,7 @@ describe('the request for a response', () => {
   const schema = { type: 'json_schema', name: 'a', schema: { type: 'object' } };
   const reference = { type: 'item_reference', id: 'msg_1_0' };
 
-  test('has every property that is known', () => {
+  test('documents every known field', () => {
     const { properties, required } = schemas.ResponsesRequest as { properties: Json; required: string[] };
     expect(Object.keys(properties).toSorted()).toEqual([...knownFields].toSorted());
     expect(required).toEqual(['model', 'input']);
@@ -46,7 +46,7 @@ describe('the request for a response', () => {
     [{ text: { format: { type: 'json_object' }, verbosity: 'low' }, reasoning: { effort: 'minimal', summary: 'auto' } }],
     [{ metadata: { a: 'b' }, user: 'u', store: false, stream: true, truncation: 'auto', include: ['x'], prompt_cache_key: 'k' }],
     [{ background: false, conversation: null, my_property: 1 }],
-  ])('takes %j, as the route does', (body) => {
+  ])('accepts %j, like the route', (body) => {
     expect({ isTaken: isTaken(body), faults: faultsOf(body) }).toEqual({ isTaken: true, faults: [] });
   });
 
@@ -67,17 +67,17 @@ describe('the request for a response', () => {
     [{ background: true }],
     [{ conversation: 'conv_1' }],
     [{ prompt: { id: 'pmpt_1' } }],
-  ])('refuses %j, as the route does', (body) => {
+  ])('rejects %j, like the route', (body) => {
     expect({ isTaken: isTaken(body), isFaulty: faultsOf(body).length > 0 }).toEqual({ isTaken: false, isFaulty: true });
   });
 
-  test('takes a JSON Schema where structured outputs are on', () => {
+  test('accepts a JSON Schema if structured outputs are on', () => {
     const body = { text: { format: schema } };
     expect({ isTaken: isTaken(body, true), faults: faultsOf(body, true) }).toEqual({ isTaken: true, faults: [] });
   });
 });
 
-describe('what is told of a response', () => {
+describe('the documentation of a response', () => {
   const scored = { token: 'a', logprob: -0.5, bytes: [97] };
   const logprobs = { content: [{ ...scored, top_logprobs: [scored] }] };
   const call = [callDelta(0, { id: 'a', function: { name: 'f', arguments: '{' } }), callDelta(0, { function: { arguments: '}' } })];
@@ -87,9 +87,9 @@ describe('what is told of a response', () => {
     ['a text with log probabilities', [[[said({ content: 'a' }, { logprobs })], [ended()]], { top_logprobs: 1 }]],
     ['reasoning as it is', [[[said({ reasoning: 'Hm.' }), said({ content: 'a' })], [ended()]]]],
     ['reasoning as a summary', [[[said({ reasoning: 'Hm.' })], [ended()]], { reasoning: { effort: 'low', summary: 'auto' } }]],
-    ['a call, and every setting', [[call, [ended('tool_calls')]], settings]],
-    ['an answer that is cut off', [[[said({ content: 'a' })], [ended('length')]]]],
-    ['silence', [[[ended()]]]],
+    ['a function call, with all settings', [[call, [ended('tool_calls')]], settings]],
+    ['an answer that reached its maximum length', [[[said({ content: 'a' })], [ended('length')]]]],
+    ['an empty answer', [[[ended()]]]],
   ];
 
   const failing = (): ReturnType<typeof parseEvents> => {
@@ -97,24 +97,24 @@ describe('what is told of a response', () => {
     return parseEvents(reply.take([said({ content: 'a' })]) + reply.fail(new UpstreamFailed('upstream_error', '')));
   };
 
-  test.each(answers)('%s: nothing is missing and nothing untold, in one piece and in every event', async (_, answer) => {
+  test.each(answers)('%s: has all required and no undocumented fields, without streaming and in every event', async (_, answer) => {
     expect(faults(refTo('Response'), await whole(...answer))).toEqual([]);
     for (const event of await stream(...answer))
       expect({ event, faults: faults(refTo('ResponseStreamEvent'), event) }).toEqual({ event, faults: [] });
   });
 
-  test('a failure is told', () => {
+  test('includes the events of a failure', () => {
     for (const event of failing()) expect({ event, faults: faults(refTo('ResponseStreamEvent'), event) }).toEqual({ event, faults: [] });
   });
 
-  test('no event is told that is never sent', async () => {
+  test('has no event types that are never sent', async () => {
     const { oneOf } = schemas.ResponseStreamEvent as { oneOf: { properties: { type: { const: string } } }[] };
     const sent = await Promise.all(answers.map(([, answer]) => stream(...answer)));
     const types = new Set([...sent.flat(), ...failing()].map(({ type }) => type));
     expect(oneOf.map(({ properties }) => properties.type.const).toSorted()).toEqual([...types].toSorted());
   });
 
-  test('an event without its number, or with a part of another kind, is a fault', async () => {
+  test('does not allow events without a sequence number or with a part of the wrong type', async () => {
     const events = await stream([[said({ content: 'a' })], [ended()]]);
     for (const { sequence_number: _, ...event } of events) expect(faults(refTo('ResponseStreamEvent'), event)).not.toEqual([]);
     const added = events.find(({ type }) => type === 'response.content_part.added');
@@ -122,7 +122,7 @@ describe('what is told of a response', () => {
   });
 });
 
-test.each(['asc', 'desc'])('a list of every kind of input item is told (%s)', (order) => {
+test.each(['asc', 'desc'])('a list with every kind of input item fits its schema (%s)', (order) => {
   const inParts = user([{ type: 'input_text', text: 'Hi' }]);
   const answered = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] };
   const parts = [{ type: 'input_text', text: 'x' }];
