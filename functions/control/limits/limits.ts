@@ -3,59 +3,51 @@ import type { Limits } from '../../../shared/admission/limits.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import { Dollars } from '../../../shared/prices/dollars-field.ts';
 
-const RequestsPerMinute = z.int().min(0).max(1_000_000);
-const TokensPerMinute = z.int().min(0).max(1_000_000_000);
-const Concurrency = z.int().min(0).max(1_000);
-const Budget = Dollars.nullable();
+const requests_per_minute = z.int().min(0).max(1_000_000);
+const tokens_per_minute = z.int().min(0).max(1_000_000_000);
+const concurrency = z.int().min(0).max(1_000);
+const budget = Dollars.nullable();
 
 /** The rate limits of an API key. */
 export const KeyLimits = z.strictObject({
-  requests_per_minute: RequestsPerMinute.default(600),
-  tokens_per_minute: TokensPerMinute.default(200_000),
-  concurrency: Concurrency.default(32).meta({ description: 'Requests at the same time.' }),
+  requests_per_minute: requests_per_minute.default(600),
+  tokens_per_minute: tokens_per_minute.default(200_000),
+  concurrency: concurrency.default(32).meta({ description: 'Requests at the same time.' }),
 });
+export const KeyBudgets = z.strictObject({ day: budget.default(null), month: budget.default(null), total: budget.default(null) });
 
-export const KeyBudgets = z.strictObject({ day: Budget.default(null), month: Budget.default(null), total: Budget.default(null) });
-
-/** Changes of a key's rate limits; what is absent stays. */
-export const KeyLimitsUpdate = z.strictObject({
-  requests_per_minute: RequestsPerMinute.optional(),
-  tokens_per_minute: TokensPerMinute.optional(),
-  concurrency: Concurrency.optional(),
-});
-
-/** Changes of a key's budgets; what is absent stays, null removes. */
-export const KeyBudgetsUpdate = z.strictObject({ day: Budget.optional(), month: Budget.optional(), total: Budget.optional() });
+/** Changes of them: what is absent stays, null removes a budget. */
+export const KeyLimitsUpdate = z.strictObject({ requests_per_minute, tokens_per_minute, concurrency }).partial();
+export const KeyBudgetsUpdate = z.strictObject({ day: budget, month: budget, total: budget }).partial();
 
 /** The limits that all keys of an organization share. What is null does not bind; the bound on requests in flight always does. */
 export const OrganizationLimits = z.strictObject({
-  requests_per_minute: RequestsPerMinute.nullable().default(null),
-  tokens_per_minute: TokensPerMinute.nullable().default(null),
-  concurrency: Concurrency.default(1_000),
-  month_budget: Budget.default(null).meta({ description: 'What it may spend in a month (UTC), counted from when it is set.' }),
+  requests_per_minute: requests_per_minute.nullable().default(null),
+  tokens_per_minute: tokens_per_minute.nullable().default(null),
+  concurrency: concurrency.default(1_000),
+  month_budget: budget.default(null).meta({ description: 'What it may spend in a month (UTC), counted from when it is set.' }),
   prepaid: z.boolean().default(false).meta({ description: 'Its requests are paid from credit that was granted before.' }),
 });
 export type OrganizationLimits = z.output<typeof OrganizationLimits>;
 
-/** A key's limits on the wire. */
-interface WireKey {
+interface ApiKeyLimits {
   limits: z.output<typeof KeyLimits>;
   budgets: z.output<typeof KeyBudgets>;
 }
 
-/** Limits of the wire, of an API key or of an organization, as rules work with them. */
-export const toLimits = (wire: WireKey | OrganizationLimits): Limits => {
+/** Limits of an API key or of an organization, as rules work with them. */
+export const toLimits = (wire: ApiKeyLimits | OrganizationLimits): Limits => {
   const isKey = 'limits' in wire;
-  const { requests_per_minute, tokens_per_minute, concurrency } = isKey ? wire.limits : wire;
+  const rates = isKey ? wire.limits : wire;
   const budgets: Limits['budgets'] = {};
   for (const [period, dollars] of Object.entries(isKey ? wire.budgets : { month: wire.month_budget })) {
     const nanos = dollars === null ? undefined : nanosOf(dollars);
     if (nanos !== undefined) budgets[period as keyof typeof budgets] = nanos;
   }
   return {
-    requestsPerMinute: requests_per_minute ?? Number.POSITIVE_INFINITY,
-    tokensPerMinute: tokens_per_minute ?? Number.POSITIVE_INFINITY,
-    concurrency,
+    requestsPerMinute: rates.requests_per_minute ?? Number.POSITIVE_INFINITY,
+    tokensPerMinute: rates.tokens_per_minute ?? Number.POSITIVE_INFINITY,
+    concurrency: rates.concurrency,
     budgets,
     isPrepaid: !isKey && wire.prepaid,
   };
@@ -64,16 +56,10 @@ export const toLimits = (wire: WireKey | OrganizationLimits): Limits => {
 const orNull = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
 
 /** An organization's limits on the wire. */
-export const toOrganizationLimits = ({
-  requestsPerMinute,
-  tokensPerMinute,
-  concurrency,
-  budgets,
-  isPrepaid,
-}: Limits): OrganizationLimits => ({
-  requests_per_minute: orNull(requestsPerMinute),
-  tokens_per_minute: orNull(tokensPerMinute),
-  concurrency: orNull(concurrency) ?? OrganizationLimits.parse({}).concurrency,
-  month_budget: budgets.month === undefined ? null : dollarsOf(budgets.month),
-  prepaid: isPrepaid,
+export const toOrganizationLimits = (limits: Limits): OrganizationLimits => ({
+  requests_per_minute: orNull(limits.requestsPerMinute),
+  tokens_per_minute: orNull(limits.tokensPerMinute),
+  concurrency: orNull(limits.concurrency) ?? OrganizationLimits.parse({}).concurrency,
+  month_budget: limits.budgets.month === undefined ? null : dollarsOf(limits.budgets.month),
+  prepaid: limits.isPrepaid,
 });

@@ -7,12 +7,6 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 
-/** What an organization's limiter is to be configured with. */
-interface OrganizationSettings {
-  status: 'active' | 'suspended';
-  limits: Limits;
-}
-
 /**
  * The write that sets an organization's limits, all of them at once, and whether it may send requests. What was counted stays: a first budget counts
  * from now, not from the month's beginning.
@@ -21,7 +15,7 @@ interface OrganizationSettings {
 export const toSetLimiter = async (
   limiters: LimiterConfigurationStore,
   organization: string,
-  { status, limits }: OrganizationSettings,
+  { status, limits }: { status: 'active' | 'suspended'; limits: Limits },
   changes: 'limits' | 'status',
 ): Promise<Write> => {
   const { set, remove } = limitConfiguration(limits);

@@ -2,17 +2,13 @@ import { type Caller, type Origin, originOf } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { Attempt, AttemptStore } from '../identity/attempt-store.ts';
 import type { SignIn } from '../identity/sign-in.ts';
-import type { UserPool } from '../identity/user-pool.ts';
-import { type StoredUser, toWire, type UserStore } from '../users/user-store.ts';
+import type { SessionEndDependencies } from '../users/end-sessions.ts';
+import { type StoredUser, toWire } from '../users/user-store.ts';
 import { LoginRefused, RefreshRefused } from './errors.ts';
 import type { ChallengeAnswer, Refreshed, SessionOrChallenge } from './session.ts';
 
-export interface SessionDependencies extends AuditDependencies {
-  userPool: UserPool;
-  users: UserStore;
+export interface SessionDependencies extends AuditDependencies, SessionEndDependencies {
   attempts: AttemptStore;
-  now: () => number;
-  wait: (ms: number) => Promise<unknown>;
 }
 
 /** Every refused login is answered this long after it arrived, so that the time reveals nothing about what was wrong. */
