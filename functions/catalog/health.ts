@@ -39,7 +39,7 @@ const answerOf = async <Answer>(name: string, probe: () => Promise<Answer>): Pro
 const REMEMBERED_MS = 2_000;
 
 /** The dependencies that every request needs. */
-export interface Probes {
+interface Probes {
   inventory: () => Promise<ReadonlyMap<string, Model>>;
   keys: () => Promise<unknown>;
 }

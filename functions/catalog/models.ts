@@ -13,7 +13,7 @@ import type { Model } from '../../shared/models/model.ts';
 import { type ModelEntry, type ModelList, modelEntryOf } from './model-entry.ts';
 
 /** The models that a caller can see. */
-export interface Listing {
+interface Listing {
   list: () => Promise<Model[]>;
   find: (name: string) => Promise<Model>;
   /** Added to every reply. */
@@ -21,7 +21,7 @@ export interface Listing {
 }
 
 /** Creates the listing for the caller of a request. */
-export type ListingFor = (event: ApiEvent) => Promise<Listing>;
+type ListingFor = (event: ApiEvent) => Promise<Listing>;
 
 /** The shared models, which everyone can see. */
 export const sharedModels = (inventory: Inventory): ListingFor => {

@@ -1,7 +1,7 @@
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 
 /** An error response of API Gateway itself, in the format of interface 2.6. */
-export interface GatewayText {
+interface GatewayText {
   type: ResponseType;
   status: number;
   error: { message: string; type: string; code: string };

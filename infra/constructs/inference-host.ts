@@ -18,7 +18,7 @@ const NAMES = {
   on_demand: { host: 'ondemand', inference: 'ondemand-inference', catalog: 'ondemand-catalog' },
 } as const;
 
-export interface InferenceHostProps {
+interface InferenceHostProps {
   config: Config;
   data: { keys: Table; models: Table; usage: Table; responses: Table };
   /** Shared by all hosts. */

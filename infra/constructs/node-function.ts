@@ -17,7 +17,7 @@ const bundling = path.join(root, 'infra/bundling');
  */
 const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=4';
 
-export interface NodeFunctionProps {
+interface NodeFunctionProps {
   config: Config;
   /** The folder under `functions/`. */
   name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control';

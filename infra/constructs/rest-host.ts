@@ -20,7 +20,7 @@ const BUFFERED_TIMEOUT = Duration.seconds(29);
 const STREAM_TIMEOUT = Duration.seconds(600);
 const STAGE = 'live';
 
-export interface RestHostProps {
+interface RestHostProps {
   config: Config;
   name: string;
   /** Serves all paths and methods without a function of their own. */

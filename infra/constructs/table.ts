@@ -15,7 +15,7 @@ import type { NodeFunction } from './node-function.ts';
 
 type Action = 'GetItem' | 'BatchGetItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem' | 'Query';
 
-export interface TableProps {
+interface TableProps {
   /** The environment variable with the table's name, for functions that can use it. */
   variable: string;
   partitionKey: string;

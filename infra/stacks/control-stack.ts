@@ -14,7 +14,7 @@ import type { ServerlessStack } from './serverless-stack.ts';
 /** The longest that API Gateway waits. */
 const TIMEOUT = Duration.seconds(29);
 
-export interface ControlStackProps {
+interface ControlStackProps {
   config: Config;
   data: DataStack;
   identity: IdentityStack;

@@ -5,7 +5,7 @@ import { InferenceHost } from '../constructs/inference-host.ts';
 import type { DataStack } from './data-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
-export interface OndemandStackProps {
+interface OndemandStackProps {
   config: Config;
   data: DataStack;
   serverless: ServerlessStack;

@@ -31,7 +31,7 @@ const LOGINS_REFUSED = 100;
 /** The age of the oldest event that is not rolled up. Batches wait for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
 
-export interface OperationsStackProps {
+interface OperationsStackProps {
   config: Config;
   serverless: ServerlessStack;
   ondemand: OndemandStack;

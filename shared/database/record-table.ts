@@ -13,7 +13,7 @@ export interface Place {
   record: string;
 }
 
-export type Row = Record<string, unknown>;
+type Row = Record<string, unknown>;
 
 /** Who has claimed a place temporarily, and since when. */
 interface Claim {
@@ -22,7 +22,7 @@ interface Claim {
 }
 
 /** The rows of one account whose record begins with a prefix. */
-export interface Listing {
+interface Listing {
   account: string;
   prefix: string;
   newestFirst?: boolean;

@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The error statuses that a route can list. */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
 
-export interface Example {
+interface Example {
   summary: string;
   value: unknown;
 }
@@ -31,7 +31,7 @@ export interface FieldDoc {
 }
 
 /** The body that a route takes. */
-export interface RequestBody extends Omit<Body, 'examples'> {
+interface RequestBody extends Omit<Body, 'examples'> {
   /** One unnamed example, or several. */
   example?: unknown;
   examples?: Readonly<Record<string, Example>>;

@@ -1,5 +1,5 @@
 /** The parts of an error reply; `headers` are added to the reply's headers. */
-export interface ErrorFacts {
+interface ErrorFacts {
   status: number;
   type: string;
   code: string | null;

@@ -8,7 +8,7 @@ export const MAX_VALUES = 250_000;
 export const MAX_WIDTH = 4_096;
 
 /** The size of a JSON text, measured without parsing it. */
-export interface JsonSize {
+interface JsonSize {
   depth: number;
   /** An upper bound on values plus keys: a unique key costs as much memory as a value. */
   values: number;

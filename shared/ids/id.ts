@@ -16,7 +16,7 @@ export const prefixes = {
   reasoning: 'rs_',
 } as const;
 
-export type IdKind = keyof typeof prefixes;
+type IdKind = keyof typeof prefixes;
 /** Request ids also contain the time: see `request-id.ts`. */
 type RandomIdKind = Exclude<IdKind, 'request'>;
 

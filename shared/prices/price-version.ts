@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { newTimedId } from '../ids/id.ts';
-import { dollarsOf, dollarsPerToken, nanosOf } from './dollars.ts';
-import { Dollars } from './dollars-field.ts';
+import { Dollars, dollarsOf, dollarsPerToken, nanosOf } from './dollars.ts';
 import { MAX_PRICE_NANOS, type Price } from './price.ts';
 
 const PerMillionDollars = Dollars.refine(
@@ -32,7 +31,7 @@ export const NewFigures = z.strictObject({
 });
 export type NewFigures = z.output<typeof NewFigures>;
 
-export const TokenDollars = z
+const TokenDollars = z
   .string()
   .regex(/^\d+(\.\d+)?$/)
   .meta({ description: 'Dollars per token: an exact decimal number without exponent.', examples: ['0.00000005'] });

@@ -29,7 +29,7 @@ export const priceAt = (prices: readonly Price[], nowMs: number): Price | undefi
     .reduce<Price | undefined>((latest, price) => (latest && latest.effective_at >= price.effective_at ? latest : price), undefined);
 
 /** The tokens of a request; `promptTokens` include `cachedTokens`. */
-export interface BilledTokens {
+interface BilledTokens {
   promptTokens: number;
   cachedTokens?: number;
   completionTokens: number;

@@ -1,4 +1,4 @@
-export type OutputText = {
+type OutputText = {
   type: 'output_text';
   text: string;
   annotations: never[];

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Limits } from '../../../shared/admission/limits.ts';
-import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
-import { Dollars } from '../../../shared/prices/dollars-field.ts';
+import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 
 const requests_per_minute = z.int().min(0).max(1_000_000);
 const tokens_per_minute = z.int().min(0).max(1_000_000_000);

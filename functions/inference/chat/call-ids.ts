@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from './message.ts';
 
 /** A message in a position where no chat template can render it. */
-export interface MessageFault {
+interface MessageFault {
   path: (string | number)[];
   message: string;
 }
@@ -38,7 +38,7 @@ const faultOf = ({ role, tool_call_id }: Message, index: number, { calls }: Open
 };
 
 /** Tool calls matched with their results: each pair shares one id. */
-export interface PairedCalls {
+interface PairedCalls {
   /** The ids of each assistant message's calls, by the index of the message. */
   callIds: ReadonlyMap<number, readonly string[]>;
   /** The id of the call that each result answers, by the index of its message. */

@@ -34,7 +34,7 @@ export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
 };
 
 /** A tool call as far as the runtime has sent it. */
-export interface CallInProgress {
+interface CallInProgress {
   id: string;
   name: string;
   arguments: string;

@@ -5,7 +5,7 @@ const MAX_BIASES = 1_024;
 const MAX_TOKEN_IDS = 1_024;
 const INT64 = 2 ** 63;
 
-export const Share = z.number().min(0).max(1).nullish();
+const Share = z.number().min(0).max(1).nullish();
 export const Count = z.int().min(1).nullish();
 export const Switch = z.boolean().nullish();
 
@@ -56,7 +56,7 @@ export const samplingExtras = {
 };
 
 /** Runtimes treat any temperature below this as greedy sampling. */
-export const GREEDY_BELOW = 1e-5;
+const GREEDY_BELOW = 1e-5;
 
 /** The largest 64-bit seed that survives as a JSON number. */
 const MAX_SEED = 2 ** 63 - 1_024;

@@ -41,7 +41,7 @@ export const FunctionCall = z.union([z.enum(['auto', 'none']), z.looseObject({ n
 });
 
 /** The tool fields of a request, current and deprecated. */
-export interface ToolRequest {
+interface ToolRequest {
   tools?: z.output<typeof Tools> | null | undefined;
   tool_choice?: z.output<typeof ToolChoice> | null | undefined;
   parallel_tool_calls?: boolean | null | undefined;

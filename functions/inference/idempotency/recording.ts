@@ -103,5 +103,3 @@ export const createRecording = () => {
     },
   };
 };
-
-export type Recording = ReturnType<typeof createRecording>;

@@ -12,7 +12,7 @@ export interface StoredResult {
 }
 
 /** Compressed. A DynamoDB item can have 400 kB, and every kB is billed. */
-export const MAX_STORED_BYTES = 256 * 1024;
+const MAX_STORED_BYTES = 256 * 1024;
 /** Uncompressed. The body must fit into the memory of a small function. */
 const MAX_OPENED_BYTES = 16 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ import { sseEvent } from './server-sent-events.ts';
 const FIRST_CHUNK_MS = 60_000;
 
 /** An answer in batches of chunks; the first batch has been requested. */
-export interface Answer {
+interface Answer {
   first: Promise<IteratorResult<UpstreamChunk[]>>;
   rest: AsyncGenerator<UpstreamChunk[]>;
 }

@@ -5,7 +5,7 @@ import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
 
 /** An invocation of whichever of a model's targets answers. */
-export interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
+interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
   /** In the order to try them. */
   targets: readonly [Target, ...Target[]];
   bodyFor: (target: Target) => string;

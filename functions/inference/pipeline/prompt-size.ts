@@ -4,7 +4,7 @@ import type { ChatPrompt, Prompt } from '../../../shared/tokens/prompt.ts';
 export const BYTES_PER_TOKEN = 4;
 
 /** The most output tokens per choice to reserve from the tokens-per-minute limit; the settlement corrects the amount. */
-export const MAX_RESERVED_OUTPUT_TOKENS = 4_096;
+const MAX_RESERVED_OUTPUT_TOKENS = 4_096;
 
 /** Estimates a text's length in tokens from its bytes. */
 export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
@@ -38,7 +38,7 @@ const messageBytes = ({ messages }: ChatPrompt): number =>
   );
 
 /** Bounds on a prompt's size, computed without a tokenizer. */
-export interface PromptSize {
+interface PromptSize {
   /** The basis of the token estimate before the model is invoked. */
   bytes: number;
   /**

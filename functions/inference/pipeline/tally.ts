@@ -26,7 +26,7 @@ export interface TokenCount {
   source: 'runtime' | 'estimated';
 }
 
-export interface TallyFacts {
+interface TallyFacts {
   promptBytes: number;
   /** Whether to keep the output, so that a tokenizer can count it if the runtime doesn't. */
   keepsText: boolean;

@@ -5,7 +5,7 @@ import { createCallReader } from '../chat/reply.ts';
 import { openCall, openMessage, openReasoning } from './open-item.ts';
 
 /** How an answer ended, in the terms of the Responses API. */
-export type Ending = { status: 'completed' } | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' };
+type Ending = { status: 'completed' } | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' };
 
 const REASONS: Readonly<Record<string, 'max_output_tokens' | 'content_filter'>> = {
   length: 'max_output_tokens',

@@ -68,7 +68,7 @@ const documented = {
 
 const ResponsesBody = z.looseObject(documented);
 /** The body as the caller sent it. */
-export type ResponsesBody = z.output<typeof ResponsesBody>;
+type ResponsesBody = z.output<typeof ResponsesBody>;
 
 export const knownFields: ReadonlySet<string> = new Set(Object.keys(documented));
 

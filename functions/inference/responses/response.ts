@@ -5,7 +5,7 @@ import type { ResponsesRequest } from './request.ts';
 import { isFunction } from './tool.ts';
 
 /** The parts of a response that change while it is in progress. */
-export interface ResponseState {
+interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   output: readonly OutputItem[];
   /** Whether the response is stored, or will be. */

@@ -15,7 +15,7 @@ export const FunctionTool = z.looseObject({
 export type FunctionTool = z.output<typeof FunctionTool>;
 
 /** A built-in tool of OpenAI or of a client, which can't run here. It is dropped, and its type is listed in `x-sluice-ignored`. */
-export interface ForeignTool {
+interface ForeignTool {
   foreign: string;
 }
 

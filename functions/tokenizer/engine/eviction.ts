@@ -8,7 +8,7 @@ import type { PromptMessage } from '../../../shared/tokens/prompt.ts';
  * - a message with tool calls and its results stay or are evicted together;
  * - the answers to a user message are evicted with it: after the system messages, the rest begins with a user message.
  */
-export interface Eviction {
+interface Eviction {
   steps: number;
   /** The indexes of the messages that a step keeps, ascending. */
   keptAt(step: number): number[];

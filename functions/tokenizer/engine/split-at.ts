@@ -1,5 +1,5 @@
 /** A token that is matched literally wherever it occurs in a text, such as `<|im_end|>`. */
-export interface AddedToken {
+interface AddedToken {
   content: string;
   /** Whether it includes the white space before it, or after it. */
   lstrip: boolean;

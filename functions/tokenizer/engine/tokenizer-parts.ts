@@ -11,7 +11,7 @@ export interface PreTokenizer {
   add_prefix_space?: boolean;
 }
 
-export interface Model {
+interface Model {
   /** Words to tokens. */
   encode(words: string[]): string[];
   /** Tokens by their ids, including added tokens; undefined for unused ids. */
@@ -27,7 +27,7 @@ export interface Model {
 }
 
 /** Tokens to text. */
-export interface Decoder {
+interface Decoder {
   /** Only the byte-level decoder has this: the byte that each letter stands for. */
   byte_decoder?: Record<string, number>;
 }
