@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { totpOf } from '../infra/local/cognito/fixtures.ts';
 import { type Control, controlOf } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { totpOf } from '../support/totp.ts';
 
 /** The e-mails of the local run: who they are for has to read them. */
 const MAIL = 'mail.log';

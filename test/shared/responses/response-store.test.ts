@@ -6,9 +6,9 @@ import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS, type StoredResponse } from '../../../shared/responses/response-store.ts';
-import { called, read, result, thought, user } from '../../functions/inference/responses/requests.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { overBadLine } from '../../support/faulty-database.ts';
+import { called, read, result, thought, user } from '../../support/responses-requests.ts';
 
 let database: TestDatabase;
 let nowMs = 1_700_000_000_000;

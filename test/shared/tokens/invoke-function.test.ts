@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
 import { createInvokeFunction, type InvokeFunction, lambdaEndpoint } from '../../../shared/tokens/invoke-function.ts';
-import { type Received, startFakeLambda } from './fake-lambda.ts';
+import { type Received, startFakeLambda } from '../../support/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let invoke: InvokeFunction;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from '../../../shared/tokens/errors.ts';
 import { createTokenizer, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import { startFakeLambda } from './fake-lambda.ts';
+import { startFakeLambda } from '../../support/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let tokenizer: Tokenizer;

@@ -11,11 +11,11 @@ import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { settle } from '../../../shared/usage/settle.ts';
 import { forgetfulCache, makeKey } from '../../support/callers.ts';
+import { eventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Crash } from '../../support/faulty-database.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { type Death, mortalStores, WRITES } from '../../support/mortal-store.ts';
-import { eventOf } from './fixtures.ts';
 import { createReference, type Reference } from './reference.ts';
 
 const RUNS = 24;

@@ -9,9 +9,9 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { settle } from '../../../shared/usage/settle.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
+import { eventOf as usageEventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { Crash, overBadLine, Unreachable } from '../../support/faulty-database.ts';
-import { eventOf as usageEventOf } from './fixtures.ts';
 
 const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;

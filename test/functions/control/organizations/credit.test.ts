@@ -11,8 +11,8 @@ import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { newId } from '../../../../shared/ids/id.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { settle } from '../../../../shared/usage/settle.ts';
-import { eventOf } from '../../../shared/usage/fixtures.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
+import { eventOf } from '../../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 

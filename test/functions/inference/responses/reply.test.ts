@@ -6,8 +6,19 @@ import { createResponseStream } from '../../../../functions/inference/responses/
 import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import { callDelta, type Event, ended, facts, keepingIn, parseEvents, said, stream, usage, whole } from './events.ts';
-import { called, read, result } from './requests.ts';
+import {
+  callDelta,
+  type Event,
+  ended,
+  facts,
+  keepingIn,
+  parseEvents,
+  said,
+  stream,
+  usage,
+  whole,
+} from '../../../support/responses-replies.ts';
+import { called, read, result } from '../../../support/responses-requests.ts';
 
 const text = [said({ role: 'assistant', content: '' }), said({ content: 'Hel' }), said({ content: 'lo\n"' }), ended()];
 const thinking = [said({ reasoning: 'H' }), said({ reasoning_content: 'm' }), said({ content: 'Yes' }), ended()];

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
-import { type LoadedTokenizer, loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
+import { type LoadedTokenizer, loadTokenizer } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import type { PromptMessage } from '../../shared/tokens/prompt.ts';
 
-const CONTAINER_MODEL = path.join(import.meta.dirname, '../../../../infra/container/model');
+const CONTAINER_MODEL = path.join(import.meta.dirname, '../../infra/container/model');
 
 /** The tokenizer of the local run's model, and a template of the ChatML form. */
 export const texts = {

@@ -1,5 +1,5 @@
-import type { Admission } from '../../../shared/admission/admit.ts';
-import type { UsageEvent } from '../../../shared/usage/event.ts';
+import type { Admission } from '../../shared/admission/admit.ts';
+import type { UsageEvent } from '../../shared/usage/event.ts';
 
 /** The event of a request that went well. */
 export const eventOf = (admission: Admission, used: { tokens: number; costNanos: bigint }): UsageEvent => ({
