@@ -1,6 +1,6 @@
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 
-/** An event as API Gateway makes it of a request without a body that only the root's greedy resource takes. */
+/** The event that API Gateway makes of a request without a body to the greedy resource `/{proxy+}`. */
 export const eventOf = (
   path: string,
   { method = 'GET', headers = {}, base = '' }: { method?: string; headers?: Record<string, string>; base?: string } = {},

@@ -21,7 +21,7 @@ export const pool: UserPool = {
 };
 
 export interface TestCognito extends Cognito {
-  /** Moves the clock of the front, not that of the tokens. */
+  /** Moves the emulator's clock forward, but not the clock that tokens are issued with. */
   passMs(ms: number): void;
   /** The latest code or temporary password sent to an address, if any. */
   lastMailTo(address: string): Promise<string | undefined>;

@@ -11,7 +11,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, attempt: number) => void;
 
-/** A Lambda that answers as a test wants it to, and remembers what it was asked. Functions find it in the environment. */
+/** A fake of the Lambda API that replies as the test sets and records its requests. The environment points functions to it. */
 export const startFakeLambda = async () => {
   const received: Received[] = [];
   const sockets = new Set<unknown>();

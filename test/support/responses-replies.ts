@@ -30,7 +30,7 @@ export const said = (delta: object, more: object = {}): UpstreamChunk => ({ choi
 export const ended = (finish_reason = 'stop'): UpstreamChunk => said({}, { finish_reason });
 export const callDelta = (index: number, fields: object): UpstreamChunk => said({ tool_calls: [{ index, ...fields }] });
 
-/** What was put, and a store that answers as it is told. */
+/** A store that keeps responses while `answer` returns true, and the responses that it kept. */
 export const keepingIn = (answer: () => boolean = () => true) => {
   const kept: (StoredResponse & { organization: string })[] = [];
   const put = async (organization: string, stored: StoredResponse) => {
@@ -53,7 +53,7 @@ export const parseEvents = (text: string): Event[] =>
       return parsed;
     });
 
-/** The events of an answer, from the first to the last. */
+/** The events of a streamed response, from the first to the last. */
 export const stream = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Event[]> => {
   const reply = createResponseStream(read({ ...body, stream: true }), facts, keeping);
   let text = batches.map(reply.take).join('');
@@ -62,7 +62,7 @@ export const stream = async (batches: UpstreamChunk[][], body: object = {}, keep
   return parseEvents(text + reply.end());
 };
 
-/** The same answer in one piece. */
+/** The same response without streaming. */
 export const whole = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Whole> => {
   const reply = createResponse(read({ ...body }), facts, keeping);
   for (const batch of batches) reply.take(batch);

@@ -5,7 +5,7 @@ import { validate } from '../../shared/http/validate.ts';
 export const read = (body: Record<string, unknown>, structuredOutputs = false): ResponsesRequest =>
   validate(responsesRequest(structuredOutputs), { model: 'm', input: 'Hi', ...body });
 
-/** What is told of a request that is refused: the field and the words. */
+/** The error of a request that is rejected. */
 export const refusal = (body: Record<string, unknown>): { param: string | null; message: string; status: number } => {
   try {
     read(body);

@@ -7,7 +7,7 @@ import type { PromptMessage } from '../../shared/tokens/prompt.ts';
 
 const CONTAINER_MODEL = path.join(import.meta.dirname, '../../infra/container/model');
 
-/** The tokenizer of the local run's model, and a template of the ChatML form. */
+/** The tokenizer of the local run's model, and a chat template in the ChatML format. */
 export const texts = {
   tokenizer: readFileSync(path.join(CONTAINER_MODEL, 'tokenizer.json'), 'utf8'),
   chatTemplate: `{%- for message in messages -%}
@@ -20,13 +20,13 @@ export const texts = {
 {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}`,
 };
 
-/** A tokenizer.json, with changes. */
+/** The same tokenizer.json with changes. */
 export const withChanges = (changes: object): object => ({ ...JSON.parse(texts.tokenizer), ...changes });
 
-/** The tokenizer that is made of a tokenizer.json. */
+/** Loads a tokenizer.json. */
 export const load = (json: object): LoadedTokenizer => loadTokenizer({ ...texts, tokenizer: JSON.stringify(json) });
 
-/** The length of a text in one go, as the library has it. */
+/** The number of tokens of a text, as the library encodes it in one call. */
 export const encodedLength = (json: object, text: string): number =>
   new Tokenizer(json, {}).encode(text, { add_special_tokens: false }).ids.length;
 
@@ -45,7 +45,7 @@ const PIECES = ['\u2581', 'a', 'b', '\n', '\u2581a', 'ab', '\u2581ab', '\u2581\u
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 const MERGES = ['\u2581 a', 'a b', '\u2581a b', '\u2581 \u2581', 'b a', 'a a', '\u2581 ab'];
 
-/** A tokenizer of the SentencePiece kind, without stages: the whole text is one word, its spaces are letters. */
+/** A tokenizer in the style of SentencePiece, without a pre-tokenizer: the whole text is one word, and spaces are letters. */
 export const sentencePiece = (changes: object = {}): object => ({
   version: '1.0',
   added_tokens: [addedToken(10, '<s>'), addedToken(11, '</s>', { rstrip: true }), addedToken(12, '<mark>', { normalized: true })],
@@ -70,7 +70,7 @@ export const sentencePiece = (changes: object = {}): object => ({
   ...changes,
 });
 
-/** Texts in which added tokens, words, white space and letters of every kind meet. */
+/** Texts that mix added tokens, words, white space and letters of every kind. */
 export const anyText = fc
   .array(
     fc.oneof(
@@ -82,7 +82,7 @@ export const anyText = fc
   )
   .map((parts) => parts.join(''));
 
-/** Conversations, sensible or not: calls and answers that may not match, system messages anywhere. */
+/** Conversations, whether valid or not: calls and results may not match, and system messages are anywhere. */
 export const anyMessages: fc.Arbitrary<PromptMessage[]> = fc.array(
   fc.oneof(
     fc.record({ role: fc.constantFrom('system', 'user', 'user', 'assistant'), content: fc.lorem({ maxCount: 8 }) }),

@@ -11,9 +11,9 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import type { Note } from '../../support/fault-witness.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import type { LoggedWrite } from '../../support/write-log.ts';
 
 const KILLS = 300;
 const CALLERS = 14;
@@ -146,20 +146,20 @@ const storm = async (callers: readonly Caller[]): Promise<{ endings: (number | '
 
 /** What must have become of each request, by what the database was seen to do and by what is in flight before the sweep. */
 const expectedEvents = (
-  notes: readonly Note[],
+  writes: readonly LoggedWrite[],
   keyLimiters: ReadonlyMap<string, Caller>,
   items: readonly LimiterItem[],
 ): Map<string, string> => {
   const expected = new Map<string, string>();
   const done = new Set<string>();
   const undone = new Set<string>();
-  for (const note of notes) {
-    if (note.kind === 'event') done.add(String(note.item.request_id?.S));
-    else if (note.kind === 'undone') undone.add(note.requestId);
-    else if (keyLimiters.has(note.limiterId)) {
-      if (note.kind === 'took') expected.set(note.requestId, keyIdOf(note.limiterId));
-      // The event comes before its release.
-      else expect(done.has(note.requestId)).toBe(true);
+  for (const write of writes) {
+    if (write.kind === 'event') done.add(String(write.item.request_id?.S));
+    else if (write.kind === 'undone') undone.add(write.requestId);
+    else if (keyLimiters.has(write.limiterId)) {
+      if (write.kind === 'admitted') expected.set(write.requestId, keyIdOf(write.limiterId));
+      // The event is written before the release.
+      else expect(done.has(write.requestId)).toBe(true);
     }
   }
   for (const id of undone) {
@@ -210,11 +210,11 @@ test(
     };
     for (let quiet = 0, before = -1; quiet < 3; ) {
       await delay(500);
-      const now = proxy.notes().length;
+      const now = proxy.writes().length;
       quiet = now === before ? quiet + 1 : 0;
       before = now;
     }
-    const expected = expectedEvents(proxy.notes(), keyLimiters, await stored());
+    const expected = expectedEvents(proxy.writes(), keyLimiters, await stored());
     const sweepAt = (nowMs: number) =>
       sweep({
         limiters: database.limiters,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type DocumentedReplies, documentedReplies } from '../../support/documented-replies.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 import type { Json } from '../../support/schemas.ts';
-import { type ToldReplies, toldReplies } from '../../support/told-replies.ts';
 
 interface Whole extends Json {
   id: string;
@@ -14,11 +14,11 @@ const RESPONSE = '/v1/responses/{id}';
 const INPUT_ITEMS = '/v1/responses/{id}/input_items';
 
 let run: TestRun;
-let asTold: ToldReplies['asTold'];
-let operationOf: ToldReplies['operationOf'];
+let checkReply: DocumentedReplies['checkReply'];
+let operationOf: DocumentedReplies['operationOf'];
 beforeAll(async () => {
   run = await startTestRun();
-  ({ asTold, operationOf } = await toldReplies(run));
+  ({ checkReply, operationOf } = await documentedReplies(run));
 });
 afterEach(async () => {
   await run.control('container');
@@ -37,14 +37,14 @@ const weather = {
 
 /** A response in one piece. */
 const create = async (change: Json = {}): Promise<Whole> => {
-  const { status, value } = await asTold(RESPONSES, 'post', { body: { ...ask, ...change } });
+  const { status, value } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change } });
   expect(status).toBe(200);
   return value as Whole;
 };
 
 /** The types of the events of a streamed response, each once, and the response in the last. */
 const stream = async (change: Json = {}): Promise<{ types: Set<unknown>; response: Whole }> => {
-  const { values, value, isDone } = await asTold(RESPONSES, 'post', { body: { ...ask, ...change, stream: true } });
+  const { values, value, isDone } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change, stream: true } });
   expect(isDone).toBe(false);
   expect(values.map(({ sequence_number }) => sequence_number)).toEqual(values.map((_, index) => index));
   return { types: new Set(values.map(({ type }) => type)), response: value.response as Whole };
@@ -107,14 +107,14 @@ test('every example of a request is answered', async () => {
       ...('previous_response_id' in value && { previous_response_id: isResult ? id : plain.id }),
       ...(isResult && { input: (value.input as Json[]).map((item) => ({ ...item, call_id })) }),
     };
-    expect({ name, status: (await asTold(RESPONSES, 'post', { body })).status }).toEqual({ name, status: 200 });
+    expect({ name, status: (await checkReply(RESPONSES, 'post', { body })).status }).toEqual({ name, status: 200 });
   }
 });
 
 describe('what is kept is as the document tells', () => {
   test('a response is read, continued, listed and deleted', async () => {
     const made = await create({ metadata: { a: 'b' } });
-    expect((await asTold(RESPONSE, 'get', { id: made.id })).value).toEqual(made);
+    expect((await checkReply(RESPONSE, 'get', { id: made.id })).value).toEqual(made);
     const referred = (made.output[0] as Json).id;
     const input = [
       { type: 'item_reference', id: referred },
@@ -123,18 +123,21 @@ describe('what is kept is as the document tells', () => {
     const next = await create({ previous_response_id: made.id, input });
     expect(next.previous_response_id).toBe(made.id);
 
-    const { value: list } = await asTold(INPUT_ITEMS, 'get', { id: next.id, query: '?order=asc&limit=1' });
+    const { value: list } = await checkReply(INPUT_ITEMS, 'get', { id: next.id, query: '?order=asc&limit=1' });
     expect(list).toMatchObject({ data: [{ id: referred, role: 'assistant' }], has_more: true });
-    const { value: rest } = await asTold(INPUT_ITEMS, 'get', { id: next.id, query: `?order=asc&after=${list.last_id}` });
+    const { value: rest } = await checkReply(INPUT_ITEMS, 'get', { id: next.id, query: `?order=asc&after=${list.last_id}` });
     expect(rest).toMatchObject({ data: [{ role: 'user', content: [{ type: 'input_text', text: 'And of lakes.' }] }], has_more: false });
 
-    expect((await asTold(RESPONSE, 'delete', { id: made.id })).value).toEqual({ id: made.id, object: 'response', deleted: true });
+    expect((await checkReply(RESPONSE, 'delete', { id: made.id })).value).toEqual({ id: made.id, object: 'response', deleted: true });
     for (const [path, method] of [
       [RESPONSE, 'get'],
       [RESPONSE, 'delete'],
       [INPUT_ITEMS, 'get'],
     ] as const)
-      expect(await asTold(path, method, { id: made.id })).toMatchObject({ status: 404, value: { error: { code: 'response_not_found' } } });
+      expect(await checkReply(path, method, { id: made.id })).toMatchObject({
+        status: 404,
+        value: { error: { code: 'response_not_found' } },
+      });
   });
 
   test('the pages of a list are asked for in the parameters that are told', () => {
@@ -146,7 +149,7 @@ describe('what is kept is as the document tells', () => {
     const call = { type: 'function_call', call_id: 'a', name: 'get_weather', arguments: '{}' };
     const output = { type: 'function_call_output', call_id: 'a', output: 'Rain.' };
     const { id } = await create({ input: [{ role: 'user', content: 'Hi' }, call, output], tools: [weather] });
-    const { value } = await asTold(INPUT_ITEMS, 'get', { id });
+    const { value } = await checkReply(INPUT_ITEMS, 'get', { id });
     expect(value).toMatchObject({ data: [{ type: 'function_call_output' }, { type: 'function_call' }, { type: 'message' }] });
   });
 });
@@ -156,7 +159,7 @@ describe('every refusal is as the document tells', () => {
     const { secret } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const refused = async (change: Json, key?: string): Promise<[number, unknown]> => {
-      const { status, value } = await asTold(RESPONSES, 'post', { body: { ...ask, ...change }, ...(key && { key }) });
+      const { status, value } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change }, ...(key && { key }) });
       return [status, (value.error as Json).code];
     };
     expect((await refused({ temperature: 5 }))[0]).toBe(400);
@@ -172,7 +175,7 @@ describe('every refusal is as the document tells', () => {
 
   test('of what is asked of a response that is kept', async () => {
     const { id } = await create();
-    const statusOf = async (...asked: Parameters<typeof asTold>): Promise<number> => (await asTold(...asked)).status;
+    const statusOf = async (...asked: Parameters<typeof checkReply>): Promise<number> => (await checkReply(...asked)).status;
     expect(await statusOf(RESPONSE, 'get', { id, query: '?stream=true' })).toBe(400);
     expect(await statusOf(INPUT_ITEMS, 'get', { id, query: '?limit=0' })).toBe(400);
     expect(await statusOf(INPUT_ITEMS, 'get', { id, query: '?after=nothing' })).toBe(400);

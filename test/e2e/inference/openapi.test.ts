@@ -37,7 +37,7 @@ const toldOf = (path: string, method: string, status: number): Reply => {
 };
 
 /** Asks, and holds status, headers and body, or each event of a stream, to the document. The values that came. */
-const asTold = async (
+const checkReply = async (
   path: string,
   method: 'get' | 'post',
   body?: Json,
@@ -104,8 +104,8 @@ describe('chat completions answer as the document tells', () => {
     ['reasoning', { model: 'sluice-tiny-reasoning', max_tokens: 60 }],
   ])('%s, in one piece and streamed', async (_, change) => {
     const body = { ...ask, ...change };
-    expect(await asTold('/v1/chat/completions', 'post', body)).toMatchObject({ status: 200 });
-    const { values } = await asTold('/v1/chat/completions', 'post', { ...body, stream: true, stream_options: { include_usage: true } });
+    expect(await checkReply('/v1/chat/completions', 'post', body)).toMatchObject({ status: 200 });
+    const { values } = await checkReply('/v1/chat/completions', 'post', { ...body, stream: true, stream_options: { include_usage: true } });
     expect(values.length).toBeGreaterThan(2);
     expect(values.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
   });
@@ -115,7 +115,7 @@ describe('chat completions answer as the document tells', () => {
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
     const refused = async (change: Json, options = {}): Promise<number> =>
-      (await asTold('/v1/chat/completions', 'post', { ...ask, ...change }, options)).status;
+      (await checkReply('/v1/chat/completions', 'post', { ...ask, ...change }, options)).status;
     expect(await refused({ temperature: 5 })).toBe(400);
     expect(await refused({}, as('nonsense'))).toBe(401);
     expect(await refused({}, as(secret))).toBe(403);
@@ -127,26 +127,26 @@ describe('chat completions answer as the document tells', () => {
 
   test('an error in the middle of a stream', async () => {
     await run.control('sagemaker', { cuts: 'whole', fault: { kind: 'socket_destroyed', after_parts: 4 } });
-    const { values } = await asTold('/v1/chat/completions', 'post', { ...ask, max_tokens: 40, stream: true });
+    const { values } = await checkReply('/v1/chat/completions', 'post', { ...ask, max_tokens: 40, stream: true });
     expect(values.at(-1)).toMatchObject({ error: { code: expect.stringMatching(/^upstream_/) } });
   });
 });
 
 describe('the light routes answer as the document tells', () => {
   test.each([['/v1/models'], ['/v1/key'], ['/health'], ['/version'], ['/openapi.json'], ['/docs']])('%s', async (path) => {
-    const { status, response } = await asTold(path, 'get');
+    const { status, response } = await checkReply(path, 'get');
     expect(status).toBe(200);
     const etag = response.headers.get('etag');
-    if (etag) expect((await asTold(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    if (etag) expect((await checkReply(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
   test('/v1/models/{model}', async () => {
     const path = '/v1/models/{model}';
-    expect((await asTold(path, 'get', undefined, { url: '/v1/models/sluice-tiny' })).status).toBe(200);
-    expect((await asTold(path, 'get', undefined, { url: '/v1/models/no/such%2Fmodel' })).status).toBe(404);
+    expect((await checkReply(path, 'get', undefined, { url: '/v1/models/sluice-tiny' })).status).toBe(200);
+    expect((await checkReply(path, 'get', undefined, { url: '/v1/models/no/such%2Fmodel' })).status).toBe(404);
   });
 
   test('/v1/key without a key', async () => {
-    expect((await asTold('/v1/key', 'get', undefined, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+    expect((await checkReply('/v1/key', 'get', undefined, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
   });
 });

@@ -2,7 +2,7 @@ import type { Model } from '../../../shared/models/model.ts';
 import { Model as ModelSchema } from '../../../shared/models/model.ts';
 import type { ModelReader } from '../../../shared/models/model-store.ts';
 
-/** A published model with one price in force from the beginning, but for the given fields. */
+/** A published model with one price that is in force from the start; the given fields replace its own. */
 export const modelOf = (fields: Partial<Model> = {}): Model =>
   ModelSchema.parse({
     name: 'm',
@@ -16,7 +16,7 @@ export const modelOf = (fields: Partial<Model> = {}): Model =>
     ...fields,
   });
 
-/** The models of an inventory. */
+/** A reader of these models. */
 export const storeOf = (...models: Model[]): ModelReader => ({
   list: async () => new Map(models.map((model) => [model.name, model])),
 });

@@ -7,8 +7,8 @@ import { newId } from '../../../shared/ids/id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS, type StoredResponse } from '../../../shared/responses/response-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { overBadLine } from '../../support/faulty-database.ts';
 import { called, read, result, thought, user } from '../../support/responses-requests.ts';
+import { unreliable } from '../../support/unreliable-database.ts';
 
 let database: TestDatabase;
 let nowMs = 1_700_000_000_000;
@@ -117,7 +117,7 @@ describe('the store', () => {
     let call = 0;
     const faults = { random: () => (call++ % 2 === 0 ? 0.4 : 0.9), lostRequests: 0, lostReplies: 0.5, crash: () => false };
     const kept = stored();
-    const bad = createResponseStore(overBadLine(database.database, faults), database.tables.Responses as string, () => nowMs);
+    const bad = createResponseStore(unreliable(database.database, faults), database.tables.Responses as string, () => nowMs);
     expect(await bad.put('org_1', kept)).toBe('kept');
     expect(await stores().get('org_1', kept.response.id)).toEqual(kept);
     expect(await bad.delete('org_1', kept.response.id)).toBe(true);

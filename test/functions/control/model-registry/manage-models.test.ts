@@ -145,7 +145,7 @@ describe('checks', () => {
 describe('two changes of one model', () => {
   test('at the same time: one is made, the other is told to read it again, and one of them is on record', async () => {
     const { name } = await managed.register();
-    const deps = managed.meeting();
+    const deps = managed.racing();
     const results = await Promise.allSettled(
       [2_000, 3_000].map((context_length) => update(name, { context_length }, undefined, undefined, deps)),
     );

@@ -4,9 +4,9 @@ import { sweep } from '../../../../functions/metering/sweep.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { makeCaller } from '../../../support/callers.ts';
-import { Crash } from '../../../support/faulty-database.ts';
-import { mortalStores } from '../../../support/mortal-store.ts';
+import { crashingStores } from '../../../support/crashing-stores.ts';
 import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { Crash } from '../../../support/unreliable-database.ts';
 import { counting } from './counting-upstream.ts';
 
 let pipeline: TestPipeline;
@@ -32,7 +32,7 @@ describe('a function that dies with an idempotent request', () => {
     const { database } = pipeline;
     let clock = Date.now();
     const now = (): number => clock;
-    const mortal = mortalStores(database.limiters, database.usage, { write, when });
+    const mortal = crashingStores(database.limiters, database.usage, { write, when });
     let stores: { store: typeof database.limiters; usage: UsageStore } = mortal;
     const changing = {
       now,
@@ -99,7 +99,7 @@ describe('a function that dies with an idempotent request', () => {
     let clock = Date.now();
     const now = (): number => clock;
     let answer: Invoke = answers;
-    const mortal = mortalStores(database.limiters, database.usage, { write: 'event', when: 'after' });
+    const mortal = crashingStores(database.limiters, database.usage, { write: 'event', when: 'after' });
     let isDead = false;
     const keys = makeCaller({ ...database.limiters, end: (ending) => (isDead ? database.limiters : mortal.store).end(ending) }, now);
     const usage: UsageStore = { ...database.usage, putIfAbsent: (...of) => (isDead ? database.usage : mortal.usage).putIfAbsent(...of) };

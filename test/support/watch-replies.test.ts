@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import type { ControlOperation } from '../../../functions/control/access/route.ts';
-import { controlDocument } from '../../../infra/reference/control-document.ts';
-import { watchReplies } from '../../support/told.ts';
+import type { ControlOperation } from '../../functions/control/access/route.ts';
+import { controlDocument } from '../../infra/reference/control-document.ts';
+import { watchReplies } from './watch-replies.ts';
 
 const Gate = z.object({ name: z.string() });
 const facts = { tag: 'Models', summary: 'A gate', access: 'member', errors: [] } as const;
@@ -17,7 +17,7 @@ const operations: ControlOperation[] = [
 ];
 const document = JSON.stringify(controlDocument(operations));
 
-/** A host whose replies are as the test says, behind a path of its own. */
+/** A host below a base path that replies with what the test sets. */
 const serve = async (): Promise<{ server: Server; base_url: string; next: { status: number; body: string } }> => {
   const next = { status: 200, body: '' };
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ const ask = async (host: typeof one, method: string, path: string, status: numbe
   await response.text();
 };
 
-test('replies as their documents tell are no faults, whichever host gave them', async () => {
+test('finds no faults in replies that match the document of their host', async () => {
   const { faults } = watchReplies(one.base_url, other.base_url);
   for (const host of [one, other]) {
     await ask(host, 'GET', '/v1/gates/north', 200, '{"name":"north"}');
@@ -56,13 +56,13 @@ test('replies as their documents tell are no faults, whichever host gave them', 
 });
 
 test.each<[string, string, string, number, string]>([
-  ['a property that is not told', 'GET', '/v1/gates/north', 200, '{"name":"north","width":3}'],
-  ['a property that is missing', 'GET', '/v1/gates/north', 200, '{}'],
-  ['a status that is not told', 'GET', '/v1/gates/north', 409, '{}'],
-  ['a status without a body that is not told', 'DELETE', '/v1/gates/north', 202, ''],
-  ['no body where one is told', 'GET', '/v1/gates/north', 200, ''],
-  ['a body where none is told', 'GET', '/v1/gates/main', 202, '{}'],
-])('%s is a fault', async (_, method, path, status, body) => {
+  ['an undocumented property', 'GET', '/v1/gates/north', 200, '{"name":"north","width":3}'],
+  ['a missing property', 'GET', '/v1/gates/north', 200, '{}'],
+  ['an undocumented status', 'GET', '/v1/gates/north', 409, '{}'],
+  ['an undocumented status without a body', 'DELETE', '/v1/gates/north', 202, ''],
+  ['no body where one is documented', 'GET', '/v1/gates/north', 200, ''],
+  ['a body where none is documented', 'GET', '/v1/gates/main', 202, '{}'],
+])('reports %s', async (_, method, path, status, body) => {
   const { faults } = watchReplies(one.base_url, other.base_url);
   await ask(other, method, path, status, body);
   expect(await faults()).toEqual([expect.objectContaining({ method: method.toLowerCase(), path, status })]);

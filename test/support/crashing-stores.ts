@@ -1,0 +1,46 @@
+import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import type { UsageStore } from '../../shared/usage/usage-store.ts';
+import { Crash } from './unreliable-database.ts';
+
+/** The writes of a request, in order. */
+export const WRITES = ['admit key', 'admit organization', 'event', 'end organization', 'end key'] as const;
+export type RequestWrite = (typeof WRITES)[number];
+
+/** Where a function process crashes: before one of its writes, or after the write was done and before its reply arrived. */
+export interface CrashPoint {
+  write: RequestWrite;
+  when: 'before' | 'after';
+}
+
+/** The stores of one function process, which may crash: from then on none of its calls happens. */
+export const crashingStores = (limiters: LimiterStore, usage: UsageStore, crashPoint: CrashPoint | undefined) => {
+  let hasCrashed = false;
+  const checkAlive = (): void => {
+    if (hasCrashed) throw new Crash();
+  };
+  const crash = (): never => {
+    hasCrashed = true;
+    throw new Crash();
+  };
+  const writing = async <Result>(write: RequestWrite, work: () => Promise<Result>): Promise<Result> => {
+    checkAlive();
+    if (crashPoint?.write === write && crashPoint.when === 'before') crash();
+    const result = await work();
+    if (crashPoint?.write === write) crash();
+    return result;
+  };
+  const ownerOf = (limiterId: string): 'key' | 'organization' => (limiterId.startsWith('org_') ? 'organization' : 'key');
+  return {
+    hasCrashed: (): boolean => hasCrashed,
+    store: {
+      ...limiters,
+      get: async (id) => {
+        checkAlive();
+        return limiters.get(id);
+      },
+      admit: (reservation) => writing(`admit ${ownerOf(reservation.limiterId)}`, () => limiters.admit(reservation)),
+      end: (ending) => writing(`end ${ownerOf(ending.limiterId)}`, () => limiters.end(ending)),
+    } satisfies LimiterStore,
+    usage: { ...usage, putIfAbsent: (event, shards) => writing('event', () => usage.putIfAbsent(event, shards)) } satisfies UsageStore,
+  };
+};
