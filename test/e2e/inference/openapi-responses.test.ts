@@ -35,14 +35,14 @@ const weather = {
   parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 };
 
-/** A response in one piece. */
+/** Creates a response without streaming. */
 const create = async (change: Json = {}): Promise<Whole> => {
   const { status, value } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change } });
   expect(status).toBe(200);
   return value as Whole;
 };
 
-/** The types of the events of a streamed response, each once, and the response in the last. */
+/** Streams a response: the distinct types of its events, and the response of the last event. */
 const stream = async (change: Json = {}): Promise<{ types: Set<unknown>; response: Whole }> => {
   const { values, value, isDone } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change, stream: true } });
   expect(isDone).toBe(false);
@@ -54,7 +54,7 @@ const begun = ['response.created', 'response.in_progress', 'response.output_item
 const inParts = ['response.content_part.added', 'response.content_part.done', 'response.output_item.done'];
 const written = ['response.output_text.delta', 'response.output_text.done'];
 
-describe('a response is as the document tells', () => {
+describe('a response matches the OpenAPI document', () => {
   test.each<[string, Json, string[]]>([
     ['a text', { max_output_tokens: 200 }, [...inParts, ...written]],
     ['a text that is cut off', { max_output_tokens: 3 }, [...inParts, ...written, 'response.incomplete']],
@@ -71,12 +71,12 @@ describe('a response is as the document tells', () => {
       [...inParts, ...written, 'response.reasoning_text.delta', 'response.reasoning_text.done'],
     ],
     [
-      'a summary of reasoning',
+      'a reasoning summary',
       { model: 'sluice-tiny-reasoning', max_output_tokens: 300, reasoning: { summary: 'auto' } },
       ['part.added', 'text.delta', 'text.done', 'part.done'].map((end) => `response.reasoning_summary_${end}`),
     ],
-    ['properties without effect', { my_property: 1, tools: [weather, { type: 'web_search' }], text: { verbosity: 'low' } }, written],
-  ])('%s, in one piece and streamed', async (_, change, types) => {
+    ['fields that have no effect', { my_property: 1, tools: [weather, { type: 'web_search' }], text: { verbosity: 'low' } }, written],
+  ])('for %s, streamed or not', async (_, change, types) => {
     const whole = await create(change);
     const streamed = await stream(change);
     expect([...streamed.types]).toEqual(expect.arrayContaining([...begun, ...types]));
@@ -84,7 +84,7 @@ describe('a response is as the document tells', () => {
     expect(streamed.response.output.map(({ type }) => type)).toEqual(whole.output.map(({ type }) => type));
   });
 
-  test('a failure in the middle of a stream', async () => {
+  test('when a stream fails midway', async () => {
     await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
     const { types, response } = await stream({ max_output_tokens: 40 });
     expect([...types]).toEqual(expect.arrayContaining([...begun, 'response.failed']));
@@ -92,7 +92,7 @@ describe('a response is as the document tells', () => {
   });
 });
 
-test('every example of a request is answered', async () => {
+test('every example request succeeds', async () => {
   const { examples } = operationOf(RESPONSES, 'post').requestBody.content['application/json'];
   expect(Object.keys(examples).length).toBeGreaterThan(4);
   const { id, output } = await create({ tools: [weather], tool_choice: 'required', max_output_tokens: 200 });
@@ -111,8 +111,8 @@ test('every example of a request is answered', async () => {
   }
 });
 
-describe('what is kept is as the document tells', () => {
-  test('a response is read, continued, listed and deleted', async () => {
+describe('replies about stored responses match the OpenAPI document', () => {
+  test('when a response is retrieved, continued, listed and deleted', async () => {
     const made = await create({ metadata: { a: 'b' } });
     expect((await checkReply(RESPONSE, 'get', { id: made.id })).value).toEqual(made);
     const referred = (made.output[0] as Json).id;
@@ -140,12 +140,12 @@ describe('what is kept is as the document tells', () => {
       });
   });
 
-  test('the pages of a list are asked for in the parameters that are told', () => {
+  test('with the query parameters limit, order and after for a list', () => {
     const inQuery = operationOf(INPUT_ITEMS, 'get').parameters?.filter((parameter) => parameter.in === 'query');
     expect(inQuery?.map(({ name }) => name)).toEqual(['limit', 'order', 'after']);
   });
 
-  test('the items of a conversation with a tool are listed', async () => {
+  test('when the items of a conversation with a tool are listed', async () => {
     const call = { type: 'function_call', call_id: 'a', name: 'get_weather', arguments: '{}' };
     const output = { type: 'function_call_output', call_id: 'a', output: 'Rain.' };
     const { id } = await create({ input: [{ role: 'user', content: 'Hi' }, call, output], tools: [weather] });
@@ -154,8 +154,8 @@ describe('what is kept is as the document tells', () => {
   });
 });
 
-describe('every refusal is as the document tells', () => {
-  test('of a request for a response', async () => {
+describe('every error matches the OpenAPI document', () => {
+  test('when a request for a response is rejected', async () => {
     const { secret } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const refused = async (change: Json, key?: string): Promise<[number, unknown]> => {
@@ -173,7 +173,7 @@ describe('every refusal is as the document tells', () => {
     expect((await refused({}))[0]).toBe(503);
   });
 
-  test('of what is asked of a response that is kept', async () => {
+  test('when a request about a stored response is rejected', async () => {
     const { id } = await create();
     const statusOf = async (...asked: Parameters<typeof checkReply>): Promise<number> => (await checkReply(...asked)).status;
     expect(await statusOf(RESPONSE, 'get', { id, query: '?stream=true' })).toBe(400);
