@@ -10,7 +10,7 @@ import { createDatabase } from '../../../shared/database/client.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { attempt, makeCaller } from '../../support/callers.ts';
 
-/** A DynamoDB that answers everything in one way. */
+/** A fake DynamoDB that always sends the same reply. */
 let server: Server;
 let answer: { status: number; body: string };
 beforeEach(async () => {
@@ -40,7 +40,7 @@ describe('when DynamoDB', () => {
   test.each([
     ['throttles', 400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException'],
     ['fails', 500, 'com.amazonaws.dynamodb.v20120810#InternalServerError'],
-  ])('%s for good, the caller gets a 503 with Retry-After', async (_, status, __type) => {
+  ])('%s on every attempt, the caller gets a 503 with Retry-After', async (_, status, __type) => {
     answer = { status, body: JSON.stringify({ __type, message: 'internals of AWS' }) };
     expect(await admitOver(port())).toMatchObject({
       status: 503,
@@ -50,10 +50,10 @@ describe('when DynamoDB', () => {
     });
   });
 
-  test('is not there, that is an outage too', async () => {
+  test('refuses the connection, the caller gets a 503', async () => {
     const closed = port();
     await new Promise((resolve) => server.close(resolve));
-    // In a process of its own: the SDK does not know this test's realm's errors of the network for errors.
+    // In another process, because inside jest the SDK does not recognize network errors as errors.
     const program = `import { createDatabase } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/database/client.ts'))};
       import { createLimiterStore } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/admission/limiter-store.ts'))};
       const database = createDatabase({ endpoint: 'http://127.0.0.1:${closed}', region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
@@ -62,7 +62,7 @@ describe('when DynamoDB', () => {
     expect(stdout.trim()).toBe('503 service_unavailable');
   });
 
-  test('refuses the call itself, that is our bug and no 503', async () => {
+  test('rejects the call as invalid, the error is a bug of ours and not a 503', async () => {
     answer = { status: 400, body: JSON.stringify({ __type: 'com.amazon.coral.validate#ValidationException', message: 'bad expression' }) };
     const failure = await admitOver(port());
     expect(failure).toMatchObject({ name: 'ValidationException' });

@@ -19,7 +19,7 @@ const put = (table: 'Accounts' | 'Keys', key: object, refused?: Write['refused']
   ...(refused && { refused }),
 });
 
-test('all of its writes are made, in whatever tables, or none', async () => {
+test('a transaction makes all of its writes, in any tables, or none', async () => {
   const place = { account: 'a', record: '1' };
   await transact(database.database, [put('Accounts', place), put('Keys', { id: 'k1' })]);
   expect(await database.limiters.get('k1')).toMatchObject({ n: 1 });
@@ -31,13 +31,13 @@ test('all of its writes are made, in whatever tables, or none', async () => {
   expect(await database.limiters.get('k2')).toBeUndefined();
 });
 
-test('of several that are refused the first says why', async () => {
+test('throws the error of the first write that was rejected', async () => {
   const write = (name: string): Write => put('Keys', { id: 'k1' }, () => new Error(name), 'attribute_not_exists(id)');
   const other: Write = { ...write('second'), item: { ...put('Keys', { id: 'k3' }).item } };
   await expect(transact(database.database, [other, write('first')])).rejects.toThrow('first');
 });
 
-/** A database that answers so many times with this reason before it does what it is asked. */
+/** A database that cancels this many transactions for these reasons before it executes one. */
 const failing = (times: number, reasons: { Code: string }[]) => {
   let left = times;
   let calls = 0;
@@ -49,7 +49,7 @@ const failing = (times: number, reasons: { Code: string }[]) => {
   return { database: { send } as unknown as TestDatabase['database'], calls: () => calls };
 };
 
-test('a conflict with another write is waited for, at most six times, and then it is a 503', async () => {
+test('retries a conflict with another write up to six times, and then throws a 503', async () => {
   const conflict = [{ Code: 'None' }, { Code: 'TransactionConflict' }];
   const soon = failing(3, conflict);
   await transact(soon.database, [put('Keys', { id: 'k4' })]);
@@ -59,7 +59,7 @@ test('a conflict with another write is waited for, at most six times, and then i
   expect(never.calls()).toBe(7);
 });
 
-test('more writes than DynamoDB takes are our own mistake, and none is made', async () => {
+test('rejects more writes than DynamoDB accepts and makes none', async () => {
   const writes = Array.from({ length: MAX_WRITES + 1 }, (_, i) => put('Keys', { id: `many-${i}` }));
   await expect(transact(database.database, writes)).rejects.toThrow('101 writes');
   const { Item } = await database.database.send(new GetCommand({ TableName: database.tables.Keys as string, Key: { id: 'many-0' } }));

@@ -44,7 +44,7 @@ const model = (name: string, change: Partial<NewModel> = {}): NewModel => ({
 });
 
 describe('the inventory', () => {
-  test('has the published models of its pool, by name', async () => {
+  test('lists the published models of its pool, by name', async () => {
     await database.models.put('one', model('b'));
     await database.models.put('one', model('a'));
     await database.models.put('one', model('hidden', { status: 'unpublished' }));
@@ -55,7 +55,7 @@ describe('the inventory', () => {
       await expect(inventory.find(name)).rejects.toMatchObject({ status: 404, param: 'model' });
   });
 
-  test('is read once for many that ask at once, and again after 30 s', async () => {
+  test('reads the table once for many callers, and again after 30 s', async () => {
     await database.models.put('many', model('a'));
     const inventory = createInventory(store, 'many', () => now);
     await Promise.all(Array.from({ length: 20 }, () => inventory.find('a')));
@@ -68,7 +68,7 @@ describe('the inventory', () => {
     expect(lists).toBe(2);
   });
 
-  test('serves on with what it knows while the table does not answer, but not for ever', async () => {
+  test('serves the models that it knows while the table is down, but only for ten minutes', async () => {
     await database.models.put('outage', model('a'));
     const inventory = createInventory(store, 'outage', () => now);
     await inventory.find('a');
@@ -81,7 +81,7 @@ describe('the inventory', () => {
     expect(await inventory.find('a')).toMatchObject({ name: 'a' });
   });
 
-  test('does not lose every model to one row that cannot be read', async () => {
+  test('skips a row that cannot be read and keeps the others', async () => {
     await database.models.put('broken', model('a'));
     await database.database.send(
       new PutCommand({ TableName: database.tables.Models as string, Item: { pool: 'broken', name: 'b', targets: 'nonsense' } }),

@@ -31,13 +31,13 @@ test.each([
   'us-isob-east-1',
   'us-isof-south-1',
   'eu-isoe-west-1',
-])("Lambda in %s is where AWS's own client finds it", (Region) => {
+])("uses the endpoint of AWS's own client in %s", (Region) => {
   const { url } = new LambdaClient({ region: Region }).config.endpointProvider({ Region, UseFIPS: false, UseDualStack: false });
   expect(new URL(lambdaEndpoint(Region)).host).toBe(url.host);
 });
 
 describe('an invocation', () => {
-  test('posts the event and gives the result', async () => {
+  test('posts the event and returns the result', async () => {
     lambda.answers((response) => response.end('{"answer":"é"}'));
     expect(await invoke('my-function', { question: '漢' })).toEqual({ answer: 'é' });
     expect(lambda.received).toMatchObject([
@@ -45,19 +45,19 @@ describe('an invocation', () => {
     ]);
   });
 
-  test('of more than Lambda takes is a 413 that no repetition helps, and is not sent', async () => {
+  test('that is larger than Lambda accepts fails with 413 and is not sent', async () => {
     lambda.answers((response) => response.end('1'));
     await expect(invoke('f', 'x'.repeat(6 * 1024 * 1024))).rejects.toMatchObject({ status: 413, code: 'request_too_large' });
     expect(lambda.received).toEqual([]);
   });
 
-  test('takes an ARN in place of a name', async () => {
+  test('accepts an ARN instead of a name', async () => {
     lambda.answers((response) => response.end('1'));
     expect(await invoke('arn:aws:lambda:us-east-1:1:function:f', {})).toBe(1);
     expect(lambda.received[0]?.path).toBe('/2015-03-31/functions/arn%3Aaws%3Alambda%3Aus-east-1%3A1%3Afunction%3Af/invocations');
   });
 
-  test("is signed as AWS's own client signs it", async () => {
+  test("has the same signature as one of AWS's own client", async () => {
     lambda.answers((response) => response.end('1'));
     await invoke('arn:aws:lambda:us-east-1:1:function:f', { a: 1 });
     const { method, path, headers, body } = lambda.received[0] as Received;
@@ -85,7 +85,7 @@ describe('an invocation', () => {
     client.destroy();
   });
 
-  test('keeps its connection', async () => {
+  test('reuses its connection', async () => {
     lambda.answers((response) => response.end('1'));
     await invoke('f', {});
     lambda.sockets.clear();
@@ -94,8 +94,8 @@ describe('an invocation', () => {
   });
 });
 
-describe('a failure is a 503 whose cause is for the log:', () => {
-  test('what the function threw, which is not tried again', async () => {
+describe('fails with 503 and keeps the cause for the log after', () => {
+  test('an error that the function threw, without a retry', async () => {
     lambda.answers((response) =>
       response.writeHead(200, { 'X-Amz-Function-Error': 'Unhandled' }).end('{"errorType":"RangeError","errorMessage":"too far"}'),
     );
@@ -112,13 +112,13 @@ describe('a failure is a 503 whose cause is for the log:', () => {
     [429, 2],
     [500, 2],
     [503, 2],
-  ])('a %d, asked %d times in all', async (status, attempts) => {
+  ])('status %d, with %d attempts in all', async (status, attempts) => {
     lambda.answers((response) => response.writeHead(status).end('{"message":"no"}'));
     expect((await failing()).message).toBe(`Lambda answered ${status} to an invocation of f: {"message":"no"}`);
     expect(lambda.received).toHaveLength(attempts);
   });
 
-  test('a result that is no JSON', async () => {
+  test('a result that is not JSON', async () => {
     lambda.answers((response) => response.end('<html>'));
     await failing();
   });
@@ -129,7 +129,7 @@ describe('a failure is a 503 whose cause is for the log:', () => {
     expect(lambda.received).toHaveLength(2);
   });
 
-  test('nobody there', async () => {
+  test('a refused connection', async () => {
     const before = process.env.AWS_ENDPOINT_URL_LAMBDA;
     process.env.AWS_ENDPOINT_URL_LAMBDA = 'http://127.0.0.1:1';
     const error = await createInvokeFunction()('f', {}).catch((thrown: unknown) => thrown);
@@ -141,12 +141,12 @@ describe('a failure is a 503 whose cause is for the log:', () => {
 test.each([
   ['a broken connection', (response: { destroy(): unknown }) => response.destroy()],
   [
-    'a broken answer',
+    'a truncated response',
     (response: { writeHead(status: number, headers: object): { write(text: string, then: () => void): unknown }; destroy(): unknown }) =>
       response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy()),
   ],
   ['throttling', (response: { writeHead(status: number): { end(text: string): unknown } }) => response.writeHead(429).end('{}')],
-])('%s is forgotten when the second attempt goes well', async (_name, fail) => {
+])('retries after %s', async (_name, fail) => {
   lambda.answers((response, attempt) => (attempt === 1 ? fail(response as never) : response.end('"well"')));
   expect(await invoke('f', {})).toBe('well');
 });

@@ -15,7 +15,7 @@ const files = { tokenizer: 'sha256/1/tokenizer.json' };
 const prompt = { messages: [{ role: 'user' as const, content: 'Hi' }] };
 const askFit = () => tokenizer.fit({ files, prompt, max_prompt_tokens: 5 });
 
-test('a question goes to the function with its operation, and its answer comes back', async () => {
+test('sends a question to the function with its operation and returns the answer', async () => {
   lambda.answers((response) => response.end('{"prompt_tokens":3,"kept":[0]}'));
   expect(await askFit()).toEqual({ prompt_tokens: 3, kept: [0] });
   expect(JSON.parse(lambda.received[0]?.body ?? '')).toEqual({ operation: 'fit', files, prompt, max_prompt_tokens: 5 });
@@ -25,7 +25,7 @@ test('a question goes to the function with its operation, and its answer comes b
   expect(lambda.received[0]?.path).toContain('/the-tokenizer/');
 });
 
-test('a template that refuses the messages is the caller to tell, in its words', async () => {
+test('throws a 400 with the message of the chat template when the template rejects the messages', async () => {
   lambda.answers((response) => response.end('{"refused":"Roles must alternate.","by":"template"}'));
   const error = await askFit().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(PromptRefused);
@@ -36,7 +36,7 @@ const settings = { files, add_special_tokens: true, add_generation_prompt: true,
 const askTokenize = (input: string | typeof prompt) => tokenizer.tokenize({ ...settings, input });
 const askDetokenize = (tokens: number[]) => tokenizer.detokenize({ files, tokens });
 
-test('texts become tokens and tokens become texts', async () => {
+test('converts texts to tokens and tokens to texts', async () => {
   lambda.answers((response) => response.end('{"tokens":[5,6],"token_strs":["a","b"]}'));
   expect(await askTokenize('a b')).toEqual({ tokens: [5, 6], token_strs: ['a', 'b'] });
   expect(JSON.parse(lambda.received[0]?.body ?? '')).toEqual({ operation: 'tokenize', ...settings, input: 'a b' });
@@ -46,7 +46,7 @@ test('texts become tokens and tokens become texts', async () => {
   expect(JSON.parse(lambda.received[0]?.body ?? '')).toEqual({ operation: 'detokenize', files, tokens: [5, 6] });
 });
 
-test('what the caller must change to get tokens or a text is an error that names it', async () => {
+test('throws a 400 that names the field for input that cannot be converted', async () => {
   lambda.answers((response) => response.end('{"too_large":true}'));
   await expect(askTokenize('a')).rejects.toBeInstanceOf(TooLargeToTokenize);
   await expect(askTokenize('a')).rejects.toMatchObject({ status: 400, param: 'prompt' });
@@ -69,13 +69,13 @@ test.each([
   '{"tokens":1,"token_strs":null}',
   '{"text":1}',
   '{"too_large":false}',
-])('the answer %s is no answer for tokens or a text', async (body) => {
+])('throws a 503 for the invalid answer %s to tokenize and detokenize', async (body) => {
   lambda.answers((response) => response.end(body));
   await expect(askTokenize('a')).rejects.toMatchObject({ status: 503 });
   await expect(askDetokenize([1])).rejects.toMatchObject({ status: 503 });
 });
 
-test('a text that takes too long is the caller to tell, who is told which', async () => {
+test('throws a 400 that names the field for a text that takes too long to tokenize', async () => {
   lambda.answers((response) => response.end('{"refused":"long words","by":"tokenizer"}'));
   const refused = { status: 400, message: expect.stringContaining('it has long words.') };
   await expect(askTokenize('a')).rejects.toMatchObject({ ...refused, param: 'prompt' });
@@ -84,12 +84,15 @@ test('a text that takes too long is the caller to tell, who is told which', asyn
   await expect(tokenizer.count({ files, prompt: null, texts: ['a'] })).rejects.toMatchObject({ ...refused, param: 'prompt' });
 });
 
-test('a prompt may go on uncounted', async () => {
+test('accepts an answer without a token count', async () => {
   lambda.answers((response) => response.end('{"prompt_tokens":null,"kept":null}'));
   expect(await askFit()).toEqual({ prompt_tokens: null, kept: null });
 });
 
-test.each(['{}', 'null', '{"prompt_tokens":-1,"kept":null}', '{"prompt_tokens":1}'])('the answer %s is a 503', async (body) => {
-  lambda.answers((response) => response.end(body));
-  await expect(askFit()).rejects.toMatchObject({ status: 503 });
-});
+test.each(['{}', 'null', '{"prompt_tokens":-1,"kept":null}', '{"prompt_tokens":1}'])(
+  'throws a 503 for the invalid answer %s to fit',
+  async (body) => {
+    lambda.answers((response) => response.end(body));
+    await expect(askFit()).rejects.toMatchObject({ status: 503 });
+  },
+);

@@ -4,7 +4,7 @@ import { MistranslatedRequest, publicText, toUpstreamError } from '../../../shar
 const thrown = (name: string, facts: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
   Object.assign(new Error(message), { name, ...facts });
 
-describe('what an upstream does', () => {
+describe('an upstream error', () => {
   test.each([
     [thrown('ThrottlingException'), 'no_capacity'],
     [thrown('ServiceUnavailable'), 'no_capacity'],
@@ -23,13 +23,13 @@ describe('what an upstream does', () => {
     [thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: 'Traceback' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 404, OriginalMessage: 'no such model' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],
-  ])('%s is a 503 %s with Retry-After and nothing internal', (error, code) => {
-    const told = toUpstreamError(error);
-    expect(told).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
-    expect(told.message).not.toMatch(/123456789012|AWS|Traceback/);
+  ])('%s becomes a 503 %s with Retry-After and without internals', (error, code) => {
+    const publicError = toUpstreamError(error);
+    expect(publicError).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
+    expect(publicError.message).not.toMatch(/123456789012|AWS|Traceback/);
   });
 
-  test("a container's 4xx is a 400 with the container's words", () => {
+  test("with a container's 4xx becomes a 400 with the container's message", () => {
     const body = JSON.stringify({ error: { message: "This model's maximum context length is 8192 tokens.", code: 400 } });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toMatchObject({
       status: 400,
@@ -45,7 +45,7 @@ describe('what an upstream does', () => {
     });
   });
 
-  test('names what is wrong as the route calls it', () => {
+  test('names the field as the route calls it', () => {
     const refusal = (message: string) => thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: message });
     const names = { messages: 'input', max_tokens: 'max_output_tokens' };
     const tooLong = refusal('The maximum context length is 9 tokens.');
@@ -55,19 +55,19 @@ describe('what an upstream does', () => {
     expect(toUpstreamError(refusal('top_p is too large'), names)).toMatchObject({ param: 'top_p' });
   });
 
-  test('a request that the container cannot read is our fault', () => {
+  test('is our fault when the container cannot read the request', () => {
     const body = JSON.stringify({ error: { message: 'Cannot find suitable handler for request. Expected one of: […]' } });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toBeInstanceOf(MistranslatedRequest);
   });
 
   test.each([
-    ['names what only we set', '{"error":{"message":"cache_salt must be a string"}}'],
-    ['lists what its schema found', '{"detail":[{"loc":["body","x"],"msg":"bad"}]}'],
-  ])('a refusal that %s is our own fault', (_, OriginalMessage) => {
+    ['names a field that only the gateway sets', '{"error":{"message":"cache_salt must be a string"}}'],
+    ['lists faults of the schema', '{"detail":[{"loc":["body","x"],"msg":"bad"}]}'],
+  ])('is our fault when the rejection %s', (_, OriginalMessage) => {
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage }))).toBeInstanceOf(MistranslatedRequest);
   });
 
-  test('words that were made to be slow to search are cut before', () => {
+  test('truncates a long message before it searches it', () => {
     expect(publicText('a-'.repeat(1_000_000))).toHaveLength(1_000);
   });
 
@@ -81,7 +81,7 @@ describe('what an upstream does', () => {
     ['in /opt/ml/model/config.json', 'in […]'],
     ['Traceback (most recent call last):\n  File "x.py"', 'The model refused the request.'],
     ['', 'The model refused the request.'],
-  ])('of %p a caller reads %p', (text, told) => {
-    expect(publicText(text)).toBe(told);
+  ])('shows %p to the caller as %p', (text, shown) => {
+    expect(publicText(text)).toBe(shown);
   });
 });

@@ -24,7 +24,7 @@ const read = (parts: Uint8Array[], choices = 1): UpstreamChunk[] => {
 const readText = (text: string, choices = 1): UpstreamChunk[] => read([Buffer.from(text)], choices);
 
 describe('a stream from a runtime', () => {
-  test('reads the same however it is cut, also inside a character', () => {
+  test('reads the same chunks wherever it is cut, even inside a character', () => {
     const bytes = Buffer.from(sse);
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 40 }), (cuts) => {
@@ -41,7 +41,7 @@ describe('a stream from a runtime', () => {
     ).toEqual([chunk('a', 'stop')]);
   });
 
-  test('reads data over several lines', () => {
+  test('reads data that spans several lines', () => {
     expect(readText(`data: {"choices":\ndata: [{"finish_reason":"stop","delta":{}}]}\n\ndata: [DONE]\n\n`)).toEqual([
       { choices: [{ finish_reason: 'stop', delta: {} }] },
     ]);
@@ -52,7 +52,7 @@ describe('a stream from a runtime', () => {
     expect(() => readText(`${JSON.stringify(chunk('a'))}\n`)).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
-  test('reads the one object of a runtime that does not stream', () => {
+  test('reads the single object of a runtime that does not stream', () => {
     const whole = {
       choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1, completion_tokens: 1 },
@@ -60,44 +60,44 @@ describe('a stream from a runtime', () => {
     expect(readText(JSON.stringify(whole))[0]?.choices?.[0]?.delta).toEqual({ content: 'a' });
   });
 
-  test('reads a last event without its empty line', () => {
+  test('reads a last event without an empty line after it', () => {
     expect(readText(`data: ${JSON.stringify(chunk('a', 'stop'))}\n\ndata: [DONE]`)).toEqual([chunk('a', 'stop')]);
   });
 
   test.each([
     ['ends without its terminator', `data: ${JSON.stringify(chunk('a'))}\n\n`],
     ['is empty', ''],
-    ['never says that it has finished', `data: ${JSON.stringify(chunk('a'))}\n\ndata: [DONE]\n\n`],
-    ['was broken off by its runtime', `data: ${JSON.stringify(chunk('a', 'abort'))}\n\ndata: [DONE]\n\n`],
-    ['holds what is not JSON', 'data: {nonsense\n\ndata: [DONE]\n\n'],
-    ['says that its event is an error', 'event: error\ndata: {"message":"boom"}\n\ndata: [DONE]\n\n'],
-    ['has an error in a field of its own', 'error: {"code":500,"message":"boom"}\n\n'],
-    ['holds JSON that is no object', 'data: 5\n\ndata: [DONE]\n\n'],
-    ['holds an error and then the terminator', 'data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n'],
-  ])('that %s is a failure of the upstream', (_, text) => {
+    ['has no finish reason', `data: ${JSON.stringify(chunk('a'))}\n\ndata: [DONE]\n\n`],
+    ['was aborted by its runtime', `data: ${JSON.stringify(chunk('a', 'abort'))}\n\ndata: [DONE]\n\n`],
+    ['has data that is not JSON', 'data: {nonsense\n\ndata: [DONE]\n\n'],
+    ['has an event named error', 'event: error\ndata: {"message":"boom"}\n\ndata: [DONE]\n\n'],
+    ['has an error field', 'error: {"code":500,"message":"boom"}\n\n'],
+    ['has JSON that is not an object', 'data: 5\n\ndata: [DONE]\n\n'],
+    ['has an error and then the terminator', 'data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n'],
+  ])('that %s fails with upstream_error', (_, text) => {
     expect(() => readText(text)).toThrow(expect.objectContaining({ status: 503, code: 'upstream_error' }));
   });
 
-  test('gives what came before a failure in the same part, and then fails', () => {
+  test('returns the chunks before a failure in the same part, and then fails', () => {
     const reader = createStreamReader();
     expect(reader.push(Buffer.from(`data: ${JSON.stringify(chunk('a'))}\n\ndata: {"error":"boom"}\n\n`))).toEqual([chunk('a')]);
     expect(reader.failure).toMatchObject({ code: 'upstream_error' });
     expect(() => reader.push(Buffer.from('data: [DONE]\n\n'))).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
-  test('is complete without its terminator when every answer has finished and was counted', () => {
+  test('is complete without its terminator when every choice has finished and usage was sent', () => {
     const counted = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
     const text = [chunk('a', 'stop'), counted].map((data) => `data: ${JSON.stringify(data)}\n\n`).join('');
     expect(readText(text)).toHaveLength(2);
   });
 
-  test('of several answers is complete when each of them is', () => {
+  test('with several choices is complete when each choice has finished', () => {
     const end = (index: number) => `data: ${JSON.stringify({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })}\n\n`;
     expect(readText(`${end(0)}${end(1)}data: [DONE]\n\n`, 2)).toHaveLength(2);
     expect(() => readText(`${end(0)}${end(0)}data: [DONE]\n\n`, 2)).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 
-  test('of any content, in any of its forms, reads the same however it is cut', () => {
+  test('reads the same chunks for any content and format, wherever it is cut', () => {
     const anyChunk = fc.record({
       choices: fc.array(fc.record({ index: fc.nat(1), delta: fc.record({ content: fc.string({ unit: 'grapheme' }) }) }), { maxLength: 3 }),
       unknown: fc.json(),
@@ -124,14 +124,14 @@ describe('a stream from a runtime', () => {
     );
   });
 
-  test('takes an event of megabytes in small parts', () => {
+  test('reads an event of several megabytes in small parts', () => {
     const size = 100;
     const big = Buffer.from(`data: ${JSON.stringify(chunk('x'.repeat(3_000_000), 'stop'))}\n\ndata: [DONE]\n\n`);
     const parts = Array.from({ length: Math.ceil(big.length / size) }, (_, i) => big.subarray(i * size, (i + 1) * size));
     expect(read(parts)).toEqual([chunk('x'.repeat(3_000_000), 'stop')]);
   });
 
-  test('with a line that never ends is given up', () => {
+  test('fails when a line exceeds the size limit', () => {
     const reader = createStreamReader();
     const part = Buffer.alloc(1024 * 1024, 'a');
     expect(() => {
