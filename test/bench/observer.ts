@@ -27,7 +27,10 @@ const Reply = z.object({ ConsumedCapacity: z.object({ CapacityUnits: z.number() 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 const READS = new Set(['GetItem', 'Query']);
 
-/** A proxy in front of a database and a container. It forwards everything and records each call with the capacity units that the database counted. */
+/**
+ * A proxy in front of a database and a container. It forwards everything and records each call with the capacity units that the database
+ * counted.
+ */
 export const startObserver = async (databaseUrl: string, containerUrl: string): Promise<Observer> => {
   let calls: SeenCall[] = [];
 

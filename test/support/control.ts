@@ -8,7 +8,7 @@ export interface Answer {
   body: any;
 }
 
-export interface Asked {
+export interface CallOptions {
   token?: string | undefined;
   body?: unknown;
   headers?: Record<string, string>;
@@ -28,7 +28,7 @@ const PASSWORD = 'A-Password-of-my-own-2';
 
 /** A client of a run's control plane. */
 export const controlOf = ({ control_url, admin_email, admin_password }: TestRun) => {
-  const call = async (method: string, path: string, { token, body, headers }: Asked = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, { token, body, headers }: CallOptions = {}): Promise<Answer> => {
     const response = await fetch(`${control_url}${path}`, {
       method,
       headers: {
@@ -43,8 +43,8 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
   };
 
   /** The body of a call that must succeed. */
-  const done = async (method: string, path: string, asked: Asked = {}): Promise<Answer['body']> => {
-    const answer = await call(method, path, asked);
+  const done = async (method: string, path: string, options: CallOptions = {}): Promise<Answer['body']> => {
+    const answer = await call(method, path, options);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };

@@ -31,9 +31,15 @@ export interface FaultProxy {
   get faults(): FaultShares;
   /** Sets all shares; those that are not given become 0. Throws a RangeError if one is negative or the sum exceeds 1. */
   set faults(shares: Partial<FaultShares>);
-  /** The number of calls by fault. `unknown`: the database broke the connection, so what it did is unknown; `writes` is complete while this is 0. */
+  /**
+   * The number of calls by fault. `unknown`: the database broke the connection, so what it did is unknown; `writes` is complete while this
+   * is 0.
+   */
   seen: Readonly<Record<Fault | 'passed' | 'unknown', number>>;
-  /** Every UpdateItem of requests in flight and every PutItem of an event that the database did. Writes to one limiter are in the order in which they were done. */
+  /**
+   * Every UpdateItem of requests in flight and every PutItem of an event that the database did. Writes to one limiter are in the order in
+   * which they were done.
+   */
   writes: () => readonly LoggedWrite[];
   /** The requests that a limiter admitted. */
   admitted: () => ReadonlySet<string>;

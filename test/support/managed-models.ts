@@ -41,9 +41,9 @@ export const reportOf = (passed: boolean): RegistrationReport => ({
 export const manage = (database: TestDatabase) => {
   const accounts = createAccountTable(database.database, database.tables.Accounts as string);
   let passes = true;
-  const asked: string[] = [];
+  const checkedModels: string[] = [];
   const checkModel: CheckModel = async ({ name }) => {
-    asked.push(name);
+    checkedModels.push(name);
     return reportOf(passes);
   };
   const deps: ModelDependencies = {
@@ -67,7 +67,7 @@ export const manage = (database: TestDatabase) => {
   return {
     deps,
     /** The names of the models whose targets were checked. */
-    asked,
+    checkedModels,
     bodyOf,
     setPassing: (passing: boolean): void => {
       passes = passing;

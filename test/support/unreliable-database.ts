@@ -17,7 +17,10 @@ export interface Faults {
 
 const MAX_ATTEMPTS = 4;
 
-/** The same database over an unreliable network. Calls are retried as the SDK does: after a lost reply, a write that was done is sent again. */
+/**
+ * The same database over an unreliable network. Calls are retried as the SDK does: after a lost reply, a write that was done is sent
+ * again.
+ */
 export const unreliable = (database: Database, faults: Faults): Database => {
   const send = async (command: { constructor: { name: string } }): Promise<unknown> => {
     const { name } = command.constructor;

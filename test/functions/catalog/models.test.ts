@@ -3,7 +3,7 @@ import { listModels, retrieveModel, sharedModels } from '../../../functions/cata
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { eventOf } from '../../support/api-event.ts';
-import { modelOf, storeOf } from './models.ts';
+import { modelOf, storeOf } from './published-models.ts';
 
 const inventoryOf = (...models: Model[]) => createInventory(storeOf(...models), 'serverless', Date.now);
 const retrieve = (name: string, inventory: ReturnType<typeof inventoryOf>, headers: Record<string, string> = {}) =>
