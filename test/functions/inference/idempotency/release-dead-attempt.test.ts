@@ -32,8 +32,8 @@ describe('a function that dies with an idempotent request', () => {
     const { database } = pipeline;
     let clock = Date.now();
     const now = (): number => clock;
-    const mortal = crashingStores(database.limiters, database.usage, { write, when });
-    let stores: { store: typeof database.limiters; usage: UsageStore } = mortal;
+    const crashing = crashingStores(database.limiters, database.usage, { write, when });
+    let stores: { store: typeof database.limiters; usage: UsageStore } = crashing;
     const changing = {
       now,
       idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, now),
@@ -99,10 +99,10 @@ describe('a function that dies with an idempotent request', () => {
     let clock = Date.now();
     const now = (): number => clock;
     let answer: Invoke = answers;
-    const mortal = crashingStores(database.limiters, database.usage, { write: 'event', when: 'after' });
+    const crashing = crashingStores(database.limiters, database.usage, { write: 'event', when: 'after' });
     let isDead = false;
-    const keys = makeCaller({ ...database.limiters, end: (ending) => (isDead ? database.limiters : mortal.store).end(ending) }, now);
-    const usage: UsageStore = { ...database.usage, putIfAbsent: (...of) => (isDead ? database.usage : mortal.usage).putIfAbsent(...of) };
+    const keys = makeCaller({ ...database.limiters, end: (ending) => (isDead ? database.limiters : crashing.store).end(ending) }, now);
+    const usage: UsageStore = { ...database.usage, putIfAbsent: (...of) => (isDead ? database.usage : crashing.usage).putIfAbsent(...of) };
     const idempotency = createIdempotencyStore(database.database, database.tables.Responses as string, now);
     const set = await pipeline.setUp((invocation) => answer(invocation), { now, keys, usage, idempotency }, { concurrency: 1 });
     await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
