@@ -5,7 +5,7 @@ import type { LambdaFunction } from '../../infra/local/assembly/local-app.ts';
 
 const BYTES_PER_KB = 1_000;
 
-/** The file that a function's handler is imported from. */
+/** The file from which a function's handler is imported. */
 export const bundleFile = ({ folder, handler }: LambdaFunction): string => path.join(folder, `${handler.split('.')[0]}.mjs`);
 
 /** The size of a bundle without its source map, in kB of 1,000 bytes. */

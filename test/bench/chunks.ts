@@ -12,7 +12,7 @@ const gatewayProcess = { proxy: 'proxy', sluice: 'inference' } as const;
 
 const AFTERMATH_MS = 20;
 
-/** A way to stream: how many at once, how long a container waits between two tokens, how long each load is. */
+/** A load of streams: how many at once, the container's delay between tokens, and the duration of the load. */
 interface Pace {
   label: string;
   concurrency: number;
@@ -25,7 +25,7 @@ const paces = (secondsPerPhase: number): Pace[] => {
   const bound = { ms: (secondsPerPhase * 1_000) / 4 };
   return [
     { label: 'back to back', concurrency: 8, tokenDelayMs: 0, rounds: 2, bounds: { short: bound, long: bound } },
-    // One stream for each of the 16 takes about two seconds.
+    // 16 streams at once take about two seconds.
     { label: 'one every 5 ms', concurrency: 16, tokenDelayMs: 5, rounds: 2, bounds: { short: bound, long: { requests: 16 } } },
   ];
 };
@@ -38,8 +38,8 @@ interface Streams {
 }
 
 /**
- * CPU of a stream in the gateway's process. What a chunk costs is the difference between long and short streams of the same
- * request, so that the cost of a request is not in it. Chunks are counted as the caller gets them.
+ * The CPU time of a stream in the gateway's process. The cost of a chunk is the difference between long and short streams of the same
+ * request, which excludes the cost of the request. Chunks are counted as the caller receives them.
  */
 export const measureChunks = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
   const bodies = await findLongAnswer(stack.servers.direct);

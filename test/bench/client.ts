@@ -5,7 +5,7 @@ const TIMEOUT_MS = 15_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
 
-/** A server that answers chat completions. */
+/** A server of chat completions. */
 export interface Server {
   url: string;
   headers: Record<string, string>;
@@ -13,11 +13,11 @@ export interface Server {
 
 export interface Answer {
   latencyMs: number;
-  /** Until the first event with text; of streams only. */
+  /** The time to the first event with text; only for streams. */
   firstTokenMs: number | undefined;
-  /** Server-sent events but for `[DONE]`; of streams only. */
+  /** The number of server-sent events without `[DONE]`; only for streams. */
   chunks: number;
-  /** Pieces as the server wrote them: fewer than chunks where it wrote several in one. */
+  /** The number of writes of the server: fewer than chunks if it wrote several at once. */
   writes: number;
   text: string;
 }
@@ -25,7 +25,7 @@ export interface Answer {
 const HAS_TEXT = /"content":"[^"]/;
 
 /**
- * Posts a body to a server over a kept-alive connection and reads the answer to its end.
+ * Posts a body to a server over a keep-alive connection and reads the reply to its end.
  * @throws Error for a status other than 200, and for 15 s of silence
  */
 export const ask = ({ url, headers }: Server, body: string): Promise<Answer> =>

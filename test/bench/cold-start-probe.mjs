@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 
 /*
  * A cold start in a fresh process: imports a bundle, then calls its handler once. It writes times in milliseconds to stderr (stdout is
- * the function's log), and imports nothing that a function process does not have from its beginning.
+ * the function's log), and imports only what a function process has from its start.
  * Argument: JSON with `bundle`, `event` and whether the handler is `streaming`.
  */
 const { bundle, event, streaming } = JSON.parse(process.argv[2]);

@@ -26,7 +26,7 @@ const Times = z.object({
 });
 type Times = z.infer<typeof Times>;
 
-/** A first invocation, and when its first AWS call is done. */
+/** A first invocation, and how to tell when its first AWS call is done. */
 interface Cold {
   label: string;
   functionName: string;
@@ -37,7 +37,7 @@ interface Cold {
 }
 
 const handled = ({ handledMs }: Times): number => handledMs;
-// The sweep makes dozens of calls, one after the other: when the second begins, the first is done.
+// The sweep makes dozens of calls one after another, so the first is done when the second begins.
 const secondCall = ({ callsMs }: Times): number => callsMs[1] ?? Number.NaN;
 
 const post = (authorization: string, body: string): object => ({
@@ -85,7 +85,10 @@ const coldInvocations = ({ keyId, servers }: Stack): Cold[] => {
   ];
 };
 
-/** Each function in fresh processes with the environment of the local run: size of its bundle, its import, its first AWS call. Medians. */
+/**
+ * Measures each function in fresh processes with the environment of the local run: bundle size, import time, first AWS call. Reports
+ * medians.
+ */
 export const measureColdStarts = async (stack: Stack, assemblyDir: string): Promise<Findings> => {
   const { functions } = interpret(await readAssembly(assemblyDir));
   const find = (name: string): LambdaFunction => functions.find(({ shortName }) => shortName === name) as LambdaFunction;

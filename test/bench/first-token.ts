@@ -7,7 +7,7 @@ import { median, rotated } from './statistics.ts';
 const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
 const MAX_ROUNDS = 400;
 
-/** Time to the first event with text of a stream, at concurrency 1: one of each server in turn, compared within the turn. */
+/** Measures the time to the first event with text at concurrency 1. The servers alternate, and each round is compared on its own. */
 export const measureFirstToken = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
   const firstMs: Record<ServerName, number[]> = { direct: [], proxy: [], sluice: [] };
   const body = shortBody(true);

@@ -12,7 +12,7 @@ import { sum } from './statistics.ts';
 
 const WARM_UP_REQUESTS = 3;
 const REQUESTS = 40;
-/** On demand, in us-east-1, in dollars a million units. */
+/** On-demand prices in us-east-1, in dollars per million units. */
 const WRITE_PRICE = 0.625;
 const READ_PRICE = 0.125;
 const DOLLARS = 10n ** 12n;
@@ -22,7 +22,7 @@ interface Kind {
   key?: Parameters<TestRun['createKey']>[0];
   organization?: Partial<Limits>;
   isIdempotent?: true;
-  /** Write units that a request must not exceed. */
+  /** The most write units that a request may use. */
   target?: number;
 }
 
@@ -35,7 +35,7 @@ const KINDS: readonly Kind[] = [
   { name: 'a plain key and an idempotency key', isIdempotent: true },
 ];
 
-/** What the database is asked for a request of each kind of key, and what that costs. */
+/** Measures the database calls and the cost of a request for each kind of key. */
 export const measureKinds = async (run: TestRun, observer: Observer): Promise<Findings> => {
   const rows: Row[] = [];
   const costs: string[] = [];

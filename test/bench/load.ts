@@ -1,6 +1,6 @@
 import { type Answer, ask, type Server } from './client.ts';
 
-/** When a load is over: after this time, or after this many requests. */
+/** The end of a load: after this time, or after this many requests. */
 export type Bound = { ms: number } | { requests: number };
 
 export interface Load {

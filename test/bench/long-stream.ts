@@ -4,7 +4,7 @@ import { residentMiB } from './processes.ts';
 import type { Findings } from './report.ts';
 import type { Stack } from './stack.ts';
 
-/** Choices of a stream that never end by themselves: 12,000 tokens, a chunk each. */
+/** A stream whose choices do not end by themselves: 12,000 tokens, one chunk each. */
 const CHOICES = 3;
 const TOKENS = 4_000;
 const STREAMS = 4;
@@ -20,7 +20,7 @@ const body = (tokens: number): string =>
     ignore_eos: true,
   });
 
-/** Memory of the function while streams of more than 10,000 chunks pass through it, one after the other, beside what it had before. */
+/** Measures the memory of the function before and while it forwards streams of more than 10,000 chunks, one after another. */
 export const measureLongStream = async ({ servers, pids }: Stack): Promise<Findings> => {
   await ask(servers.sluice, body(100));
   const before = residentMiB(pids.inference).now;

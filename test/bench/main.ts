@@ -19,7 +19,7 @@ import { measureTokenizer } from './tokenizer.ts';
 const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const WARM_UP_CONCURRENCY = 16;
 const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
-/** Whatever happens, the bench and all that it started end by then. */
+/** The bench and all processes that it started end after this time at the latest. */
 const MAX_MS = 180_000;
 
 const main = async (): Promise<void> => {
@@ -29,7 +29,7 @@ const main = async (): Promise<void> => {
     return;
   }
   const assemblyDir = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
-  // The processes that were started end with this one, however it ends.
+  // The started processes end with this one, however it ends.
   process.once('exit', () => rmSync(assemblyDir, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   setTimeout(() => {

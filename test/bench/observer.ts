@@ -4,10 +4,10 @@ import { closeServer, listen } from '../../infra/local/http/listen.ts';
 
 const agent = new Agent({ keepAlive: true });
 
-/** A call that went by, in the order of arrival; the units are there once the database has answered. */
+/** An observed call, in the order of arrival. The units are set once the database has replied. */
 export interface SeenCall {
   to: 'database' | 'container';
-  /** `UpdateItem` and the like. */
+  /** The operation, such as `UpdateItem`. */
   operation: string;
   table: string;
   writeUnits: number;
@@ -17,7 +17,7 @@ export interface SeenCall {
 export interface Observer {
   databaseUrl: string;
   containerUrl: string;
-  /** The calls since it was last asked. */
+  /** Returns the calls since it was last called. */
   take: () => SeenCall[];
   close: () => Promise<void>;
 }
@@ -27,7 +27,10 @@ const Reply = z.object({ ConsumedCapacity: z.object({ CapacityUnits: z.number() 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 const READS = new Set(['GetItem', 'Query']);
 
-/** Stands before a database and a container, passes everything on, and notes each call with the units that the database counted. */
+/**
+ * A proxy in front of a database and a container. It forwards everything and records each call with the capacity units that the database
+ * counted.
+ */
 export const startObserver = async (databaseUrl: string, containerUrl: string): Promise<Observer> => {
   let calls: SeenCall[] = [];
 
@@ -38,7 +41,7 @@ export const startObserver = async (databaseUrl: string, containerUrl: string): 
     calls.push(call);
     const counted = WRITES.has(operation) || READS.has(operation) ? { ...body, ReturnConsumedCapacity: 'TOTAL' } : body;
     const reply = await passOn(databaseUrl, incoming, Buffer.from(JSON.stringify(counted)), outgoing);
-    // A write that its condition refused is paid for too, though the database does not say how much: at least one unit.
+    // A write whose condition failed costs at least one unit too, although the database does not report it.
     const units = (): number => Reply.parse(JSON.parse(reply.toString())).ConsumedCapacity?.CapacityUnits ?? 1;
     if (WRITES.has(operation)) call.writeUnits = units();
     if (READS.has(operation)) call.readUnits = units();
@@ -69,7 +72,7 @@ export const startObserver = async (databaseUrl: string, containerUrl: string): 
 
 const read = async (incoming: IncomingMessage): Promise<Buffer> => Buffer.concat(await incoming.toArray());
 
-/** Sends a request on with another body, and its answer back as it comes; gives the answer's body. */
+/** Forwards a request with another body, and its reply as it arrives. Returns the body of the reply. */
 const passOn = (url: string, { url: path, method, headers }: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const parts: Buffer[] = [];

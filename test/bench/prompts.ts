@@ -6,16 +6,16 @@ const SHORT_TOKENS = 16;
 const LONG_TOKENS = 4_000;
 const SEEDS_TRIED = 100;
 
-/** A short answer, the same each time. */
+/** A request for a short answer that is always the same. */
 export const shortBody = (stream: boolean): string => JSON.stringify({ ...base, max_tokens: SHORT_TOKENS, temperature: 0, stream });
 
-/** The beginning of an answer as a stream, and the whole of it: two streams that differ by nothing but their length. */
+/** Streams of the start of an answer and of the whole answer, which differ only in length. */
 export interface StreamBodies {
   short: string;
   long: string;
 }
 
-/** The container ends most answers early; this finds the longest one among those of many seeds. */
+/** Finds the seed with the longest answer, since the container ends most answers early. */
 export const findLongAnswer = async (direct: Server): Promise<StreamBodies> => {
   let best = { seed: 0, characters: 0 };
   for (let seed = 1; seed <= SEEDS_TRIED; seed += 1) {

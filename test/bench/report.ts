@@ -1,19 +1,19 @@
 import type { ServerName } from './stack.ts';
 
-/** One figure, beside the same of the other servers where they have it. */
+/** One figure, with the same figure of the other servers if they have it. */
 export interface Row extends Partial<Record<ServerName, number>> {
   figure: string;
-  /** Digits after the point. */
+  /** The number of decimal places. */
   digits: number;
   /** The ratio sluice/proxy of an unmetered Node gateway. */
   mark?: number;
-  /** What Sluice must not exceed. */
+  /** The limit for Sluice. */
   target?: number;
-  /** Whether ratios of this figure mean something; true if absent. */
+  /** Whether ratios of this figure are meaningful; true if absent. */
   hasRatios?: boolean;
 }
 
-/** What a phase has found, and what is to be known about it. */
+/** The results of a phase, with notes. */
 export interface Findings {
   rows: Row[];
   notes: string[];
@@ -49,7 +49,7 @@ export const toTable = (rows: readonly (readonly string[])[]): string => {
   return [line(head), rule, ...body.map(line)].join('\n');
 };
 
-/** Everything that was found, as Markdown. */
+/** All results as Markdown. */
 export const toReport = (findings: readonly Findings[]): string => {
   const table = toTable([COLUMNS, ...findings.flatMap(({ rows }) => rows.map(toCells))]);
   return `${table}\n\n${findings.flatMap(({ notes }) => notes).join('\n')}\n`;

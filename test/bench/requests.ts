@@ -8,21 +8,24 @@ import { percentile, rotated, sum } from './statistics.ts';
 
 const CONCURRENCIES = [1, 32];
 const ROUNDS = 4;
-/** What a reply leaves behind (a log line, a freed socket) is counted with it. */
+/** The time after a load in which work after a reply (a log line, a freed socket) is still counted. */
 const AFTERMATH_MS = 20;
 
-/** What was seen of one server over all rounds. */
+/** The measurements of one server over all rounds. */
 interface Seen {
   latenciesMs: number[];
   elapsedMs: number;
-  /** Of all processes of the machine. */
+  /** The CPU time of all processes on the machine. */
   busyMs: number;
   cpuMs: Partial<Record<string, number>>;
 }
 
 const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
 
-/** Whole replies of 16 tokens: requests a second, latency, and CPU of each process, at concurrency 1 and 32, in interleaved rounds. */
+/**
+ * Measures replies of 16 tokens without streaming: requests per second, latency and CPU time of each process, at concurrency 1 and 32, in
+ * interleaved rounds.
+ */
 export const measureRequests = async (stack: Stack, secondsPerPhase: number): Promise<Findings> => {
   const rows: Row[] = [];
   const notes: string[] = [];
@@ -84,7 +87,7 @@ const toRows = (seen: Record<ServerName, Seen>, concurrency: number): Row[] => {
   ];
 };
 
-/** Where the machine's time goes. */
+/** The shares of the machine's CPU time. */
 const toNotes = ({ cpuMs, latenciesMs, elapsedMs, busyMs }: Seen, concurrency: number): string[] => {
   const used = Object.entries(cpuMs).filter(([process]) => process !== 'proxy') as [string, number][];
   const whole = sum(used.map(([, ms]) => ms));

@@ -5,12 +5,12 @@ import * as z from 'zod';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import type { Server } from './client.ts';
 
-/** Limits that no load of ours reaches: what is measured is a request that is admitted. */
+/** Limits that the loads never reach, since only admitted requests are measured. */
 const WIDE_LIMITS = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrency: 1_000 };
 
 const Listening = z.object({ port: z.int() });
 
-/** The local run, a key of ours in it, and the pass-through proxy beside it. */
+/** The local run, a key in it, and the pass-through proxy. */
 export interface Stack {
   run: TestRun;
   keyId: string;
@@ -21,17 +21,17 @@ export interface Stack {
 
 export type ServerName = keyof Stack['servers'];
 
-/** Makes a key with wide limits and gives the serverless host as a server that is called with it. */
+/** Creates a key with wide limits and returns the serverless host as a server that is called with it. */
 export const openSluice = async (run: TestRun): Promise<{ keyId: string; server: Server }> => {
   const { key_id, secret } = await run.createKey(WIDE_LIMITS);
   return { keyId: key_id, server: { url: `${run.base_url}/v1/chat/completions`, headers: { authorization: `Bearer ${secret}` } } };
 };
 
-/** Starts the local run of an assembly and the proxy. Both end with this process, also when it is killed. */
+/** Starts the local run of an assembly and the proxy. Both end with this process, even when it is killed. */
 export const startStack = async (): Promise<Stack> => {
   const run = await startTestRun();
   process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));
-  // Random cuts are a test of the reader; a chunk is to be one payload part.
+  // Each chunk must be one payload part; random cuts only test the reader.
   await run.control('sagemaker', { cuts: 'whole' });
   const proxy = fork(path.join(import.meta.dirname, 'proxy.ts'), [run.container_url]);
   const { port } = await listening(proxy);

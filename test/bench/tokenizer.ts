@@ -16,7 +16,7 @@ const ROUNDS = 9;
 
 const corpus = readCorpus(CORPUS_FOLDER).join('\n\n').split(' ');
 
-/** Prose, with a word in ten that stands nowhere else. */
+/** Prose in which one word in ten occurs only once. */
 const wordsOf = (count: number, from: number): string =>
   Array.from({ length: count }, (_, i) =>
     i % 10 === 0 ? ((from + 1) * 7_919 + i * 104_729).toString(36) : corpus[(from * 31 + i) % corpus.length],
@@ -28,7 +28,9 @@ const conversation = (words: number, round: number): object[] =>
     content: wordsOf(Math.ceil(words / MESSAGES), i * 13 + round),
   }));
 
-/** CPU of the function `tokenizer`, warm: counting a prompt of 100,000 tokens in 200 messages, and truncating it to 8,000. */
+/**
+ * Measures the CPU time of the warm function `tokenizer`: counting a prompt of 100,000 tokens in 200 messages, and truncating it to 8,000.
+ */
 export const measureTokenizer = async ({ run }: Stack, assemblyDir: string): Promise<Findings> => {
   const { functions } = interpret(await readAssembly(assemblyDir));
   const name = functions.find(({ shortName }) => shortName === 'tokenizer')?.name;

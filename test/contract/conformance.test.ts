@@ -8,7 +8,7 @@ import { accepted } from './conformance/values.ts';
 
 const PAGE = path.join(import.meta.dirname, '../../docs/fields.md');
 
-describe('our own container', () => {
+describe('npm run conformance with our own container', () => {
   let folder: string;
   let page: string;
   let own: Awaited<ReturnType<typeof run>>;
@@ -19,13 +19,13 @@ describe('our own container', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('does what every field says, in both dialects', () => {
+  test('finds that every field works, in both dialects', () => {
     expect(own.output.split('\n').filter((line) => line.includes('fails'))).toEqual([]);
     expect(own.errors).toBe('');
     expect(own.code).toBe(0);
   });
 
-  test('is told of in docs/fields.md as it is', () => {
+  test('writes the page that docs/fields.md has', () => {
     const isCurrent = readFileSync(page, 'utf8') === readFileSync(PAGE, 'utf8');
     expect(isCurrent ? '' : 'docs/fields.md is out of date: npm run conformance -- --markdown docs/fields.md').toBe('');
   });
@@ -37,19 +37,19 @@ test.each([
   [['--dialect', 'klingon'], '--dialect'],
   [['--model', 'mine'], '--container'],
   [['--verbose'], '--verbose'],
-])('%j is explained', async (parameters, flag) => {
+])('npm run conformance rejects %j with one line that names the flag', async (parameters, flag) => {
   const { code, errors } = await run(...parameters);
   expect(errors).toContain(flag);
   expect(errors.trim().split('\n').length).toBe(1);
   expect(code).toBe(1);
 });
 
-describe('the accepted values that are told of', () => {
+describe('the documented values of a field', () => {
   const schema = chatCompletionRequest(false);
   const isTaken = (field: string, value: unknown, beside?: object): boolean =>
     schema.safeParse({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...beside, [field]: value }).success;
 
-  test.each(Object.entries(accepted))('of %s are those of the schema', (field, { takes, refuses, beside }) => {
+  test.each(Object.entries(accepted))('match the schema for %s', (field, { takes, refuses, beside }) => {
     expect(takes.filter((value) => !isTaken(field, value, beside))).toEqual([]);
     expect(refuses.filter((value) => isTaken(field, value, beside))).toEqual([]);
   });

@@ -5,46 +5,49 @@ import { chatFields } from '../../functions/inference/chat/request.ts';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { validate } from '../../shared/http/validate.ts';
 import { dialects } from '../../shared/upstream/dialects.ts';
-import { nestedRows, replyKeys, requestRows } from './interface.ts';
+import { nestedRows, replyKeys, requestRows } from '../support/chat-interface-rows.ts';
 
 const { schema } = chatCompletions({ structuredOutputs: false });
 const base = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
 const read = (body: object): unknown => validate(schema, JSON.parse(JSON.stringify({ ...base, ...body })));
 
 describe('interface 2.1', () => {
-  test('has every row in the schema and in the table of every dialect, and nothing else is documented', () => {
+  test('has the same fields as the schema and as every dialect', () => {
     const rows = Object.keys(requestRows).sort();
     expect([...chatFields].sort()).toEqual(rows);
     for (const dialect of Object.values(dialects)) expect(Object.keys(dialect.fields).sort()).toEqual(rows);
   });
 
   describe.each(Object.entries(requestRows))('%s', (field, { takes, refuses, isNullable, beside }) => {
-    test.each(takes.map((value) => [JSON.stringify(value).slice(0, 60), value]))('takes %s', (_, value) => {
+    test.each(takes.map((value) => [JSON.stringify(value).slice(0, 60), value]))('accepts %s', (_, value) => {
       expect(() => read({ ...beside, [field]: value })).not.toThrow();
     });
 
-    test(isNullable ? 'takes null, and its absence' : 'refuses null and its absence', () => {
+    test(isNullable ? 'accepts null and absence' : 'rejects null and absence', () => {
       const withNull = () => read({ ...beside, [field]: null });
       if (isNullable) return expect(withNull).not.toThrow();
       expect(withNull).toThrow(expect.objectContaining({ status: 400, param: field }));
       expect(() => read({ [field]: undefined })).toThrow(expect.objectContaining({ status: 400, param: field }));
     });
 
-    test.each(refuses.map((value) => [JSON.stringify(value).slice(0, 60), value]))('refuses %s, named and explained', (_, value) => {
-      const refused = () => read({ ...beside, [field]: value });
-      expect(refused).toThrow(expect.objectContaining({ status: 400, param: expect.stringMatching(new RegExp(`^${field}\\b`)) }));
-      expect(refused).toThrow(/: .{10,}\./);
-      expect(refused).not.toThrow(/Invalid input\.$/);
-    });
+    test.each(refuses.map((value) => [JSON.stringify(value).slice(0, 60), value]))(
+      'rejects %s with a message that names and explains the field',
+      (_, value) => {
+        const refused = () => read({ ...beside, [field]: value });
+        expect(refused).toThrow(expect.objectContaining({ status: 400, param: expect.stringMatching(new RegExp(`^${field}\\b`)) }));
+        expect(refused).toThrow(/: .{10,}\./);
+        expect(refused).not.toThrow(/Invalid input\.$/);
+      },
+    );
   });
 });
 
 describe('interface 2.2', () => {
   describe.each(Object.entries(nestedRows))('%s', (_name, { field, takes, refuses, beside }) => {
-    test('takes what it must', () => {
+    test('accepts valid values', () => {
       for (const value of takes) expect(() => read({ ...beside, [field]: value })).not.toThrow();
     });
-    test('refuses what it must, naming the place', () => {
+    test('rejects invalid values and names the field', () => {
       for (const value of refuses)
         expect(() => read({ ...beside, [field]: value })).toThrow(
           expect.objectContaining({ status: 400, param: expect.stringMatching(new RegExp(`^${field}\\b`)) }),
@@ -52,7 +55,7 @@ describe('interface 2.2', () => {
     });
   });
 
-  test('takes unknown properties at every level but in response_format', () => {
+  test('accepts unknown properties at every level except in response_format', () => {
     const extra = { something: { new: true } };
     const tool = { type: 'function', function: { name: 'f', parameters: {}, ...extra }, ...extra };
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}', ...extra }, ...extra };
@@ -68,7 +71,7 @@ const facts = { id: 'chatcmpl-1', created: 1, model: 'm', requestId: 'req_1', or
 const chunk = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
 const usage = { prompt_tokens: 1, completion_tokens: 1 };
 
-test('interface 2.3: a reply has every key, null where there is nothing', () => {
+test('interface 2.3: a reply has every key, with null for missing values', () => {
   const reply = createChatCompletion(facts, form);
   reply.take([chunk]);
   const whole = reply.whole(usage) as { choices: { message: object }[]; usage: object };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Route } from '../../functions/control/access/route.ts';
 import { controlRoutes } from '../../functions/control/routes.ts';
-import { type Answer, type Asked, type Control, controlOf, type SignedIn } from '../support/control.ts';
+import { type Answer, type CallOptions, type Control, controlOf, type SignedIn } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
@@ -68,9 +68,10 @@ const pathOf = ({ path }: Route): string =>
   });
 
 /** The route's own example, as anyone would send it. */
-const askedOf = ({ body }: Route, token: string | undefined): Asked => ({ token, ...(body && { body: body.example }) });
+const optionsOf = ({ body }: Route, token: string | undefined): CallOptions => ({ token, ...(body && { body: body.example }) });
 
-const ask = (route: Route, token: string | undefined): Promise<Answer> => control.call(route.method, pathOf(route), askedOf(route, token));
+const ask = (route: Route, token: string | undefined): Promise<Answer> =>
+  control.call(route.method, pathOf(route), optionsOf(route, token));
 
 test('the host serves and documents the routes of this table, and no others', async () => {
   const document = (await control.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, unknown>> };
@@ -141,7 +142,7 @@ const isOfATenant = ({ path, access }: Route): boolean =>
 /** The same request for the organization's resource, by whichever way the route names it. */
 const askFor = (route: Route, token: string): Promise<Answer> => {
   const path = pathOf(route);
-  const { body, token: _ } = askedOf(route, token);
+  const { body, token: _ } = optionsOf(route, token);
   if (path !== route.path) return control.call(route.method, path, { token, body });
   if (route.query && 'organization' in route.query.shape)
     return control.call(route.method, `${path}?organization=${organization}`, { token });
@@ -169,7 +170,7 @@ describe.each(named(closed.filter(({ access }) => access !== 'admin')))('%s by a
 
 describe.each(named(controlRoutes))('%s', (_, route) => {
   test('takes no unknown query, and tells nothing internal of one', async () => {
-    const { status, body } = await control.call(route.method, `${pathOf(route)}?unheard_of=1`, askedOf(route, admin.token));
+    const { status, body } = await control.call(route.method, `${pathOf(route)}?unheard_of=1`, optionsOf(route, admin.token));
     expect([status, body.error.type]).toEqual([400, 'invalid_request_error']);
     expect(JSON.stringify(body)).not.toMatch(/arn:|\.ts:|node_modules|at Object/);
   });

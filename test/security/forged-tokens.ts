@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const PACKAGE = path.dirname(createRequire(import.meta.url).resolve('cognito-local/package.json'));
-/** The key that the emulator signs with, which it ships with and everyone knows. */
+/** The private key that the emulator signs with. It ships with the emulator, so it is public. */
 const { pem } = JSON.parse(readFileSync(path.join(PACKAGE, 'lib/keys/cognitoLocal.private.json'), 'utf8')) as { pem: string };
 
 type Claims = Record<string, unknown>;
@@ -24,20 +24,20 @@ const sign = (header: Claims, claims: Claims, key: string): string => {
   return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`;
 };
 
-/** A token that is valid but for these claims, which it has instead. */
+/** The same token with these claims changed and a valid signature. */
 export const withClaims = (token: string, changed: Claims): string => {
   const { header, claims } = partsOf(token);
   return sign(header, { ...claims, ...changed }, pem);
 };
 
-/** The same token under someone else's signature. */
+/** The same token, signed with another key. */
 export const signedByAnother = (token: string): string => {
   const { header, claims } = partsOf(token);
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   return sign(header, claims, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
 };
 
-/** The same token without a signature, which it says to need none. */
+/** The same token without a signature and with `alg: none`. */
 export const unsigned = (token: string): string => {
   const { header, claims } = partsOf(token);
   return `${part({ ...header, alg: 'none' })}.${part(claims)}.`;

@@ -21,7 +21,7 @@ describe.each(HOSTS)('the %s host', (host) => {
     await run.close();
   });
 
-  /** Sends the operation's own example with this header. */
+  /** Sends the example of the operation with this authorization header. */
   const send = (operation: Operation, authorization?: string): Promise<Response> => {
     const [example] = Object.values(operation.body?.examples ?? {});
     return fetch(run.base_url + operation.path.replace(/\{\w+\+?\}/, 'sluice-tiny'), {
@@ -31,7 +31,7 @@ describe.each(HOSTS)('the %s host', (host) => {
     });
   };
 
-  test('serves the routes of one list, and documents each of them', () => {
+  test('documents exactly the routes that it serves', () => {
     const served = routesOfHost(scope).map(nameOf);
     const service = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
     expect(all(scope).map(nameOf).toSorted()).toEqual([...served, ...service].toSorted());
@@ -49,18 +49,18 @@ describe.each(HOSTS)('the %s host', (host) => {
     };
 
     test('a request without an API key', () => rejects());
-    test('another scheme', () => rejects('Basic c2s6'));
-    test('a key that is not one', () => rejects('Bearer sk-s0000'));
+    test('another authorization scheme', () => rejects('Basic c2s6'));
+    test('a malformed key', () => rejects('Bearer sk-s0000'));
     test('a key with a wrong secret', async () => {
       const { secret } = await run.createKey();
       const other = (await run.createKey()).secret;
       await rejects(`Bearer ${secret.slice(0, 22)}${other.slice(22)}`);
     });
-    test('a key of the other host', async () => {
+    test('a key for the other host', async () => {
       const { secret } = await run.createKey({ scope: run.host.otherScope });
       await rejects(`Bearer ${secret}`);
     });
-    test('a key that has expired', async () => {
+    test('an expired key', async () => {
       const { secret } = await run.createKey({ expires_at: 1 });
       await rejects(`Bearer ${secret}`);
     });

@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { totpOf } from '../infra/local/cognito/fixtures.ts';
 import { type Control, controlOf } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { totpOf } from '../support/totp.ts';
 
-/** The e-mails of the local run: who they are for has to read them. */
+/** The emails of the local run, which contain codes and temporary passwords by design. */
 const MAIL = 'mail.log';
 
 let run: TestRun;
@@ -19,7 +19,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** What must be nowhere, by what it is. */
+/** The texts that must not appear anywhere, by their description. */
 const secrets = new Map<string, string>();
 const secret = <Text extends string>(what: string, text: Text): Text => {
   secrets.set(what, text);
@@ -42,8 +42,8 @@ const lastCodeTo = async (email: string): Promise<string> => {
   return mails.at(-1)?.code as string;
 };
 
-/** A day of a deployment, with everything that has a secret in it, right and wrong. */
-const liveThroughADay = async (): Promise<void> => {
+/** Uses the deployment with every kind of secret, both correct and incorrect. */
+const useEverySecret = async (): Promise<void> => {
   const { call, done } = control;
   const admin = await control.asAdmin();
   secret('the admin’s password', run.admin_password);
@@ -77,7 +77,7 @@ const liveThroughADay = async (): Promise<void> => {
   const code = secret('the code of a reset', await lastCodeTo(email));
   await done('POST', '/v1/auth/reset', { body: { email, code, new_password: secret('a new password', 'Walrus-lantern-4410') } });
 
-  // The reset has ended every session.
+  // The user has a second factor now, so a password alone logs nobody in.
   const again = await control.logIn(email, 'Walrus-lantern-4410').catch(() => undefined);
   expect(again).toBeUndefined();
   const owner = await control.createUser({ role: 'owner', organization });
@@ -110,7 +110,7 @@ const everyRow = async (table: string): Promise<string> => {
   });
 };
 
-/** The ways in which a text may be written down. */
+/** The encodings in which a text may appear. */
 const formsOf = (text: string): string[] => [
   text,
   Buffer.from(text).toString('base64').replace(/=+$/, ''),
@@ -118,19 +118,19 @@ const formsOf = (text: string): string[] => [
   encodeURIComponent(text),
 ];
 
-/** Digits are part of many longer numbers. */
+/** Whether a text has a secret in any encoding. A secret of digits must not be part of a longer number. */
 const isIn = (text: string, hidden: string): boolean =>
   /^\d+$/.test(hidden) ? new RegExp(`(?<!\\d)${hidden}(?!\\d)`).test(text) : formsOf(hidden).some((form) => text.includes(form));
 
-test('no secret, token, password or prompt is in a table, a log or an audit entry', async () => {
-  await liveThroughADay();
+test('stores no secret, token, password or prompt in a table, a log or an audit entry', async () => {
+  await useEverySecret();
   expect(secrets.size).toBeGreaterThan(18);
   const places = new Map<string, string>();
   for (const [name, table] of Object.entries(run.tables)) places.set(`the table ${name}`, await everyRow(table));
   const logs = path.join(run.state, 'logs');
   for (const file of await readdir(logs)) if (file !== MAIL) places.set(`the log ${file}`, await readFile(path.join(logs, file), 'utf8'));
   places.set('the output', run.output.replaceAll(run.admin_password, ''));
-  // They were written to at all.
+  // Make sure that these places have content.
   for (const name of [
     'the table Accounts',
     'the table Keys',

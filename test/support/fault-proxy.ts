@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../../infra/local/http/listen.ts';
-import { createWitness, type Note } from './fault-witness.ts';
+import { createWriteLog, type LoggedWrite } from './write-log.ts';
 
 /**
- * What may go wrong with a call. Nothing was done: `throttled`, `conflicted` (with a transaction), `failed`, `lostRequest`.
- * The database has done it, but the caller is told 500 (`failedAfter`), nothing (`lostReply`), or the answer too late (`slow`).
+ * What may go wrong with a call. The database did nothing: `throttled`, `conflicted` (with a transaction), `failed`, `lostRequest`.
+ * The database did it, but the caller gets a 500 (`failedAfter`), no reply (`lostReply`), or the reply too late (`slow`).
  */
 export const FAULTS = ['throttled', 'conflicted', 'failed', 'failedAfter', 'lostRequest', 'lostReply', 'slow'] as const;
 export type Fault = (typeof FAULTS)[number];
-/** Of all calls that may fail, the share that each fault befalls, from 0 to 1; together at most 1. */
+/** The share of each fault among all calls that may fail, from 0 to 1; together at most 1. */
 export type FaultShares = Readonly<Record<Fault, number>>;
 
 export interface FaultProxyOptions {
-  /** Numbers in [0, 1): one is drawn for each call that may fail. */
+  /** Returns numbers in [0, 1); called once for each call that may fail. */
   random: () => number;
-  /** To begin with; none unless given. */
+  /** The shares at the start; none unless given. */
   faults?: Partial<FaultShares>;
-  /** Whether an operation (`UpdateItem` and the like) may fail; all may unless given. */
+  /** Whether an operation, such as `UpdateItem`, may fail; all may unless given. */
   mayFail?: (operation: string) => boolean;
-  /** How long a `slow` answer is held back. The client gives up after 3 s. */
+  /** How long a `slow` reply is held back. The client gives up after 3 s. */
   holdMs?: number;
-  /** Tables whose writes are witnessed. */
+  /** Tables whose writes are logged. */
   keysTable?: string;
   usageTable?: string;
 }
@@ -29,31 +29,37 @@ export interface FaultProxyOptions {
 export interface FaultProxy {
   url: string;
   get faults(): FaultShares;
-  /** Sets all shares, those that are not named to 0. Throws a RangeError if they are no shares of a whole. */
+  /** Sets all shares; those that are not given become 0. Throws a RangeError if one is negative or the sum exceeds 1. */
   set faults(shares: Partial<FaultShares>);
-  /** Calls by what befell them. `unknown`: the database broke off, so that nobody knows what it did; the notes are whole while this is 0. */
+  /**
+   * The number of calls by fault. `unknown`: the database broke the connection, so what it did is unknown; `writes` is complete while this
+   * is 0.
+   */
   seen: Readonly<Record<Fault | 'passed' | 'unknown', number>>;
-  /** Every UpdateItem of requests in flight and PutItem of an event that was done. Those of one limiter stand in the order of their doing. */
-  notes: () => readonly Note[];
-  /** The requests that a limiter took in flight. */
+  /**
+   * Every UpdateItem of requests in flight and every PutItem of an event that the database did. Writes to one limiter are in the order in
+   * which they were done.
+   */
+  writes: () => readonly LoggedWrite[];
+  /** The requests that a limiter admitted. */
   admitted: () => ReadonlySet<string>;
   close: () => Promise<void>;
 }
 
 const HOLD_MS = 4_000;
-/** Of the throttled calls, those that are told ThrottlingException. */
+/** The share of throttled calls that get a ThrottlingException. */
 const ON_DEMAND_SHARE = 0.25;
 const MAX_DATABASE_SOCKETS = 256;
 const MAX_CONNECTIONS = 4_096;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
-/** Stands before a DynamoDB endpoint, passes calls on, and now and then answers in its stead as DynamoDB does on a bad day. */
+/** A proxy in front of a DynamoDB endpoint. It forwards calls, and for a share of them replies with a fault as DynamoDB would. */
 export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOptions): Promise<FaultProxy> => {
   const { random, mayFail = () => true, holdMs = HOLD_MS } = options;
   const database = new URL(databaseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_DATABASE_SOCKETS });
-  const witness = createWitness(options);
-  const inTurn = createTurns();
+  const log = createWriteLog(options);
+  const inOrder = createQueues();
   const seen = { ...noFaults, passed: 0, unknown: 0 };
   let faults = checkShares(options.faults ?? {});
 
@@ -66,7 +72,7 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
     if (fault === 'throttled') return refuse(outgoing, random() < ON_DEMAND_SHARE ? ANSWERS.throttledOnDemand : ANSWERS.throttled);
     if (fault === 'conflicted' || fault === 'failed') return refuse(outgoing, ANSWERS[fault]);
 
-    const answer = await pass(operation, incoming, body);
+    const answer = await forward(operation, incoming, body);
     answer.once('error', () => outgoing.destroy());
     if (outgoing.destroyed) return void answer.resume();
     const deliver = (): void => {
@@ -74,7 +80,7 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
       answer.pipe(outgoing);
     };
     const held = fault === 'slow' ? setTimeout(deliver, holdMs) : undefined;
-    // When the caller has gone, the rest is read nevertheless: that frees the connection to the database.
+    // When the caller has gone, the rest is still read: that frees the connection to the database.
     outgoing.once('close', () => {
       clearTimeout(held);
       answer.resume();
@@ -87,17 +93,17 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
     }
   };
 
-  /** Has the database do it, also when the caller has gone meanwhile: a request that has arrived is done. */
-  const pass = async (operation: string, incoming: IncomingMessage, body: Buffer): Promise<IncomingMessage> => {
+  /** Sends the call to the database, even when the caller has gone meanwhile: a request that has arrived is done. */
+  const forward = async (operation: string, incoming: IncomingMessage, body: Buffer): Promise<IncomingMessage> => {
     try {
-      const will = witness.read(operation, body);
-      const done = async (): Promise<IncomingMessage> => {
+      const writes = log.read(operation, body);
+      const send = async (): Promise<IncomingMessage> => {
         const answer = await ask(database, agent, incoming, body);
-        if (answer.statusCode === 200) witness.note(will);
+        if (answer.statusCode === 200) log.add(writes);
         return answer;
       };
-      const [first] = will;
-      return await (first && first.kind !== 'event' ? inTurn(first.limiterId, done) : done());
+      const [first] = writes;
+      return await (first && first.kind !== 'event' ? inOrder(first.limiterId, send) : send());
     } catch (error) {
       seen.unknown += 1;
       throw error;
@@ -117,8 +123,8 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
       faults = checkShares(shares);
     },
     seen,
-    notes: witness.notes,
-    admitted: () => new Set(witness.notes().flatMap((note) => (note.kind === 'took' ? [note.requestId] : []))),
+    writes: log.writes,
+    admitted: () => new Set(log.writes().flatMap((write) => (write.kind === 'admitted' ? [write.requestId] : []))),
     close: async () => {
       await closeServer(server);
       agent.destroy();
@@ -132,7 +138,7 @@ const checkShares = (given: Partial<FaultShares>): FaultShares => {
   const shares = { ...noFaults, ...given };
   const values = Object.values(shares);
   if (values.some((share) => !(share >= 0)) || values.reduce((sum, share) => sum + share) > 1 + Number.EPSILON * FAULTS.length)
-    throw new RangeError(`Shares of faults are not from 0 to 1 together: ${JSON.stringify(shares)}`);
+    throw new RangeError(`The shares of faults must be at least 0 and at most 1 together: ${JSON.stringify(shares)}`);
   return shares;
 };
 
@@ -150,7 +156,7 @@ interface Answer {
   message: string;
 }
 
-/** DynamoDB's own words. A table by the request throttles by another name than one of provisioned throughput. */
+/** DynamoDB's own messages. An on-demand table throttles with another exception than one with provisioned throughput. */
 const ANSWERS = {
   throttled: {
     status: 400,
@@ -193,17 +199,17 @@ const ask = ({ hostname, port }: URL, agent: Agent, { url, method, headers }: In
     upstream.end(body);
   });
 
-/** Runs what has the same key one after another. DynamoDB does so with writes to one item, but answers may overtake each other. */
-const createTurns = () => {
+/** Runs tasks with the same key one after another. DynamoDB does so with writes to one item, but replies may overtake each other. */
+const createQueues = () => {
   const last = new Map<string, Promise<unknown>>();
   return async <Result>(key: string, task: () => Promise<Result>): Promise<Result> => {
     const before = last.get(key);
-    const turn = before ? before.then(task, task) : task();
-    last.set(key, turn);
+    const result = before ? before.then(task, task) : task();
+    last.set(key, result);
     try {
-      return await turn;
+      return await result;
     } finally {
-      if (last.get(key) === turn) last.delete(key);
+      if (last.get(key) === result) last.delete(key);
     }
   };
 };

@@ -1,27 +1,27 @@
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { startTestRun, type TestRun } from './local-run.ts';
 
-/** The inference hosts, which answer alike. */
+/** The inference hosts, which behave alike. */
 export const HOSTS = ['serverless', 'on-demand'] as const;
 export type HostName = (typeof HOSTS)[number];
 
-/** What is known of a host, for tests of what hosts have in common. */
+/** What differs between the hosts, for tests that run against each of them. */
 export interface HostFacts {
-  /** The functions behind it, as logs and process ids name them. */
+  /** The name of its inference function in logs and process ids. */
   inference: string;
   /** The scope of its keys, and of those for the other host. */
   scope: 'serverless' | 'on_demand';
   otherScope: 'serverless' | 'on_demand';
   otherName: string;
-  /** What it takes by POST. */
+  /** The paths that accept POST. */
   paths: readonly string[];
-  /** What it answers without a key. */
+  /** The paths that need no key. */
   openPaths: readonly string[];
   /** The code of a target that is not in service. */
   notReady: string;
-  /** And of one that is scaled to zero. */
+  /** The code of a target that is scaled to zero. */
   noCopies: string;
-  /** What every request with a key has beside it. */
+  /** The headers that every request with a key must have. */
   headers: Readonly<Record<string, string>>;
 }
 
@@ -56,8 +56,8 @@ const ORGANIZATION = 'org_test';
 export type HostRun = TestRun & { host: HostFacts };
 
 /**
- * A local run as one of its hosts is seen: its URL, and keys that it takes. What is published for all on one host is deployed for the keys'
- * organization on the other, under the same names.
+ * A local run seen through one of its hosts: the URL of the host, and keys for it. The models that are published on the serverless host are
+ * deployed for the keys' organization on the on-demand host, under the same names.
  */
 export const startHostRun = async (name: HostName, ...flags: string[]): Promise<HostRun> => {
   const run = await startTestRun(...flags);

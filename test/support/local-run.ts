@@ -18,14 +18,14 @@ import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import { openLimiters } from './limiters.ts';
-import { watchReplies } from './told.ts';
+import { watchReplies } from './watch-replies.ts';
 
 const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
 
-/** `npm start` as a person runs it, on random ports, in a state folder of its own or a given one, in memory unless `durable`; flags as given. */
+/** Runs `npm start` with these flags, on random ports, in a new state folder, with its database in memory. */
 export const startTestRun = async (...flags: string[]) => startRun({ flags });
 
-/** The same with its database on disk. */
+/** The same with its database on disk, in a new state folder or a given one. */
 export const startDurableRun = async (state?: string, ...flags: string[]) => startRun({ flags, durable: true, ...(state && { state }) });
 
 const startRun = async ({
@@ -55,15 +55,15 @@ const startRun = async ({
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A test's own environment, which is not that of its process.
+      // Jest gives each test file its own copy of process.env, which spawn would not pass on by itself.
       env: { ...process.env },
     },
   );
-  const output = await untilAnnounced(child);
+  const output = await untilReady(child);
   const facts = await readFacts(state);
   if (!facts) {
     child.kill('SIGKILL');
-    throw new Error('npm start has announced itself without writing local.json.');
+    throw new Error('npm start reported that it was ready without writing local.json.');
   }
   const database = openLocalDatabase(facts.dynamodb_endpoint);
   const limiters = openLimiters(database, facts.tables.Keys as string);
@@ -74,7 +74,7 @@ const startRun = async ({
     database.destroy();
     const code = await stop(child);
     rmSync(state, { recursive: true, force: true });
-    if (faults.length > 0) throw new Error(`Replies are not as the OpenAPI document tells: ${JSON.stringify(faults.slice(0, 5), null, 1)}`);
+    if (faults.length > 0) throw new Error(`Replies differ from the OpenAPI document: ${JSON.stringify(faults.slice(0, 5), null, 1)}`);
     return code;
   };
   return {
@@ -86,20 +86,20 @@ const startRun = async ({
     usage,
     models: createModelStore(database, facts.tables.Models as string),
     identity: {
-      /** A user of the identity provider whom the control plane knows nothing of, with a password of their own. */
-      createUser: (email: string, password: string): Promise<void> => createStrayUser(facts, email, password),
+      /** Creates a user in the identity provider alone, so that the control plane has no record of them. */
+      createUser: (email: string, password: string): Promise<void> => createUnrecordedUser(facts, email, password),
     },
     accounts: {
       users: createUserStore(createAccountTable(database, facts.tables.Accounts as string)),
-      /** Makes a limiter count so much as spent. */
+      /** Sets the amount that a limiter has counted as spent. */
       spend: async (limiterId: string, nanos: bigint): Promise<void> => limiters.configure(limiterId, { spent: nanos }),
-      /** Makes an organization count so many keys. */
+      /** Sets the number of keys that an organization has counted. */
       fillKeyCount: async (organization: string, count: number): Promise<void> => {
         const row = { account: organization, record: 'keys', count };
         await database.send(new PutCommand({ TableName: facts.tables.Accounts as string, Item: row }));
       },
     },
-    /** The facts as they stand now: process ids change when a process is restarted. */
+    /** The current facts: process ids change when a process is restarted. */
     facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
     /** A key with these limits, generous where nothing is said, of one limiter item. */
     createKey: async (fields: Partial<TestKey> = {}) =>
@@ -111,7 +111,7 @@ const startRun = async ({
         concurrency: 32,
         ...fields,
       }),
-    /** Every usage event of a key that this test made. */
+    /** Every usage event of a key that this test created. */
     eventsOf: async (keyId: string): Promise<UsageEvent[]> => {
       const events: UsageEvent[] = [];
       const item = await limiters.get(keyId);
@@ -127,9 +127,9 @@ const startRun = async ({
       const response = await fetch(url, { method: settings ? 'PUT' : 'DELETE', ...body });
       if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
     },
-    /** What a function has logged. */
+    /** The log of a function. */
     logOf: (name: string): Promise<string> => readFile(path.join(state, 'logs', `${name}.log`), 'utf8'),
-    /** Ends the run as Ctrl-C does; its exit code. Its state stays. */
+    /** Ends the run as Ctrl-C does and returns its exit code. Its state folder stays. */
     stop: (): Promise<number | null> => {
       database.destroy();
       return stop(child);
@@ -139,7 +139,7 @@ const startRun = async ({
   };
 };
 
-const createStrayUser = async ({ cognito_endpoint, user_pools }: LocalFacts, email: string, password: string): Promise<void> => {
+const createUnrecordedUser = async ({ cognito_endpoint, user_pools }: LocalFacts, email: string, password: string): Promise<void> => {
   const client = createUserPoolClient({
     endpoint: cognito_endpoint as string,
     region: 'us-east-1',
@@ -155,12 +155,12 @@ export type TestRun = Awaited<ReturnType<typeof startTestRun>>;
 
 const START_LIMIT_MS = 30_000;
 
-const untilAnnounced = (child: ChildProcess): Promise<string> =>
+const untilReady = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     let output = '';
     const tooLate = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new Error(`npm start has not announced itself in ${START_LIMIT_MS} ms:\n${output}`));
+      reject(new Error(`npm start was not ready within ${START_LIMIT_MS} ms:\n${output}`));
     }, START_LIMIT_MS);
     const read = (text: Buffer): void => {
       output += text.toString();

@@ -28,7 +28,7 @@ export const actorOf = (role: Role, organization: string | null = null, nowMs: n
 
 export const admin = actorOf('admin');
 
-/** What checks say of every target: that it passes, or that it is not there. */
+/** The report of a check: the one target passes, or does not exist. */
 export const reportOf = (passed: boolean): RegistrationReport => ({
   targets: [
     { endpoint: 'e', component: null, region: null, checks: [{ name: 'exists', passed, detail: passed ? 'It is.' : 'There is none.' }] },
@@ -37,13 +37,13 @@ export const reportOf = (passed: boolean): RegistrationReport => ({
   passed,
 });
 
-/** Models over real tables; what checks find is the test's own to say. */
+/** Model management over real tables. The test decides whether the checks of targets pass. */
 export const manage = (database: TestDatabase) => {
   const accounts = createAccountTable(database.database, database.tables.Accounts as string);
   let passes = true;
-  const asked: string[] = [];
+  const checkedModels: string[] = [];
   const checkModel: CheckModel = async ({ name }) => {
-    asked.push(name);
+    checkedModels.push(name);
     return reportOf(passes);
   };
   const deps: ModelDependencies = {
@@ -53,7 +53,7 @@ export const manage = (database: TestDatabase) => {
     organizations: createOrganizationStore(accounts),
     checkModel,
   };
-  /** As an admin sends it. */
+  /** A registration as an admin sends it. */
   const bodyOf = (fields: object = {}): ModelRegistration =>
     ModelRegistration.parse({
       name: newId('key'),
@@ -66,30 +66,30 @@ export const manage = (database: TestDatabase) => {
     });
   return {
     deps,
-    /** The models whose targets were asked. */
-    asked,
+    /** The names of the models whose targets were checked. */
+    checkedModels,
     bodyOf,
     setPassing: (passing: boolean): void => {
       passes = passing;
     },
     register: (fields: object = {}, actor: Actor = admin) => registerModel(deps, actor, bodyOf(fields)),
-    /** The same, where changes read a model together: each when the other has read it too. */
-    meeting: (): ModelDependencies => {
+    /** The same dependencies for two changes that race: neither goes on before both have read the model. */
+    racing: (): ModelDependencies => {
       let reads = 0;
-      let meet = (): void => undefined;
-      const met = new Promise<void>((resolve) => {
-        meet = resolve;
+      let go = (): void => undefined;
+      const bothRead = new Promise<void>((resolve) => {
+        go = resolve;
       });
       const get: ModelDependencies['models']['get'] = async (pool, name) => {
         const model = await database.models.get(pool, name);
-        if (++reads === 2) meet();
-        await met;
+        if (++reads === 2) go();
+        await bothRead;
         return model;
       };
       return { ...deps, models: { ...deps.models, get } };
     },
     newOrganization: () => createOrganization(deps, admin.origin, { name: 'Acme' }),
-    /** What the log of an organization says of a target, the newest first. */
+    /** The audit log entries of an organization about a target, newest first. */
     log: async (organization: string | null, target: string) => {
       const { data } = await deps.audit.list(organization, { limit: 100 });
       return data.filter(({ target: { id } }) => id === target);

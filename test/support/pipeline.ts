@@ -17,7 +17,7 @@ import { makeCaller, wide } from './callers.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
 
-/** Two models: `m`, plain, and `counted`, with a tokenizer and two targets. */
+/** Publishes two models: `m`, without a tokenizer, and `counted`, with a tokenizer and two targets. */
 const publishModels = async (database: TestDatabase): Promise<void> => {
   const common = {
     status: 'published' as const,
@@ -37,13 +37,13 @@ const publishModels = async (database: TestDatabase): Promise<void> => {
 };
 
 const unexpected = async (): Promise<never> => {
-  throw new Error('No tokenizer was expected to be asked.');
+  throw new Error('The tokenizer was called.');
 };
 
-/** A tokenizer that must not be asked. */
+/** A tokenizer that must not be called. */
 export const noTokenizer: Tokenizer = { fit: unexpected, count: unexpected, tokenize: unexpected, detokenize: unexpected };
 
-/** The pipeline over real tables, for upstreams of a test's own. */
+/** The pipeline over real tables, for upstreams that a test provides. */
 export const startTestPipeline = async () => {
   const database = await startTestDatabase();
   await publishModels(database);
@@ -90,13 +90,13 @@ export const startTestPipeline = async () => {
 
 export type TestPipeline = Awaited<ReturnType<typeof startTestPipeline>>;
 
-/** A streamed reply to its end. */
+/** Reads a streamed reply to its end. */
 export const read = async (reply: Reply<string | Readable>): Promise<string> =>
   Buffer.concat(await (reply.body as Readable).map((chunk) => Buffer.from(chunk as string)).toArray()).toString();
 
 export const text = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
 
-/** How an answer ends: seven tokens of prompt, two of completion. */
+/** The last chunks of a reply: seven prompt tokens, two completion tokens. */
 export const END: UpstreamChunk[] = [
   { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
   { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2 } },
@@ -107,7 +107,7 @@ export const answers: Invoke = async function* () {
   yield END;
 };
 
-/** An upstream that says this much and then nothing more, until it is stopped. */
+/** An upstream that sends these batches and then nothing more until it is aborted. */
 export const silentAfter = (...batches: UpstreamChunk[][]): Invoke =>
   async function* ({ signal }: Invocation) {
     yield* batches;

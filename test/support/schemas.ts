@@ -5,14 +5,14 @@ export type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every object in a document that has such a key. */
+/** Every object in a document that has this key. */
 export const having = (key: string, value: unknown): Json[] => {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap((part) => having(key, part));
   return !Array.isArray(value) && Object.hasOwn(value, key) ? [value as Json, ...inner] : inner;
 };
 
-/** The same with every object closed that names its properties: what the reference does not tell is then a fault. */
+/** The same schema, in which objects with named properties accept no others: an undocumented property is then a fault. */
 const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed);
   if (!isObject(value)) return value;
@@ -23,7 +23,7 @@ const closed = (value: unknown): unknown => {
 
 /**
  * Validates values by the schemas of an OpenAPI document.
- * @param isClosed whether a property that the document does not tell is a fault, but in schemas named in `open`
+ * @param isClosed whether an undocumented property is a fault, except in the schemas named in `open`
  */
 export const schemasOf = (document: Json, { isClosed = false, open = [] }: { isClosed?: boolean; open?: string[] } = {}) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -35,7 +35,7 @@ export const schemasOf = (document: Json, { isClosed = false, open = [] }: { isC
   ajv.addSchema({ $id: 'document', components: { schemas: components } });
   const compiled = new Map<string, ValidateFunction>();
   return {
-    /** What is wrong with a value; nothing when it fits the schema `{ "$ref": "#/components/…" }`, or any other. */
+    /** The faults of a value under a schema, such as `{ "$ref": "#/components/…" }`; empty if it is valid. */
     faults: (schema: Json, value: unknown): string[] => {
       const absolute = JSON.stringify(schema).replaceAll('"#/', '"document#/');
       const validate = compiled.get(absolute) ?? ajv.compile(JSON.parse(absolute) as Json);

@@ -1,4 +1,4 @@
-/** The events of a stream without its `[DONE]`, each with its name, if it has one, and its data; comments are passed over. */
+/** The events of a stream without its `[DONE]`, each with its data and its name, if it has one. Comments are skipped. */
 export const readEvents = (stream: string): { events: { name?: string; data: unknown }[]; isDone: boolean } => {
   const events = stream.split('\n\n').flatMap((event) => {
     const lines = event.split('\n');
@@ -7,6 +7,6 @@ export const readEvents = (stream: string): { events: { name?: string; data: unk
     return data === undefined ? [] : [{ ...(name !== undefined && { name }), data }];
   });
   const isDone = events.at(-1)?.data === '[DONE]';
-  const told = isDone ? events.slice(0, -1) : events;
-  return { events: told.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) })), isDone };
+  const sent = isDone ? events.slice(0, -1) : events;
+  return { events: sent.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) })), isDone };
 };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 
-/** Before all tests: one cloud assembly, which every test that needs the app's tables, functions or hosts reads. */
+/** Runs before all tests: writes one cloud assembly, which tests read for the app's tables, functions and hosts. */
 export default async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-assembly-'));
   await synthesize(path.join(import.meta.dirname, '../..'), folder);

@@ -14,7 +14,7 @@ export const DAY_BEFORE = '2026-11-20';
 export const DAY = '2026-11-21';
 const DAY_START_MS = Date.parse(DAY);
 
-/** Keys of one test, so that its rows are its own; the second has shards. */
+/** The keys of one test, so that tests do not share rows; the second has shards. */
 export interface TestKeys {
   plain: string;
   sharded: string;
@@ -22,7 +22,7 @@ export interface TestKeys {
 export const newKeys = (): TestKeys => ({ plain: newId('key'), sharded: newId('key') });
 export const shardsOfKey = (keys: TestKeys, keyId: string): number => (keyId === keys.sharded ? SHARDS : 1);
 
-/** Everything of an event but its key and request. */
+/** The fields of an event except its key and request. */
 const Facts = fc.record({
   model: fc.constantFrom('small', 'large', 'with#hash', undefined),
   prompt_tokens: fc.nat(100_000),
@@ -33,17 +33,17 @@ const Facts = fc.record({
   error_code: fc.constantFrom('upstream_error', 'no_capacity', undefined),
   time_to_first_token_ms: fc.option(fc.nat(60_000)),
   duration_ms: fc.nat(700_000),
-  // Beyond what a double holds exactly.
+  // Beyond the integers that a double holds exactly.
   cost_nanos: fc.bigInt({ min: 0n, max: 2n ** 60n }),
   is_capped: fc.constantFrom(true as const, undefined),
   is_prepaid: fc.constantFrom(true as const, undefined),
 });
 
-/** An event that is still to be given its keys: two keys, forty minutes around midnight, so two days. */
+/** An event without its key id and request id: of one of two keys, within forty minutes around midnight, so on one of two days. */
 export const Draft = fc.record({ facts: Facts, isSharded: fc.boolean(), arrivedAtMs: fc.nat(2_400_000 - 1), isRatedAgain: fc.boolean() });
 export type Draft = typeof Draft extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The events of these drafts, some of them rated again. */
+/** The events of these drafts; some have a second event that rates the request again. */
 export const eventsOf = (keys: TestKeys, drafts: readonly Draft[]): UsageEvent[] =>
   drafts.flatMap(({ facts, isSharded, arrivedAtMs, isRatedAgain }, i) => {
     const atMs = DAY_START_MS - 1_200_000 + arrivedAtMs;
@@ -72,13 +72,13 @@ export const eventsOf = (keys: TestKeys, drafts: readonly Draft[]): UsageEvent[]
     return isRatedAgain ? [event, again] : [event];
   });
 
-/** Where an event is stored, by what the test knows of it. */
+/** The bucket in which an event is stored. */
 export const bucketOf = (keys: TestKeys, event: UsageEvent): Bucket => ({
   shard: shardId(event.key_id, shardOf(event.request_id, shardsOfKey(keys, event.key_id))),
   startMs: Math.floor(event.admitted_at / BUCKET_MS) * BUCKET_MS,
 });
 
-/** The plain sum of the events, by ten minutes and by day. */
+/** The sums of the events by ten minutes and by day. */
 export const plainSums = (keys: TestKeys, events: readonly UsageEvent[]): Rollup[] => {
   const sums = new Map<string, Rollup>();
   const add = (rollup: Omit<Rollup, 'totals' | 'orgId'>, event: UsageEvent): void => {
@@ -96,7 +96,7 @@ export const plainSums = (keys: TestKeys, events: readonly UsageEvent[]): Rollup
   return [...sums.values()];
 };
 
-/** Rollups in an order of their own, to be compared. */
+/** The rollups in a fixed order, for comparison. */
 export const inOrder = (rollups: readonly Rollup[]): Rollup[] => {
   const name = ({ keyId, day, bucket, model }: Rollup): string => JSON.stringify([keyId, day, bucket?.time, bucket?.shard, model]);
   return [...rollups].sort((a, b) => (name(a) < name(b) ? -1 : 1));

@@ -11,13 +11,13 @@ import { cacheSalt } from '../../../shared/upstream/request-body.ts';
 import { createPost } from './post.ts';
 import { CallersReply, type Reply } from './reply.ts';
 
-/** A container that is measured, and in which words it is asked. */
+/** A container to measure, and the dialect of its requests. */
 export interface Container {
   url: string;
-  /** Where it takes requests; without it, `/invocations` and then `/v1/chat/completions` are tried. */
+  /** The path of its requests; if absent, `/invocations` and then `/v1/chat/completions` are tried. */
   path?: string | undefined;
   dialect: Model['dialect'];
-  /** The names that it knows its models by, '' = its own; one that thinks may be another than the one for everything else. */
+  /** The names of its models, '' for its default. The one that thinks may differ from the one for all other checks. */
   models: { plain: string; thinking: string };
   timeoutMs: number;
 }
@@ -25,7 +25,10 @@ export interface Container {
 /** Properties of a caller's request. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Sends one request of a caller and gives the reply that it would get. Throws the error that it would get, or ContainerGone. */
+/**
+ * Sends one request and returns the reply that a caller of the gateway would get. Throws the error that the caller would get, or
+ * ContainerGone.
+ */
 export type Ask = (body: Body, kind: keyof Container['models']) => Promise<Reply>;
 
 const route = chatCompletions({ structuredOutputs: true });
@@ -40,17 +43,17 @@ const modelOf = (dialect: Model['dialect']): Model =>
     context_length: 8_192,
     max_output_tokens: 4_096,
     default_output_tokens: 64,
-    // The token ids that are asked for are ones that the container has given.
+    // The requested token ids are ones that the container returned.
     tokenizer: { tokenizer: 'none', vocabulary_size: 2 ** 31 },
     targets: [{ endpoint: 'conformance' }],
     prices: [{ version: '1', effective_at: 0, prompt_nanos: 0, completion_nanos: 0 }],
   });
 
-/** Asks a container as the function `inference` does: the same schema, mapper, reader and reply. */
+/** Sends requests to a container as the function `inference` does: with the same schema, mapper, reader and reply. */
 export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
   const model = modelOf(dialect);
   const post = createPost(address);
-  // A salt of an earlier run may still be in the container's cache.
+  // The container's cache may still have the salt of an earlier run.
   const secret = randomBytes(16).toString('hex');
 
   return async (body, kind) => {
@@ -80,7 +83,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
     };
     for await (const part of post(sent)) take(reader.push(part));
     take(reader.end());
-    // Without usage a chunk counts as a token, as it is with most containers.
+    // Without usage, each chunk counts as one token, which is true of most containers.
     const whole = reply.whole(usage ?? { completion_tokens: count });
     return { ...parsed(whole), sent, chunks: count, hasUsage: usage !== undefined };
   };
@@ -89,7 +92,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
 const isAnswer = ({ choices }: UpstreamChunk): boolean =>
   (choices ?? []).some(({ delta }) => delta?.content || delta?.reasoning || delta?.reasoning_content || delta?.tool_calls?.length);
 
-/** A container may put anything into what is passed on whole, such as logprobs. */
+/** Checks a reply against the schema, since parts such as logprobs are passed on as the container sent them. */
 const parsed = (whole: Record<string, unknown>) => {
   const { data, error } = CallersReply.safeParse(whole);
   if (data) return data;

@@ -4,29 +4,29 @@ import type { Facts } from './facts.ts';
 import type { Reply } from './reply.ts';
 import type { Verdict } from './verdict.ts';
 
-/** How the effect of a field is found out: some requests, and what their replies prove. */
+/** How the effect of a field is measured: some requests, and what their replies prove. */
 export interface Check {
   field: ChatField | ChatExtra;
-  /** Which of the field's values or uses, where one check does not say it all. */
+  /** The value or use of the field that is checked, where a field has several checks. */
   variant?: string;
-  /** Of which model it is asked; plain where it is not said. */
+  /** The model to send the requests to; plain if absent. */
   kind?: keyof Container['models'];
-  /** What each request has beside or in place of the properties of BASE. */
+  /** What each request has in addition to BASE or instead of its properties. */
   bodies: (facts: Facts) => readonly Body[];
-  /** Gets a reply for each body, in their order. */
+  /** Receives a reply for each body, in order. */
   judge: (replies: readonly Reply[], facts: Facts) => Verdict;
 }
 
 export const QUESTION = 'Tell me about rivers, in a few sentences.';
 
-/** What every request has: a short answer, always the same one. */
+/** What every request has: it leads to a short answer that is always the same. */
 export const BASE: Body = {
   messages: [{ role: 'user', content: QUESTION }],
   max_tokens: 24,
   temperature: 0,
 };
 
-/** A judge gets as many replies as it has bodies; a reply too few would be a mistake in the table. */
+/** The reply at a position. A missing reply is a mistake in the table of checks, since a judge gets one reply for each body. */
 export const reply = (replies: readonly Reply[], position: number): Reply => {
   const found = replies[position];
   if (!found) throw new Error(`the check has no request ${position}`);

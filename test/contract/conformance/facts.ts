@@ -1,12 +1,12 @@
 import type { Reply } from './reply.ts';
 
-/** What is known of the container before anything else is asked: its likeliest answer to BASE. */
+/** What the checks need to know first: the container's greedy answer to BASE. */
 export interface Facts {
-  /** '' where it did not give one. */
+  /** '' if it returned none. */
   greedy: string;
-  /** A whole word of it, not the first one. */
+  /** A whole word of the answer, not the first one. */
   word: string | undefined;
-  /** Its tokens, and those of the prompt; none where the container does not tell them. */
+  /** The tokens of the answer and of the prompt; empty if the container does not return them. */
   tokenIds: readonly number[];
   promptTokenIds: readonly number[];
 }

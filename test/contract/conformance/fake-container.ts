@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { textFrom } from './run-program.ts';
 
-/** Answers a request whose body has been read. */
+/** Responds to a request whose body has been read. */
 export type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void | Promise<void>;
 
-/** A server that answers as it is told, at a URL of its own. */
+/** Starts a server that responds with `answer`. */
 export const startFakeContainer = async (answer: Answer): Promise<{ url: string; close: () => Promise<void> }> => {
   const server = createServer((request, response) => void textFrom(request).then((body) => answer(response, body, request)));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -20,7 +20,7 @@ export const startFakeContainer = async (answer: Answer): Promise<{ url: string;
   };
 };
 
-/** An answer of `words` words, whatever was asked for. */
+/** Sends an answer of `words` words, whatever the request was. */
 export const say = (response: ServerResponse, words: number): void => {
   const chunk = (choice: object, more: object = {}) =>
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, ...choice }], ...more })}\n\n`);

@@ -18,14 +18,14 @@ export interface Row {
 
 const extras = [...new Set(Object.values(dialects).flatMap((dialect) => dialect.extras))];
 
-/** Every field of the interface in its order, then those beyond it; as many rows each as it has checks, at least one. */
+/** Every field of the interface in its order, then all other fields. Each has one row for each of its checks, at least one. */
 export const rows: readonly Row[] = [...chatFields, ...extras].flatMap((field): Row[] => {
   const own = checks.filter((check) => check.field === field);
   if (own.length === 0) return [{ field, label: field, check: undefined }];
   return own.map((check) => ({ field, label: check.variant ? `${field}: ${check.variant}` : field, check }));
 });
 
-/** How a dialect treats a field, in the words of its table; one beyond the interface may be none of its. */
+/** How a dialect treats a field, as in the dialect's table. A field outside the interface may be unknown to the dialect. */
 export const treatmentOf = (field: Row['field'], dialect: Model['dialect']): { how: string; to?: string } => {
   const { fields, extras: own } = dialects[dialect];
   if (field in fields) return fields[field as ChatField];
@@ -33,8 +33,8 @@ export const treatmentOf = (field: Row['field'], dialect: Model['dialect']): { h
 };
 
 /**
- * Asks a container about rows, all of them if not told which; the verdicts are in their order. Throws ContainerGone.
- * @param onRow is told each row before it is asked about
+ * Measures a container for rows, all rows by default. The verdicts are in the order of the rows. Throws ContainerGone.
+ * @param onRow is called with each row before it is measured
  */
 export const measure = async (
   ask: Ask,
@@ -53,7 +53,7 @@ export const measure = async (
 
 const learn = async (ask: Ask): Promise<Facts> => factsOf(await tryAsk(ask, BASE), await tryAsk(ask, { ...BASE, return_token_ids: true }));
 
-/** A reply, or none where the request fails for a reason that its row will tell. */
+/** A reply, or undefined if the request fails for a reason that its row will report. */
 const tryAsk = async (ask: Ask, body: Body): Promise<Reply | undefined> => {
   try {
     return await ask(body, 'plain');
@@ -77,14 +77,14 @@ const verdictOf = async ({ field, check }: Row, how: string, ask: Ask, facts: Fa
   return { result: 'done by Sluice' };
 };
 
-/** One after the other: requests side by side may change each other's answers. */
+/** Sends requests one after another: parallel requests may change each other's answers. */
 const askAll = async (ask: Ask, bodies: readonly Body[], kind: Parameters<Ask>[1]): Promise<Reply[]> => {
   const answers: Reply[] = [];
   for (const body of bodies) answers.push(await ask({ ...BASE, ...body }, kind));
   return answers;
 };
 
-/** What a failed request says of the field. Throws what is no fault of the container's. */
+/** The verdict about a field from a failed request. Rethrows errors that the container did not cause. */
 const failureVerdict = (error: unknown): Verdict => {
   if (error instanceof RefusedByModel || error instanceof MistranslatedRequest) return refused(error.message);
   if (error instanceof UpstreamFailed) return fails(error.detail.replace(/^ModelError: /, ''));

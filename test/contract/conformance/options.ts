@@ -10,7 +10,7 @@ export const USAGE = `npm run conformance -- [options]
   --container URL   the container to ask (default: our own, started for this, in both dialects)
   --path PATH       where it takes requests (default: /invocations, or else /v1/chat/completions)
   --model NAME      the name that it knows its model by (default: none is sent)
-  --dialect NAME    the words in which it is asked: ${Model.shape.dialect.unwrap().options.join(' or ')} (default vllm)
+  --dialect NAME    the dialect of the requests: ${Model.shape.dialect.unwrap().options.join(' or ')} (default vllm)
   --timeout-ms N    the longest that one request may take (default ${DEFAULT_TIMEOUT_MS})
   --markdown FILE   write the tables to this file too
   --help
@@ -29,7 +29,7 @@ const Flags = z.strictObject({
 });
 export type Flags = z.infer<typeof Flags>;
 
-/** A mistake in the command line: told without a stack trace. */
+/** A mistake in the command line, which is reported without a stack trace. */
 export class UsageError extends Error {}
 
 /**

@@ -6,12 +6,12 @@ import * as z from 'zod';
 const PROGRAM = path.join(import.meta.dirname, '../../../infra/container/main.ts');
 const READY_MS = 30_000;
 
-/** What it calls its two models. */
+/** The names of its two models. */
 export const OWN_MODELS = { plain: 'sluice-tiny', thinking: 'sluice-tiny-thinking' };
 
 const Ready = z.object({ port: z.int() });
 
-/** Starts our own container, as fast as it can be. It ends with this process, or when it is closed. */
+/** Starts our own container without delays between tokens. It ends with this process, or when it is closed. */
 export const startOwnContainer = async (): Promise<{ url: string; close: () => Promise<void> }> => {
   const flags = { port: '0', model: OWN_MODELS.plain, 'reasoning-model': OWN_MODELS.thinking, 'token-delay-ms': '0' };
   const parameters = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);

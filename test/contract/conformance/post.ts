@@ -1,13 +1,13 @@
 import { toUpstreamError, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 
-/** There is no container to ask: nothing more can be found out. */
+/** The container cannot be reached, so no more requests make sense. */
 export class ContainerGone extends Error {}
 
-/** Where containers take chat completions, in the order in which they are tried. */
+/** The paths at which containers accept chat completions, in the order in which they are tried. */
 const PATHS = ['/invocations', '/v1/chat/completions'];
 const NO_SUCH_PATH = new Set([404, 405]);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
-/** A container that has let so many requests run out of time will not answer the others either. */
+/** After this many timeouts, a container is not expected to answer any other request. */
 const MAX_TIMEOUTS = 3;
 
 interface Address {
@@ -17,8 +17,8 @@ interface Address {
 }
 
 /**
- * Posts bodies to a container and gives the bytes of its answers as they come, each within the given time.
- * Throws what the same failure is to a caller of ours (shared/upstream/errors.ts), and ContainerGone.
+ * Posts bodies to a container and yields the bytes of its replies as they arrive, each within the given time.
+ * Throws the error that a caller of the gateway would get (shared/upstream/errors.ts), and ContainerGone.
  */
 export const createPost = ({ url, path, timeoutMs }: Address) => {
   const paths = path === undefined ? PATHS : [path];
@@ -62,7 +62,7 @@ export const createPost = ({ url, path, timeoutMs }: Address) => {
   };
 };
 
-/** What a status other than 200 is to a caller, with the container's own words. */
+/** The error that a caller gets for a status other than 200, with the container's message. */
 const refusal = async (response: Response): Promise<Error> => {
   const { status } = response;
   const thrown = { name: 'ModelError', OriginalMessage: await response.text() };

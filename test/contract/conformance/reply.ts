@@ -25,7 +25,7 @@ const Choice = z
     index,
     content: content ?? '',
     reasoning: reasoning ?? '',
-    /** All that the model wrote: a model that thinks may have had no tokens left for its answer. */
+    /** All that the model wrote, since a model that thinks may have no tokens left for its answer. */
     text: (reasoning ?? '') + (content ?? ''),
     calls: (tool_calls ?? []).map((call) => call.function),
     functionCall: function_call,
@@ -36,7 +36,7 @@ const Choice = z
   }));
 export type Choice = z.output<typeof Choice>;
 
-/** What a judge reads of the reply that our caller would get. */
+/** The parts of a caller's reply that the checks read. */
 export const CallersReply = z
   .object({
     choices: z.tuple([Choice], Choice),
@@ -52,16 +52,16 @@ export const CallersReply = z
     ...choices[0],
     promptTokens: usage.prompt_tokens,
     completionTokens: usage.completion_tokens,
-    /** Of the prompt, found in the cache; null where the container does not say. */
+    /** Prompt tokens that were found in the cache; null if the container does not report them. */
     cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? null,
     promptTokenIds: prompt_token_ids ?? [],
   }));
 
 export type Reply = z.output<typeof CallersReply> & {
-  /** The body that the container was sent. */
+  /** The body that was sent to the container. */
   sent: Readonly<Record<string, unknown>>;
-  /** Chunks of the stream that held something of the answer. */
+  /** The number of chunks that had a part of the answer. */
   chunks: number;
-  /** Whether the container counted; the prompt's tokens are 0 where it did not. */
+  /** Whether the container reported usage; if not, the prompt tokens are 0. */
   hasUsage: boolean;
 };

@@ -2,7 +2,7 @@ import type { Model } from '../../../shared/models/model.ts';
 import { rows } from './measure.ts';
 import { textOf, type Verdict } from './verdict.ts';
 
-/** What was found out about a container in one dialect: a verdict for each row. */
+/** The results for a container in one dialect: a verdict for each row. */
 export interface Findings {
   dialect: Model['dialect'];
   verdicts: readonly Verdict[];
@@ -25,7 +25,7 @@ export const toTerminal = (all: readonly Findings[]): string => {
 
 const shown = (verdict: Verdict | undefined): string => (verdict ? textOf(verdict) : '');
 
-/** How many rows have each result, in the order in which the results first come. */
+/** The number of rows with each result, in the order in which the results first appear. */
 export const summaryOf = ({ dialect, verdicts }: Findings): string => {
   const counts = new Map<string, number>();
   for (const { result } of verdicts) counts.set(result, (counts.get(result) ?? 0) + 1);

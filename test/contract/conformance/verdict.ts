@@ -1,16 +1,16 @@
-/** What was found out about a field. The first three, and what the container refuses, were observed. */
+/** The result for a field. `works`, `accepted`, `fails` and `refused` were observed; the others need no request. */
 export type Verdict =
   | { result: 'works' | 'accepted' | 'done by Sluice' | 'ignored' | '400' | 'not sent' }
   | { result: 'fails' | 'refused'; words: string };
 
 const MAX_WORDS_CHARACTERS = 100;
 
-/** The effect was seen. */
+/** The effect was observed. */
 export const works: Verdict = { result: 'works' };
-/** The container took it; its effect cannot be proven from outside. */
+/** The container accepted the field, but its effect cannot be proven from outside. */
 export const accepted: Verdict = { result: 'accepted' };
 export const fails = (words: string): Verdict => ({ result: 'fails', words: brief(words) });
-/** A 400 of the container's. */
+/** The container returned 400. */
 export const refused = (words: string): Verdict => ({ result: 'refused', words: brief(words) });
 
 const brief = (words: string): string => {
@@ -18,7 +18,7 @@ const brief = (words: string): string => {
   return line.length > MAX_WORDS_CHARACTERS ? `${line.slice(0, MAX_WORDS_CHARACTERS - 1)}…` : line;
 };
 
-/** A verdict as the tables show it. */
+/** The text of a verdict in the tables. */
 export const textOf = (verdict: Verdict): string => {
   switch (verdict.result) {
     case 'fails':

@@ -19,10 +19,10 @@ const serve = async (answer: Answer): Promise<string> => {
   return server.url;
 };
 
-describe('a container that passes over a field', () => {
-  /** Values that ask for what a container does anyway: passing them over is honouring them. */
+describe('a container that ignores a field', () => {
+  /** Values that request the default behavior, so that ignoring them is correct. */
   const DEFAULTS = new Set(['response_format: text', 'tool_choice: auto']);
-  /** What a row becomes where it is in the container's body neither under its own name nor under that of its dialect's table. */
+  /** The names under which a row is sent, where they are neither its own name nor that of the dialect's table. */
   const SENT_AS: Record<string, string[]> = {
     'top_p: 0': ['top_k'],
     reasoning_effort: ['reasoning_effort', 'thinking_token_budget'],
@@ -36,7 +36,7 @@ describe('a container that passes over a field', () => {
   });
   afterAll(() => own.close());
 
-  test.each(sent.map((row) => [row.label, row] as const))('is not said to honour %s', async (label, row) => {
+  test.each(sent.map((row) => [row.label, row] as const))('is not reported to support %s', async (label, row) => {
     const names = SENT_AS[label] ?? SENT_AS[row.field] ?? [treatmentOf(row.field, 'sluice').to ?? row.field];
     const url = await serve(async (response, text) => {
       const body = JSON.parse(text);
@@ -50,14 +50,14 @@ describe('a container that passes over a field', () => {
   });
 });
 
-describe('a container that is broken', () => {
+describe('a broken container', () => {
   const verdictsOf = async (url: string, more: Partial<Container> = {}): Promise<Map<string, string>> => {
     const models = { plain: '', thinking: '' };
     const verdicts = await measure(createAsk({ url, dialect: 'vllm', models, timeoutMs: 5_000, ...more }), 'vllm');
     return new Map(rows.map(({ label }, index) => [label, verdicts[index] ? textOf(verdicts[index]) : '']));
   };
 
-  test('with 500 for everything fails at every field that it was asked about, and at no other', async () => {
+  test('that always returns 500 fails for every field that is sent to it, and for no other', async () => {
     const verdicts = await verdictsOf(await serve((response) => void response.writeHead(500).end('{"error":{"message":"out of memory"}}')));
     expect(verdicts.get('max_tokens')).toBe('fails: HTTP 500: out of memory');
     expect(verdicts.get('user')).toBe('done by Sluice');
@@ -67,12 +67,12 @@ describe('a container that is broken', () => {
     expect(asked).toEqual([]);
   });
 
-  test('that answers something else than a stream fails', async () => {
+  test('that does not answer with a stream fails', async () => {
     const verdicts = await verdictsOf(await serve((response) => void response.end('<html>Welcome</html>')));
     expect(verdicts.get('temperature')).toBe('fails: The stream ended before it was complete: 0 of 1 choices had finished.');
   });
 
-  test('that does not heed max_tokens, n or stop fails there, while it works elsewhere', async () => {
+  test('that ignores max_tokens, n and stop fails for these fields and works for others', async () => {
     const verdicts = await verdictsOf(await serve((response) => say(response, 30)));
     expect(verdicts.get('max_tokens')).toBe('fails: 30 tokens where at most 5 were asked for');
     expect(verdicts.get('max_completion_tokens')).toBe('fails: 30 tokens where at most 5 were asked for');
@@ -84,13 +84,13 @@ describe('a container that is broken', () => {
     expect(verdicts.get('messages')).toBe('works');
   });
 
-  test('that refuses a field is quoted', async () => {
+  test('that rejects a field is quoted', async () => {
     const words = '{"object":"error","message":"top_k is not for this model","code":400}';
     const verdicts = await verdictsOf(await serve((response) => void response.writeHead(400).end(words)));
     expect(verdicts.get('top_k')).toBe('refused by the container: top_k is not for this model');
   });
 
-  test('is asked at /v1/chat/completions where it has no /invocations', async () => {
+  test('without /invocations gets its requests at /v1/chat/completions', async () => {
     const paths = new Set<string | undefined>();
     const url = await serve((response, _, request) => {
       paths.add(request.url);
@@ -101,12 +101,12 @@ describe('a container that is broken', () => {
     expect([...paths]).toEqual(['/invocations', '/v1/chat/completions']);
   });
 
-  test('that says nothing at all is given up soon', async () => {
+  test('that never answers is given up after the timeout', async () => {
     const silent = await serve(() => {});
     await expect(verdictsOf(silent, { timeoutMs: 50 })).rejects.toThrow(ContainerGone);
   });
 
-  test('that is not there is told in one sentence, with exit code 1', async () => {
+  test('that is not running is reported in one sentence, with exit code 1', async () => {
     const url = await serve(() => {});
     await server?.close();
     server = undefined;
@@ -115,14 +115,14 @@ describe('a container that is broken', () => {
     expect(code).toBe(1);
   });
 
-  test('with a failing field is exit code 2', async () => {
+  test('with a failing field causes exit code 2', async () => {
     const { code, output } = await run('--container', await serve((response) => say(response, 30)), '--path', '/any');
     expect(output).toMatch(/^max_tokens +fails: 30 tokens/m);
     expect(code).toBe(2);
   });
 });
 
-test('repeats are the share of words that were said before', () => {
+test('repeats() returns the share of words that occurred before', () => {
   expect(repeats('The river, the river and the sea')).toBeCloseTo(3 / 7);
   expect(repeats('…')).toBe(0);
 });

@@ -32,20 +32,20 @@ const agent = (): Agent =>
     tools: [weather],
   });
 
-describe('the OpenAI Agents SDK over chat', () => {
+describe('the OpenAI Agents SDK with chat completions', () => {
   test('calls a tool and answers with its result', async () => {
     const result = await new Runner().run(agent(), 'Please use get_weather.');
     expect(result.finalOutput).toContain('Rain in Delft.');
   });
 
-  test('goes on with what was said before', async () => {
+  test('continues a conversation', async () => {
     const runner = new Runner();
     const first = await runner.run(agent(), 'Please use get_weather.');
     const second = await runner.run(agent(), [...first.history, { role: 'user', content: 'And what is a lock?' }]);
     expect(second.finalOutput).toMatch(/\w+/);
   });
 
-  test('streams', async () => {
+  test('streams a tool call and the answer', async () => {
     const result = await new Runner().run(agent(), 'Please use get_weather.', { stream: true });
     let text = '';
     for await (const part of result.toTextStream()) text += String(part);

@@ -19,14 +19,14 @@ const weather = tool({
   execute: async ({ place }) => `Rain in ${place}.`,
 });
 
-describe('the Vercel AI SDK over responses', () => {
-  test('generates a text, with its usage', async () => {
+describe('the Vercel AI SDK with the Responses API', () => {
+  test('generates a text and reports its usage', async () => {
     const { text, usage } = await generateText({ model: model(), prompt: 'What is a sluice?', maxOutputTokens: 30 });
     expect(text).toMatch(/\w+ \w+/);
     expect(usage.outputTokens).toBeGreaterThan(0);
   });
 
-  test('streams a text, with its usage', async () => {
+  test('streams a text and reports its usage', async () => {
     const result = streamText({ model: model(), prompt: 'What is a sluice?', maxOutputTokens: 30 });
     let text = '';
     for await (const part of result.textStream) text += part;
@@ -47,7 +47,7 @@ describe('the Vercel AI SDK over responses', () => {
     expect(await result.steps).toHaveLength(2);
   });
 
-  test('goes on with what was said before', async () => {
+  test('continues a conversation', async () => {
     const first = await generateText({ model: model(), prompt: 'What is a lock?', maxOutputTokens: 20 });
     const messages = [
       { role: 'user' as const, content: 'What is a lock?' },
@@ -57,7 +57,7 @@ describe('the Vercel AI SDK over responses', () => {
     expect((await generateText({ model: model(), messages, maxOutputTokens: 20 })).text).toMatch(/\w/);
   });
 
-  test('says what was wrong', async () => {
+  test('reports the error of a rejected request', async () => {
     await expect(generateText({ model: model('nope'), prompt: 'Hi', maxRetries: 0 })).rejects.toMatchObject({ statusCode: 404 });
   });
 });

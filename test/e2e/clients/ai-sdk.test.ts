@@ -22,14 +22,14 @@ const weather = tool({
 });
 
 describe('the Vercel AI SDK', () => {
-  test('generates a text, with its usage', async () => {
+  test('generates a text and reports its usage', async () => {
     const { text, usage, finishReason } = await generateText({ model: model(), prompt: 'What is a sluice?', maxOutputTokens: 30 });
     expect(text).toMatch(/\w+ \w+/);
     expect(usage.outputTokens).toBeGreaterThan(0);
     expect(['stop', 'length']).toContain(finishReason);
   });
 
-  test('streams a text, with its usage', async () => {
+  test('streams a text and reports its usage', async () => {
     const result = streamText({ model: model(), prompt: 'What is a sluice?', maxOutputTokens: 30 });
     let text = '';
     for await (const part of result.textStream) text += part;
@@ -55,7 +55,7 @@ describe('the Vercel AI SDK', () => {
     expect(output).toEqual(expect.any(Object));
   });
 
-  test('tells reasoning apart', async () => {
+  test('separates reasoning from the answer', async () => {
     const { reasoningText, text } = await generateText({
       model: model('sluice-tiny-reasoning'),
       prompt: 'What is a sluice?',
@@ -65,7 +65,7 @@ describe('the Vercel AI SDK', () => {
     expect(text).not.toContain(reasoningText);
   });
 
-  test('says what was wrong', async () => {
+  test('reports the error of a rejected request', async () => {
     await expect(generateText({ model: model('nope'), prompt: 'Hi', maxRetries: 0 })).rejects.toMatchObject({
       statusCode: 404,
       message: expect.stringContaining("'nope'"),

@@ -32,13 +32,13 @@ const weather = tool(async ({ place }: { place: string }) => `Rain in ${place}.`
 const Person = z.object({ name: z.enum(['Ann']), age: z.int().min(3) });
 
 describe('LangChain', () => {
-  test('invokes', async () => {
+  test('invokes a model', async () => {
     const answer = await chat({ temperature: 0 }).invoke('What is a sluice?');
     expect(answer.text).toMatch(/\w+ \w+/);
     expect(answer.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
   });
 
-  test('streams, with usage', async () => {
+  test('streams a text and reports its usage', async () => {
     const usages: unknown[] = [];
     let text = '';
     for await (const chunk of await chat({ streamUsage: true }).stream('What is a sluice?')) {
@@ -49,7 +49,7 @@ describe('LangChain', () => {
     expect(usages).toEqual([expect.objectContaining({ input_tokens: expect.any(Number) })]);
   });
 
-  test('binds tools, and gets the answer after their result', async () => {
+  test('binds tools and answers with their results', async () => {
     const bound = chat({ maxTokens: 100 }).bindTools([weather]);
     const messages = [new HumanMessage('Please use get_weather.')];
     const asked = await bound.invoke(messages);
@@ -60,19 +60,19 @@ describe('LangChain', () => {
     expect(answer.text).toContain('Rain in Delft.');
   });
 
-  test('has structured output by JSON mode', async () => {
+  test('returns structured output in JSON mode', async () => {
     const answer = await chat().withStructuredOutput(z.looseObject({}), { method: 'jsonMode' }).invoke('Describe a lock as JSON.');
     expect(answer).toEqual(expect.any(Object));
   });
 
-  test('has structured output by function calling', async () => {
+  test('returns structured output through function calling', async () => {
     const answer = await chat({ maxTokens: 100 })
       .withStructuredOutput(Person, { method: 'functionCalling', name: 'person' })
       .invoke('Who?');
     expect(answer).toEqual({ name: 'Ann', age: 3 });
   });
 
-  test('is told what to do instead where it asks for a schema', async () => {
+  test('gets an error that says what to use instead of a JSON schema', async () => {
     await expect(chat().withStructuredOutput(Person).invoke('Who?')).rejects.toThrow(/json_object/);
   });
 });

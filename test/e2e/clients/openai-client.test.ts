@@ -27,7 +27,7 @@ describe.each(HOSTS)('the %s host', (name) => {
   const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'What is a sluice?' }], temperature: 0, max_tokens: 40 };
 
   describe('the official OpenAI client', () => {
-    test('creates a completion', async () => {
+    test('creates a chat completion', async () => {
       const { data, response } = await client.chat.completions.create(ask).withResponse();
       expect(data).toMatchObject({
         object: 'chat.completion',
@@ -40,7 +40,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(Math.abs(data.created - Date.now() / 1_000)).toBeLessThan(60);
     });
 
-    test('streams the same text as it gets in one piece, with one id, one role and one finish', async () => {
+    test('streams the same text as without streaming, with one id, one role and one finish reason', async () => {
       const whole = await client.chat.completions.create(ask);
       const stream = await client.chat.completions.create({ ...ask, stream: true });
       const chunks = [];
@@ -53,7 +53,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(chunks.every((chunk) => chunk.usage === undefined)).toBe(true);
     });
 
-    test('gets the usage of a stream iff it asks for it', async () => {
+    test('gets the usage of a stream only when it asks for it', async () => {
       const whole = await client.chat.completions.create(ask);
       const stream = client.chat.completions.stream({ ...ask, stream_options: { include_usage: true } });
       const completion = await stream.finalChatCompletion();
@@ -61,7 +61,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(completion.choices[0]?.message.content).toBe(whole.choices[0]?.message.content);
     });
 
-    test('gets the same answer for the same seed, and stops where it is told', async () => {
+    test('gets the same answer for the same seed, and stops at a stop string', async () => {
       const sampled = { ...ask, temperature: 1, seed: 7 };
       const [one, two] = await Promise.all([client.chat.completions.create(sampled), client.chat.completions.create(sampled)]);
       expect(two.choices[0]?.message.content).toBe(one.choices[0]?.message.content);
@@ -77,7 +77,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(usage?.completion_tokens).toBe(3);
     });
 
-    test('aborts a stream; what was generated is billed all the same', async () => {
+    test('aborts a stream and is billed for what was generated', async () => {
       const { secret, key_id } = await run.createKey();
       await run.control('container', { token_delay_ms: 10 });
       const stream = await clientOf(secret).chat.completions.create({ ...ask, max_tokens: 30, stream: true });
@@ -90,7 +90,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       ]);
     });
 
-    test('runs 50 streams at once, on a key whose limits two limiters share', async () => {
+    test('runs 50 streams at once on a key with two shards', async () => {
       const { secret, key_id } = await run.createKey({ concurrency: 64 });
       const own = clientOf(secret);
       const answers = await Promise.all(
@@ -118,13 +118,13 @@ describe.each(HOSTS)('the %s host', (name) => {
     });
   });
 
-  /** Waits for what a function settles after its caller has gone. */
+  /** Waits until the function has settled a request whose caller has gone. */
   const untilEvents = async (keyId: string, count: number) => {
     await eventually(async () => (await run.eventsOf(keyId)).length >= count, `the key has ${count} events`);
     return run.eventsOf(keyId);
   };
 
-  describe('the error classes of the official client', () => {
+  describe('the official OpenAI client, on errors,', () => {
     const failure = async (call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> => {
       try {
         await call;
@@ -134,7 +134,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       throw new Error('The call succeeded.');
     };
 
-    test('AuthenticationError for no key, a malformed one, an unknown one, a wrong secret; error is a string', async () => {
+    test('throws AuthenticationError for a missing, malformed or unknown key and for a wrong secret; error is a string', async () => {
       const { key_id } = await run.createKey();
       const unknown = newSecret(run.host.scope, newId('key')).secret;
       const wrong = newSecret(run.host.scope, key_id).secret;
@@ -152,20 +152,20 @@ describe.each(HOSTS)('the %s host', (name) => {
       });
     });
 
-    test('PermissionDeniedError for a model that the key may not use', async () => {
+    test('throws PermissionDeniedError for a model that the key may not use', async () => {
       const { secret } = await run.createKey({ models: ['another'] });
       const error = await failure(clientOf(secret).chat.completions.create(ask));
       expect(error).toBeInstanceOf(OpenAI.PermissionDeniedError);
       expect(error).toMatchObject({ code: 'model_not_allowed', param: 'model' });
     });
 
-    test('BadRequestError naming the field', async () => {
+    test('throws BadRequestError that names the field', async () => {
       const error = await failure(client.chat.completions.create({ ...ask, temperature: 3 }));
       expect(error).toBeInstanceOf(OpenAI.BadRequestError);
       expect(error).toMatchObject({ param: 'temperature', type: 'invalid_request_error' });
     });
 
-    test('BadRequestError for a prompt that is too long', async () => {
+    test('throws BadRequestError for a prompt that is too long', async () => {
       const error = await failure(
         client.chat.completions.create({ ...ask, messages: [{ role: 'user', content: 'river '.repeat(9_000) }] }),
       );
@@ -173,13 +173,13 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(error).toMatchObject({ code: 'context_length_exceeded', message: expect.stringContaining('8192') });
     });
 
-    test('NotFoundError for an unknown model', async () => {
+    test('throws NotFoundError for an unknown model', async () => {
       const error = await failure(client.chat.completions.create({ ...ask, model: 'gpt-99' }));
       expect(error).toBeInstanceOf(OpenAI.NotFoundError);
       expect(error).toMatchObject({ code: 'model_not_found', param: 'model' });
     });
 
-    test('RateLimitError with Retry-After and every limit header', async () => {
+    test('throws RateLimitError with Retry-After and every rate limit header', async () => {
       const { secret } = await run.createKey({ requests_per_minute: 1 });
       await clientOf(secret).chat.completions.create({ ...ask, max_tokens: 1 });
       const error = await failure(clientOf(secret).chat.completions.create(ask));
@@ -193,7 +193,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(headers['x-ratelimit-remaining-requests']).toBe('0');
     });
 
-    test('InternalServerError (503) with Retry-After for what the upstream does, which the client retries', async () => {
+    test('throws InternalServerError (503) with Retry-After when the upstream fails, and retries by itself', async () => {
       await run.control('sagemaker', { cuts: 'whole', fault: { kind: 'throttling', times: 1 } });
       const error = await failure(client.chat.completions.create(ask));
       expect(error).toBeInstanceOf(OpenAI.InternalServerError);
@@ -202,7 +202,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       await run.control('sagemaker', { cuts: 'random', fault: null });
     });
 
-    test('a failure in the middle of a stream is an APIError after what was delivered', async () => {
+    test('throws APIError after the delivered chunks when a stream fails midway', async () => {
       const { secret, key_id } = await run.createKey();
       await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
       const stream = await clientOf(secret).chat.completions.create({ ...ask, stream: true });

@@ -19,7 +19,7 @@ afterAll(async () => {
 const Place = z.object({ place: z.enum(['Delft']) });
 const about = { name: 'get_weather', description: 'The weather of a place.' };
 
-describe('LangChain over responses', () => {
+describe('LangChain with the Responses API', () => {
   const weather = langchainTool(async ({ place }: { place: string }) => `Rain in ${place}.`, { ...about, schema: Place });
   const chat = (fields: object = {}): ChatOpenAI =>
     new ChatOpenAI({
@@ -32,13 +32,13 @@ describe('LangChain over responses', () => {
       ...fields,
     });
 
-  test('invokes', async () => {
+  test('invokes a model', async () => {
     const answer = await chat({ temperature: 0 }).invoke('What is a sluice?');
     expect(answer.text).toMatch(/\w+ \w+/);
     expect(answer.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
   });
 
-  test('streams, with usage', async () => {
+  test('streams a text and reports its usage', async () => {
     const usages: unknown[] = [];
     let text = '';
     for await (const chunk of await chat().stream('What is a sluice?')) {
@@ -49,7 +49,7 @@ describe('LangChain over responses', () => {
     expect(usages).toEqual([expect.objectContaining({ input_tokens: expect.any(Number) })]);
   });
 
-  test.each([['sluice-tiny'], ['sluice-tiny-reasoning']])('binds tools to %s, and gets the answer after their result', async (model) => {
+  test.each([['sluice-tiny'], ['sluice-tiny-reasoning']])('binds tools to %s and answers with their results', async (model) => {
     const bound = chat({ model, maxTokens: 400 }).bindTools([weather]);
     const messages = [new HumanMessage('Please use get_weather.')];
     const asked = await bound.invoke(messages);
@@ -60,11 +60,11 @@ describe('LangChain over responses', () => {
     expect(answer.text).toContain('Rain in Delft.');
   });
 
-  test('sees the reasoning as it is, or as a summary, which it streams', async () => {
+  test('gets the reasoning in full or as a streamed summary', async () => {
     const plain = { model: 'sluice-tiny-reasoning', maxTokens: 400 };
     const { additional_kwargs } = await chat(plain).invoke('What is a sluice?');
     expect(additional_kwargs.reasoning).toMatchObject({ content: [{ type: 'reasoning_text', text: expect.stringMatching(/\w/) }] });
-    // It sends `reasoning` of its own accord only to models whose names it knows.
+    // By itself, it sends `reasoning` only to models whose names it knows.
     const summarizing = chat({ ...plain, modelKwargs: { reasoning: { effort: 'low', summary: 'auto' } } });
     let thought = '';
     for await (const { contentBlocks } of await summarizing.stream('What is a sluice?'))
@@ -73,7 +73,7 @@ describe('LangChain over responses', () => {
   });
 });
 
-describe('the OpenAI Agents SDK over responses', () => {
+describe('the OpenAI Agents SDK with the Responses API', () => {
   const weather = tool({ ...about, parameters: Place, execute: async ({ place }) => `Rain in ${place}.` });
   const agent = (model = 'sluice-tiny'): Agent =>
     new Agent({
@@ -84,12 +84,12 @@ describe('the OpenAI Agents SDK over responses', () => {
       tools: [weather],
     });
 
-  test.each([['sluice-tiny'], ['sluice-tiny-reasoning']])('calls a tool of %s and answers with its result', async (model) => {
+  test.each([['sluice-tiny'], ['sluice-tiny-reasoning']])('calls a tool with %s and answers with its result', async (model) => {
     const result = await new Runner().run(agent(model), 'Please use get_weather.');
     expect(result.finalOutput).toContain('Rain in Delft.');
   });
 
-  test('goes on with what was said before, replayed or remembered', async () => {
+  test('continues a conversation from replayed items and from previous_response_id', async () => {
     const runner = new Runner();
     const first = await runner.run(agent(), 'Please use get_weather.');
     const replayed = await runner.run(agent(), [...first.history, { role: 'user', content: 'And what is a lock?' }]);
@@ -98,7 +98,7 @@ describe('the OpenAI Agents SDK over responses', () => {
     expect(remembered.finalOutput).toMatch(/\w+/);
   });
 
-  test('streams', async () => {
+  test('streams a tool call and the answer', async () => {
     const result = await new Runner().run(agent(), 'Please use get_weather.', { stream: true });
     let text = '';
     for await (const part of result.toTextStream()) text += String(part);

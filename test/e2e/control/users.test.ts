@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoredUser } from '../../../functions/control/users/user-store.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { totpOf, wrongTotpOf } from '../../infra/local/cognito/fixtures.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { totpOf, wrongTotpOf } from '../../support/totp.ts';
 
 let run: TestRun;
 let control: Control;

@@ -10,10 +10,10 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import type { Note } from '../../support/fault-witness.ts';
 import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import type { LoggedWrite } from '../../support/write-log.ts';
 
 const KILLS = 300;
 const CALLERS = 14;
@@ -22,10 +22,10 @@ const MAX_MS = 240_000;
 const MINUTE_MS = 60_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 const GRANTED = 1_000_000_000n;
-/** A process that dies before it is up is started again ever later. */
-const GROWN_MS = 300;
+/** How long a process must be up before it is killed: one that dies while it starts is restarted after ever longer delays. */
+const MIN_UPTIME_MS = 300;
 
-/** Of all calls; together about a tenth. The SDK's budget for retries is spent by many more. */
+/** Shares of all calls, together about a tenth. Many more would use up the SDK's retry budget. */
 const FAULTS = { throttled: 0.01, conflicted: 0.02, failed: 0.01, failedAfter: 0.02, lostRequest: 0.015, lostReply: 0.03, slow: 0.000_5 };
 
 let database: TestDatabase;
@@ -64,7 +64,7 @@ interface Caller {
 
 const limits = { scope: 'serverless', requests_per_minute: 24_000, tokens_per_minute: 10_000_000, concurrency: 32 } as const;
 
-/** Every kind of key: plain, of two shards, with budgets, and of an organization that pays in advance. */
+/** Every kind of key: plain, with two shards, with budgets, and of a prepaid organization. */
 const createCallers = async (): Promise<Caller[]> => {
   const { limiters } = database;
   const prepaid = newId('organization');
@@ -114,8 +114,8 @@ const kill = (pid: number): boolean => {
   }
 };
 
-/** Load from many callers at once, while function processes are killed at random; how each reply ended. */
-const storm = async (callers: readonly Caller[]): Promise<{ endings: (number | 'cut')[]; kills: number }> => {
+/** Sends requests from many callers at once while it kills function processes at random. Returns how each reply ended. */
+const runUnderLoad = async (callers: readonly Caller[]): Promise<{ endings: (number | 'cut')[]; kills: number }> => {
   const endings: (number | 'cut')[] = [];
   const until = performance.now() + MAX_MS;
   let kills = 0;
@@ -125,7 +125,7 @@ const storm = async (callers: readonly Caller[]): Promise<{ endings: (number | '
     while (!isOver()) {
       const end = await ending(callers[Math.floor(random() * callers.length)] as Caller, number++);
       endings.push(end);
-      // No process was up: asking again at once would only keep the next one from coming up.
+      // No process was up. An immediate retry would only delay the start of the next one.
       if (end === 503) await delay(50);
     }
   };
@@ -135,7 +135,7 @@ const storm = async (callers: readonly Caller[]): Promise<{ endings: (number | '
       await delay(random() * 400);
       const pids = (await run.facts()).pids.functions.inference ?? [];
       for (const pid of pids) if (!seenAt.has(pid)) seenAt.set(pid, performance.now());
-      const grown = pids.filter((pid) => performance.now() - (seenAt.get(pid) ?? 0) > GROWN_MS);
+      const grown = pids.filter((pid) => performance.now() - (seenAt.get(pid) ?? 0) > MIN_UPTIME_MS);
       const pid = grown[Math.floor(random() * grown.length)];
       if (pid !== undefined && kill(pid)) kills++;
     }
@@ -144,31 +144,31 @@ const storm = async (callers: readonly Caller[]): Promise<{ endings: (number | '
   return { endings, kills };
 };
 
-/** What must have become of each request, by what the database was seen to do and by what is in flight before the sweep. */
+/** The request ids that must have an event, with their keys, by the log of writes and the requests in flight before the sweep. */
 const expectedEvents = (
-  notes: readonly Note[],
+  writes: readonly LoggedWrite[],
   keyLimiters: ReadonlyMap<string, Caller>,
   items: readonly LimiterItem[],
 ): Map<string, string> => {
   const expected = new Map<string, string>();
   const done = new Set<string>();
   const undone = new Set<string>();
-  for (const note of notes) {
-    if (note.kind === 'event') done.add(String(note.item.request_id?.S));
-    else if (note.kind === 'undone') undone.add(note.requestId);
-    else if (keyLimiters.has(note.limiterId)) {
-      if (note.kind === 'took') expected.set(note.requestId, keyIdOf(note.limiterId));
-      // The event comes before its release.
-      else expect(done.has(note.requestId)).toBe(true);
+  for (const write of writes) {
+    if (write.kind === 'event') done.add(String(write.item.request_id?.S));
+    else if (write.kind === 'undone') undone.add(write.requestId);
+    else if (keyLimiters.has(write.limiterId)) {
+      if (write.kind === 'admitted') expected.set(write.requestId, keyIdOf(write.limiterId));
+      // The event is written before the release.
+      else expect(done.has(write.requestId)).toBe(true);
     }
   }
   for (const id of undone) {
     expect(done.has(id)).toBe(false);
     expected.delete(id);
   }
-  const flying = (item: LimiterItem): string[] => Object.keys(item.fl);
-  const organizations = new Set(items.filter(({ id }) => id.startsWith('org_')).flatMap(flying));
-  // Let in by its key alone, and its function died: it never was a request.
+  const inFlight = (item: LimiterItem): string[] => Object.keys(item.fl);
+  const organizations = new Set(items.filter(({ id }) => id.startsWith('org_')).flatMap(inFlight));
+  // Admitted by its key alone before its function crashed: it never became a request.
   for (const item of items.filter(({ id }) => keyLimiters.has(id)))
     for (const [id, entry] of Object.entries(item.fl)) if (entry[4] === 1 && !organizations.has(id) && !done.has(id)) expected.delete(id);
   return expected;
@@ -183,7 +183,7 @@ const eventsOf = async (limiterIds: Iterable<string>): Promise<UsageEvent[]> => 
 };
 
 test(
-  `${KILLS} function processes killed at random under load, over a failing database, leave after the sweep one event for each admitted request and nothing in flight, and every balance is the sum of its events`,
+  `after ${KILLS} function processes are killed under load over a failing database, the sweep leaves one event for each admitted request, nothing in flight, and balances that equal the sum of the events`,
   async () => {
     const callers = await createCallers();
     const keyLimiters = new Map(
@@ -191,30 +191,30 @@ test(
     );
     await run.control('container', { token_delay_ms: 2 });
     proxy.faults = FAULTS;
-    const { endings, kills } = await storm(callers);
+    const { endings, kills } = await runUnderLoad(callers);
     proxy.faults = {};
     expect(kills).toBeGreaterThanOrEqual(KILLS);
     expect(proxy.seen).toMatchObject({ unknown: 0 });
     for (const fault of ['throttled', 'conflicted', 'failed', 'failedAfter', 'lostRequest', 'lostReply'] as const)
       expect(proxy.seen[fault]).toBeGreaterThan(0);
 
-    // A caller got its whole answer, was told, or saw the connection break.
+    // Each caller got its whole reply, an error, or a broken connection.
     expect(endings.filter((end) => ![200, 409, 429, 503, 'cut'].includes(end))).toEqual([]);
     expect(endings.filter((end) => end === 200).length).toBeGreaterThan(200);
     expect(endings.filter((end) => end === 'cut').length).toBeGreaterThan(20);
 
-    // What is still at work in the background, such as a settlement that is tried again, comes to its end.
+    // Wait for work in the background, such as retried settlements, to end.
     const stored = async (): Promise<LimiterItem[]> => {
       const ids = [...keyLimiters.keys(), ...new Set(callers.map(({ organization }) => organization))];
       return (await Promise.all(ids.map((id) => database.limiters.get(id)))).filter((item) => item !== undefined);
     };
     for (let quiet = 0, before = -1; quiet < 3; ) {
       await delay(500);
-      const now = proxy.notes().length;
+      const now = proxy.writes().length;
       quiet = now === before ? quiet + 1 : 0;
       before = now;
     }
-    const expected = expectedEvents(proxy.notes(), keyLimiters, await stored());
+    const expected = expectedEvents(proxy.writes(), keyLimiters, await stored());
     const sweepAt = (nowMs: number) =>
       sweep({
         limiters: database.limiters,

@@ -9,7 +9,7 @@ import { startTestRun, type TestRun } from '../../support/local-run.ts';
 const CALLERS = 1_000;
 const DOLLAR = 1_000_000_000n;
 const MODEL = 'dear';
-/** A place in the queue for eight environments may take longer than the gateway lets a request wait. */
+/** A request may wait in the queue for an environment longer than the gateway allows. */
 const MAX_ATTEMPTS = 5;
 
 let run: TestRun;
@@ -20,10 +20,10 @@ afterAll(async () => {
   await run.close();
 });
 
-test(`${CALLERS} parallel callers over eight environments spend a prepaid credit of $1.00 and not a nano-dollar more, and the ledger balances`, async () => {
+test(`${CALLERS} parallel callers in eight environments spend at most the prepaid credit of $1.00, and the balance is the credit minus the sum of the events`, async () => {
   const demo = (await run.models.list(SERVERLESS_POOL)).get(run.model);
   if (!demo) throw new Error('The demo model is not published.');
-  // About a sixth of a cent a request: some six hundred of them.
+  // A request costs about a sixth of a cent, so the credit pays for about 600 of them.
   const prices = [{ version: 'dear-1', effective_at: 0, prompt_nanos: 60_000_000_000, completion_nanos: 400_000_000_000 }];
   await run.models.put(SERVERLESS_POOL, { ...demo, name: MODEL, prices });
   const organization = newId('organization');

@@ -4,7 +4,7 @@ import { IN_THE_STREAM } from '../../../infra/local/sagemaker/settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
 
-/** As a host calls it. */
+/** Codes that differ between the hosts. */
 const NOT_READY = 'not ready';
 const NO_COPIES = 'no copies';
 
@@ -34,7 +34,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     });
   const chat = (change: Record<string, unknown> = {}): Promise<Response> => post(JSON.stringify({ ...ask, ...change }));
 
-  /** Every error body of ours: interface 2.6, with the request id of the header. */
+  /** Checks that an error body is as in interface 2.6, with the request id of the header. */
   const errorOf = async (response: Response): Promise<{ message: string; type: string; param: string | null; code: string | null }> => {
     const body = (await response.json()) as {
       error: { message: string; type: string; param: string | null; code: string | null };
@@ -48,11 +48,11 @@ describe.each(HOSTS)('the %s host', (name) => {
     return body.error;
   };
 
-  describe('a request that cannot be read is a 400 that says why', () => {
+  describe('returns 400 and says why for', () => {
     test.each([
       ['malformed JSON', '{"model":', /not valid JSON/],
       ['an empty body', null, /empty/],
-      ['JSON that is no object', '[]', /expected object/],
+      ['JSON that is not an object', '[]', /expected object/],
       ['bytes that are not UTF-8', Uint8Array.of(0x7b, 0xff, 0xfe), /UTF-8/],
     ])('%s', async (_, body, message) => {
       const response = await post(body);
@@ -71,27 +71,27 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(response.status).toBe(400);
       expect((await errorOf(response)).param).toBe('messages[0].tool_calls[0].function');
     });
-
-    test('but an absent content type is accepted', async () => {
-      const status = await new Promise((resolve, reject) => {
-        const call = request(
-          `${run.base_url}/v1/chat/completions`,
-          { method: 'POST', headers: { authorization: `Bearer ${secret}`, ...run.host.headers } },
-          (response) => resolve(response.resume().statusCode),
-        );
-        call.once('error', reject).end(JSON.stringify(ask));
-      });
-      expect(status).toBe(200);
-    });
-
-    test('unknown properties are accepted and named in a header', async () => {
-      const response = await chat({ wombat: 1, top_p: 0.5, 'ü\r\n': true, n: null });
-      expect(response.status).toBe(200);
-      expect(response.headers.get('x-sluice-ignored')).toBe('wombat, %C3%BC%0D%0A');
-    });
   });
 
-  test('the answers come in the order 401, 403, 400, 404, 429', async () => {
+  test('accepts a request without a content type', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const call = request(
+        `${run.base_url}/v1/chat/completions`,
+        { method: 'POST', headers: { authorization: `Bearer ${secret}`, ...run.host.headers } },
+        (response) => resolve(response.resume().statusCode),
+      );
+      call.once('error', reject).end(JSON.stringify(ask));
+    });
+    expect(status).toBe(200);
+  });
+
+  test('accepts unknown fields and lists them in x-sluice-ignored', async () => {
+    const response = await chat({ wombat: 1, top_p: 0.5, 'ü\r\n': true, n: null });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-sluice-ignored')).toBe('wombat, %C3%BC%0D%0A');
+  });
+
+  test('checks in the order 401, 403, 400, 404, 429', async () => {
     const status = async (key: string, body: unknown): Promise<number> =>
       (await post(typeof body === 'string' ? body : JSON.stringify(body), { authorization: `Bearer ${key}` })).status;
     const limited = (await run.createKey({ models: ['sluice-tiny', 'gone'], requests_per_minute: 0 })).secret;
@@ -106,14 +106,14 @@ describe.each(HOSTS)('the %s host', (name) => {
     expect(await status(narrow, { ...ask, model: 'another', temperature: 9 })).toBe(400);
   });
 
-  test('a key for the other host is told so, without a read', async () => {
+  test('returns 401 with the name of the right host for a key of the other host', async () => {
     const { secret: elsewhere } = await run.createKey({ scope: run.host.otherScope });
     const response = await post(JSON.stringify(ask), { authorization: `Bearer ${elsewhere}` });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ error: expect.stringContaining(run.host.otherName), code: 'invalid_api_key' });
   });
 
-  test('a body that is too large is a 413 in our body, and one of 4.5 MB is not', async () => {
+  test('returns 413 with our error body for a body that is too large, but accepts one of 4.5 MB', async () => {
     const sized = (bytes: number): Promise<Response> => chat({ messages: [{ role: 'user', content: 'x '.repeat(bytes / 2) }] });
     for (const bytes of [4_750_000, 11_000_000]) {
       const response = await sized(bytes);
@@ -125,13 +125,13 @@ describe.each(HOSTS)('the %s host', (name) => {
     expect(await errorOf(response)).toMatchObject({ code: 'context_length_exceeded' });
   });
 
-  test('messages that nobody could count in time are a 400 that says why', async () => {
+  test('returns 400 and says why for messages that take too long to tokenize', async () => {
     const response = await chat({ messages: [{ role: 'user', content: 'x'.repeat(400_001) }] });
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ param: 'messages', message: expect.stringContaining('cannot be tokenized') });
   });
 
-  describe('whatever the upstream does before its first word is a 503 with a code and Retry-After', () => {
+  describe('when the upstream fails before the first token', () => {
     test.each([
       ['throttling', 'no_capacity'],
       ['service_unavailable', 'no_capacity'],
@@ -142,8 +142,8 @@ describe.each(HOSTS)('the %s host', (name) => {
       ['validation', 'upstream_error'],
       ['refuse', 'upstream_error'],
       ['model_error', 'upstream_error'],
-    ])('%s → %s, streamed or not', async (kind, code) => {
-      // A broken connection is tried once more.
+    ])('%s returns 503 with the code %s and Retry-After, streamed or not', async (kind, code) => {
+      // The gateway retries a broken connection once.
       await run.control('sagemaker', {
         fault: { kind, times: kind === 'refuse' ? 4 : 2, ...(kind === 'model_error' && { original_status: 500 }) },
       });
@@ -153,21 +153,21 @@ describe.each(HOSTS)('the %s host', (name) => {
         expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
         expect(response.headers.get('content-type')).toBe('application/json');
         expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
-        const told = new Map([
+        const codes = new Map([
           [NOT_READY, run.host.notReady],
           [NO_COPIES, run.host.noCopies],
         ]);
-        expect(await errorOf(response)).toMatchObject({ code: told.get(code) ?? code });
+        expect(await errorOf(response)).toMatchObject({ code: codes.get(code) ?? code });
       }
       await run.control('sagemaker');
     });
 
-    test('but a connection that breaks once before any answer is not noticed', async () => {
+    test('a connection that breaks once is retried and the request succeeds', async () => {
       await run.control('sagemaker', { fault: { kind: 'refuse', times: 1 } });
       expect((await chat()).status).toBe(200);
     });
 
-    test('and costs nothing', async () => {
+    test('the request costs nothing', async () => {
       const own = await run.createKey();
       await run.control('sagemaker', { fault: { kind: 'throttling', times: 1 } });
       await post(JSON.stringify(ask), { authorization: `Bearer ${own.secret}` });
@@ -178,10 +178,10 @@ describe.each(HOSTS)('the %s host', (name) => {
     });
   });
 
-  describe('a failure in the middle', () => {
-    // A silent stream has no end to tell of until its deadline, which is another test's.
+  describe('when the upstream fails midway', () => {
+    // A silent stream ends only at its deadline, which another test covers.
     test.each(IN_THE_STREAM.filter((kind) => kind !== 'silence'))(
-      'of a stream (%s) is an error event and then the end, without [DONE]; of a reply in one piece a 503',
+      '(%s) a stream ends with an error event and without [DONE]; without streaming the reply is a 503',
       async (kind) => {
         await run.control('sagemaker', { cuts: 'whole', fault: { kind, after_parts: 4, times: 2 } });
         const streamed = await (await chat({ stream: true })).text();
@@ -197,7 +197,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       },
     );
 
-    test('an error event of the container followed by [DONE] is a failure', async () => {
+    test('an error event of the container followed by [DONE] counts as a failure', async () => {
       await run.control('container', { fault: { kind: 'error_event', after_tokens: 3, times: 1 } });
       const streamed = await (await chat({ stream: true })).text();
       expect(streamed).toContain('"code":"upstream_error"');
@@ -206,7 +206,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     });
   });
 
-  test('an answer whose runtime gives no usage is counted by us and marked so', async () => {
+  test('counts the tokens itself when the runtime sends no usage, and marks the event as estimated', async () => {
     const own = await run.createKey();
     await run.control('container', { omit_usage: true });
     const response = await post(JSON.stringify(ask), { authorization: `Bearer ${own.secret}` });
@@ -218,7 +218,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     ]);
   });
 
-  test('a function that dies gives its callers a 503 in our body, and is there again for the next', async () => {
+  test('returns 503 with our error body when a function crashes, and serves the next request', async () => {
     await run.control('container', { first_token_delay_ms: 20_000 });
     const reply = chat();
     await untilInFlight();
@@ -236,8 +236,8 @@ describe.each(HOSTS)('the %s host', (name) => {
   const untilInFlight = (): Promise<void> =>
     eventually(async () => Object.keys((await run.limiters.get(keyId))?.fl ?? {}).length > 0, 'the request is in flight');
 
-  describe('the light routes', () => {
-    test('answer GET and HEAD without a key', async () => {
+  describe('the routes that need no key', () => {
+    test('answer GET and HEAD', async () => {
       for (const path of run.host.openPaths) {
         const response = await fetch(run.base_url + path);
         expect(response.status).toBe(200);
@@ -253,12 +253,12 @@ describe.each(HOSTS)('the %s host', (name) => {
       });
       expect(await (await fetch(`${run.base_url}/health`)).json()).toEqual({
         status: 'ok',
-        // Who has which deployments is told to nobody without a key.
+        // Without a key, the on-demand host does not reveal who has which deployments.
         models: run.host.scope === 'serverless' ? { 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available' } : {},
       });
     });
 
-    test('tell a wrong method what is allowed, and an unknown path that it is none', async () => {
+    test('return 405 with Allow for a wrong method, and 404 for an unknown path', async () => {
       const wrong = await fetch(`${run.base_url}/v1/chat/completions`);
       expect(wrong.status).toBe(405);
       expect(wrong.headers.get('allow')).toBe('POST, OPTIONS');
@@ -270,14 +270,14 @@ describe.each(HOSTS)('the %s host', (name) => {
         expect((await fetch(run.base_url + path)).status).toBe(404);
     });
 
-    test('take POST with one slash at the end of its path, and know no path with two', async () => {
+    test('accept one trailing slash in a path, but return 404 for two', async () => {
       for (const path of run.host.paths) {
         const statusAt = async (end: string) => (await fetch(`${run.base_url}${path}${end}`, { method: 'POST', body: '{}' })).status;
         expect([path, await statusAt('/'), await statusAt('//')]).toEqual([path, 401, 404]);
       }
     });
 
-    test('let a browser call: a preflight allows the method and the authorization header', async () => {
+    test('allow calls from a browser: a preflight allows the method and the authorization header', async () => {
       const response = await fetch(`${run.base_url}/v1/chat/completions`, {
         method: 'OPTIONS',
         headers: { origin: 'https://example.com', 'access-control-request-method': 'POST' },
@@ -290,7 +290,7 @@ describe.each(HOSTS)('the %s host', (name) => {
     });
   });
 
-  test('the same request id stands in the reply, the log and the usage event', async () => {
+  test('has the same request id in the reply, the log and the usage event', async () => {
     const own = await run.createKey();
     const response = await post(JSON.stringify({ ...ask, user: 'someone', metadata: { team: 'a' } }), {
       authorization: `Bearer ${own.secret}`,

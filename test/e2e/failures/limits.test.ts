@@ -22,7 +22,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       body: JSON.stringify({ model: run.model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 2, temperature: 0, ...body }),
     });
 
-  /** The status of a reply that was read to its end; `cut` when it broke off, as it does when its function dies. */
+  /** The status of a reply that was read to its end, or `cut` when the connection broke, as it does when its function crashes. */
   const ending = async (reply: Promise<Response>): Promise<number | 'cut'> => {
     try {
       const response = await reply;
@@ -46,9 +46,9 @@ describe.each(HOSTS)('the %s host', (name) => {
   };
 
   describe('with eight environments that freeze between invocations', () => {
-    test('200 parallel requests on a key limited to 50 a minute admit exactly 50', async () => {
-      // The window slides with the clock: a storm over the border of a minute is repeated with another key.
-      for (let storm = 0; storm < 3; storm++) {
+    test('admits exactly 50 of 200 parallel requests on a key limited to 50 a minute', async () => {
+      // The window slides with the clock, so a batch that crosses into the next minute is repeated with another key.
+      for (let batch = 0; batch < 3; batch++) {
         const { secret, key_id } = await run.createKey({ requests_per_minute: 50 });
         const minute = Math.floor(Date.now() / MINUTE_MS);
         const statuses = await Promise.all(Array.from({ length: 200 }, () => ending(post(secret))));
@@ -59,10 +59,10 @@ describe.each(HOSTS)('the %s host', (name) => {
         expect((await run.limiters.get(key_id))?.fl).toEqual({});
         return;
       }
-      throw new Error('Every storm crossed the border of a minute.');
+      throw new Error('Every batch crossed into the next minute.');
     });
 
-    test('a limit of 3 concurrent requests lets 3 through and tells the others to come again in a second', async () => {
+    test('admits 3 requests at once on a key limited to 3, and rejects the others with retry-after: 1', async () => {
       const { secret } = await run.createKey({ concurrency: 3 });
       await run.control('container', { token_delay_ms: 20 });
       try {
@@ -76,7 +76,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       }
     });
 
-    test('function processes killed at random under load leave, after the sweep, one event for each admitted request and nothing in flight', async () => {
+    test('has one event for each admitted request and nothing in flight after function processes are killed under load and the sweep ran', async () => {
       const { secret, key_id } = await run.createKey();
       const random = seededRandom(42);
       await run.control('container', { token_delay_ms: 3 });
@@ -86,7 +86,7 @@ describe.each(HOSTS)('the %s host', (name) => {
           const replies = Array.from({ length: 12 }, (_, i) =>
             ending(post(secret, { stream: i % 2 === 0, max_tokens: 12, temperature: 1, seed: i })),
           );
-          // Some replies are over, some on their way, some not begun.
+          // At this point some replies have ended, some are being sent, and some have not begun.
           await Promise.race([replies[Math.floor(random() * replies.length)]]);
           const pids = (await run.facts()).pids.functions[run.host.inference] ?? [];
           for (const pid of pids) if (random() < 0.6) killIfAlive(pid);
@@ -102,7 +102,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(events.length);
       expect(events).toHaveLength(admitted);
       expect((await run.limiters.get(key_id))?.fl).toEqual({});
-      // A caller either got its whole answer, or was told, or saw the connection break: never a quiet half.
+      // Each caller got its whole reply, an error, or a broken connection, and never a truncated reply that looks complete.
       expect(endings.filter((end) => end !== 200 && end !== 503 && end !== 'cut')).toEqual([]);
       expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(
         endings.filter((end) => end === 200).length,

@@ -9,7 +9,7 @@ import { startTestRun, type TestRun } from '../../support/local-run.ts';
 const root = path.join(import.meta.dirname, '../../..');
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
 
-/** The words of a shell command: quotes, line continuations, and variables where the shell replaces them. */
+/** The words of a shell command: resolves quotes, line continuations and variables as the shell does. */
 const wordsOf = (command: string, variables: Record<string, string>): string[] => {
   const filled = (text: string): string => text.replace(/\$(\w+)/g, (_, name: string) => variables[name] ?? '');
   return [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, single, double, bare]) =>
@@ -17,7 +17,7 @@ const wordsOf = (command: string, variables: Record<string, string>): string[] =
   );
 };
 
-/** The curl commands of the page, in their order. */
+/** The curl commands of the page, in order. */
 const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
   block
     .split(/\n(?=curl )/)
@@ -56,7 +56,7 @@ afterAll(async () => {
   await run.close();
 });
 
-test('every example of the API page works as it is pasted, one after the other', async () => {
+test('every example of the API page works as pasted, in the order of the page', async () => {
   expect(commands.length).toBeGreaterThan(12);
   expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(5);
   const known = { ...variables };
@@ -69,7 +69,7 @@ test('every example of the API page works as it is pasted, one after the other',
   }
 });
 
-test('every program of the API page runs as it is saved', async () => {
+test('every program of the API page runs as saved', async () => {
   expect(programs).toHaveLength(1);
   for (const program of programs) {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root, env: variables });
@@ -77,7 +77,7 @@ test('every program of the API page runs as it is saved', async () => {
   }
 });
 
-test('the variables of the on-demand host are set to what is in local.json', () => {
+test('the variables for the on-demand host have the values of local.json', () => {
   const facts = [...page.matchAll(/^export (\w+)=\$\(node -p "require\('\.\/\.sluice\/local\.json'\)\.(\w+)"\)/gm)];
   const local = run as unknown as Record<string, string>;
   expect(Object.fromEntries(facts.map(([, name, fact = '']) => [name, local[fact]]))).toEqual({
@@ -87,7 +87,7 @@ test('the variables of the on-demand host are set to what is in local.json', () 
   });
 });
 
-test('the page has every route of the host', () => {
+test('the page shows every POST route of the host', () => {
   for (const route of ['POST /v1/chat/completions', 'POST /v1/completions', 'POST /v1/responses', 'POST /tokenize', 'POST /detokenize'])
     expect(page).toContain(route);
   for (const route of ['/v1/models', '/v1/models/{model}', '/v1/key', '/health', '/version', '/openapi.json', '/docs'])

@@ -25,7 +25,7 @@ const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(r
 const withKey = (secret: string): RequestInit => ({ headers: { authorization: `Bearer ${secret}` } });
 
 describe('models', () => {
-  test('the OpenAI client lists them and retrieves each by its name, whatever is in it', async () => {
+  test('the OpenAI client lists the models and retrieves each by name, whatever its characters', async () => {
     const names: string[] = [];
     for await (const { id } of client.models.list()) names.push(id);
     expect(names).toEqual(expect.arrayContaining([NAME, 'sluice-tiny', 'soon']));
@@ -33,16 +33,16 @@ describe('models', () => {
     for (const name of names) expect(await client.models.retrieve(name)).toMatchObject({ id: name, object: 'model' });
   });
 
-  test('a name with slashes may be sent as it is', async () => {
+  test('accepts a name with unescaped slashes', async () => {
     const response = await get('/v1/models/acme/llama%203:8b%25');
     expect(await response.json()).toMatchObject({ id: NAME, pricing: { prompt: '0.00000005', completion: '0.000000123456789' } });
   });
 
-  test('what is not published does not exist', async () => {
+  test('returns 404 for a model that is not published', async () => {
     await expect(client.models.retrieve('hidden')).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
   });
 
-  test('are a 304 to who has them', async () => {
+  test('returns 304 when If-None-Match has the current ETag', async () => {
     for (const path of ['/v1/models', '/v1/models/sluice-tiny', '/openapi.json', '/docs']) {
       const first = await get(path);
       const again = await get(path, { headers: { 'if-none-match': first.headers.get('etag') as string } });
@@ -51,15 +51,15 @@ describe('models', () => {
   });
 });
 
-test('health tells which models can be called', async () => {
+test('GET /health lists which models are available', async () => {
   expect(await (await get('/health')).json()).toEqual({
     status: 'ok',
     models: { [NAME]: 'available', 'sluice-tiny': 'available', 'sluice-tiny-reasoning': 'available', soon: 'unavailable' },
   });
 });
 
-describe('a key', () => {
-  test('tells its bearer what is left after a request, and is not itself used by asking', async () => {
+describe('GET /v1/key', () => {
+  test('returns what is left of the limits after a request and does not count against them', async () => {
     const { secret, key_id } = await run.createKey({
       requests_per_minute: 10,
       tokens_per_minute: 100_000,
@@ -85,7 +85,7 @@ describe('a key', () => {
     }
   });
 
-  test('that does not open is a 401 in the words of every route', async () => {
+  test('returns the same 401 for an invalid key as every other route', async () => {
     const response = await get('/v1/key', withKey('sk-nonsense'));
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({
@@ -96,8 +96,8 @@ describe('a key', () => {
   });
 });
 
-describe('the reference', () => {
-  test('is a page whose files are all here, compressed, and kept for ever', async () => {
+describe('GET /docs', () => {
+  test('serves every file of the page, compressed and cached forever', async () => {
     const page = await (await get('/docs')).text();
     const links = [...page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, link]) => `/${link}`);
     expect(links).toHaveLength(2);
@@ -112,13 +112,13 @@ describe('the reference', () => {
     }
   });
 
-  test('sends one who comes with a slash at the end to where its links lead', async () => {
+  test('redirects a trailing slash, so that relative links work', async () => {
     const response = await get('/docs/');
     expect([response.status, response.url]).toEqual([200, `${run.base_url}/docs`]);
   });
 });
 
-describe('methods', () => {
+describe('HTTP methods', () => {
   test.each([
     ['/v1/models', 'GET, HEAD, OPTIONS'],
     ['/v1/models/a/b', 'GET, HEAD, OPTIONS'],
@@ -133,7 +133,7 @@ describe('methods', () => {
     ['/v1/responses', 'POST, OPTIONS'],
     ['/tokenize', 'POST, OPTIONS'],
     ['/detokenize', 'POST, OPTIONS'],
-  ])('%s takes %s, and says so to what it does not take', async (path, allow) => {
+  ])('%s allows %s and returns 405 with Allow for any other method', async (path, allow) => {
     for (const method of ['PUT', 'PATCH', ...(allow.startsWith('GET') ? ['POST'] : ['GET', 'HEAD'])]) {
       const response = await get(path, { method });
       expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, allow]);
@@ -142,7 +142,7 @@ describe('methods', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([204, allow]);
   });
 
-  test('HEAD has the headers of GET and no body', async () => {
+  test('HEAD returns the ETag of GET without a body', async () => {
     for (const path of ['/v1/models', '/v1/models/sluice-tiny', '/openapi.json', '/docs', '/health', '/version']) {
       const [head, whole] = [await get(path, { method: 'HEAD' }), await get(path)];
       expect([path, head.status, await head.text(), head.headers.get('etag')]).toEqual([path, 200, '', whole.headers.get('etag')]);

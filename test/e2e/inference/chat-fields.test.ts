@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const user = (content: string) => ({ role: 'user' as const, content });
 const ask = { model: 'sluice-tiny', messages: [user('What is a sluice?')], max_tokens: 40 };
-/** What the tests below read of a reply. */
+/** The parts of a reply that these tests read. */
 interface Body {
   choices: { message: { content: string | null; reasoning: string | null }; token_ids: number[] }[];
   usage: { prompt_tokens: number; completion_tokens: number };
@@ -25,7 +25,7 @@ interface Body {
   error: { code: string; param: string };
 }
 
-/** A request as it is, for properties that the client's types do not know. */
+/** Sends a request without the client, for properties that the client's types do not have. */
 const post = async (body: object): Promise<{ status: number; headers: Headers; body: Body }> => {
   const response = await fetch(`${run.base_url}/v1/chat/completions`, {
     method: 'POST',
@@ -35,15 +35,15 @@ const post = async (body: object): Promise<{ status: number; headers: Headers; b
   return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
 };
 
-describe('other forms of an answer', () => {
-  test('json_object parses, also when the budget is small', async () => {
+describe('response options of a chat', () => {
+  test('json_object returns valid JSON, even with a small max_tokens', async () => {
     for (const max_tokens of [5, 20, 60]) {
       const { choices } = await client.chat.completions.create({ ...ask, max_tokens, response_format: { type: 'json_object' } });
       expect(JSON.parse(choices[0]?.message.content ?? '')).toEqual(expect.any(Object));
     }
   });
 
-  test('json_schema is refused with what to do instead, as the parse helper gets to see it', async () => {
+  test('json_schema is rejected with what to use instead, as the parse helper reports it', async () => {
     const parsing = client.chat.completions.parse({ ...ask, response_format: zodResponseFormat(z.object({ a: z.string() }), 'a') });
     await expect(parsing).rejects.toThrow(BadRequestError);
     await expect(parsing).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe('other forms of an answer', () => {
     });
   });
 
-  test('log probabilities come with every token', async () => {
+  test('logprobs returns log probabilities for every token', async () => {
     const { choices, usage } = await client.chat.completions.create({
       ...ask,
       max_tokens: 5,
@@ -71,7 +71,7 @@ describe('other forms of an answer', () => {
     }
   });
 
-  test('n gives as many choices, streamed or not', async () => {
+  test('n returns that many choices, streamed or not', async () => {
     const several = { ...ask, n: 3, seed: 1, temperature: 1, max_tokens: 8 };
     const whole = await client.chat.completions.create(several);
     const streamed = await client.chat.completions.stream({ ...several, stream_options: { include_usage: true } }).finalChatCompletion();
@@ -82,14 +82,14 @@ describe('other forms of an answer', () => {
     expect(whole.usage?.completion_tokens).toBeLessThanOrEqual(24);
   });
 
-  test('token ids are the runtime’s, and as many as the usage says', async () => {
+  test('return_token_ids returns the token ids of the runtime, as many as usage reports', async () => {
     const { body } = await post({ return_token_ids: true, max_tokens: 5 });
     expect(body).toMatchObject({ prompt_token_ids: expect.arrayContaining([expect.any(Number)]) });
     const { usage, choices, prompt_token_ids } = body;
     expect([prompt_token_ids.length, choices[0]?.token_ids.length]).toEqual([usage.prompt_tokens, usage.completion_tokens]);
   });
 
-  test('a second model tells its reasoning apart, and may be told not to', async () => {
+  test('a reasoning model separates its reasoning, which the caller can turn off', async () => {
     const model = 'sluice-tiny-reasoning';
     const { body } = await post({ model, max_tokens: 200 });
     expect(body).toMatchObject({ choices: [{ message: { reasoning: expect.stringMatching(/\w/), content: expect.any(String) } }] });
@@ -101,17 +101,17 @@ describe('other forms of an answer', () => {
   });
 });
 
-describe('the window', () => {
+describe('the context window', () => {
   const window = 8_192;
   const long = user('The river runs to the sea. '.repeat(800));
 
-  test('leaves what it can: max_tokens is lowered to it, and nothing of the prompt is lost', async () => {
+  test('lowers max_tokens to the room that is left and keeps the whole prompt', async () => {
     const { choices, usage } = await client.chat.completions.create({ ...ask, messages: [long], max_tokens: 4_096, stop: ['.'] });
     expect(usage?.prompt_tokens).toBeGreaterThan(6_000);
     expect(choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('with an error asked for is a 400 with all three numbers', async () => {
+  test('with context_length_exceeded_behavior error, returns 400 with all three numbers', async () => {
     const { status, body } = await post({ messages: [long], max_tokens: 4_096, context_length_exceeded_behavior: 'error' });
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -119,14 +119,14 @@ describe('the window', () => {
     });
   });
 
-  test('that the prompt alone fills is a 400 under both', async () => {
+  test('returns 400 when the prompt alone exceeds it, with either behavior', async () => {
     for (const context_length_exceeded_behavior of ['truncate', 'error', null]) {
       const { status, body } = await post({ messages: [user('word '.repeat(20_000))], context_length_exceeded_behavior });
       expect([status, body.error.code]).toEqual([400, 'context_length_exceeded']);
     }
   });
 
-  test('of prompt_truncate_len keeps system and last user message, and is held to the token', async () => {
+  test('with prompt_truncate_len, drops older messages but not the system message and the last user message', async () => {
     const messages = [
       { role: 'system', content: 'Be brief.' },
       ...Array.from({ length: 20 }, (_, i) => user(`Message ${i}: ${'mud '.repeat(100)}`)),
@@ -142,7 +142,7 @@ describe('the window', () => {
     });
   });
 
-  test('is measured as the model measures it: a prompt that fits to the token is answered', async () => {
+  test('counts tokens as the model does: a request that fits exactly succeeds, with one more token it fails', async () => {
     const { body } = await post({ messages: [long], max_tokens: 1 });
     const { prompt_tokens } = body.usage;
     const room = window - prompt_tokens;
@@ -152,8 +152,8 @@ describe('the window', () => {
   });
 });
 
-describe('what a caller must not tell a runtime', () => {
-  test('has no effect, and is named', async () => {
+describe('fields that only the gateway may send to a runtime', () => {
+  test('have no effect and are listed in x-sluice-ignored', async () => {
     const plain = { temperature: 0, max_tokens: 20 };
     const smuggled = {
       cache_salt: '',

@@ -27,7 +27,7 @@ const weather = {
 };
 
 describe('tools', () => {
-  test('run as a loop: the call, its result, and an answer that quotes it', async () => {
+  test('work in a loop: the call, its result, and an answer that uses it', async () => {
     const asked: unknown[] = [];
     const runner = client.chat.completions.runTools({
       model: 'sluice-tiny',
@@ -51,7 +51,7 @@ describe('tools', () => {
     expect(asked).toEqual([{ place: 'Delft' }]);
   });
 
-  test('stream: the client puts the call together', async () => {
+  test('stream, and the client assembles the call', async () => {
     const stream = client.chat.completions.stream({
       ...ask,
       messages: [user('get_weather, please')],
@@ -71,7 +71,7 @@ describe('tools', () => {
 
   test.each([
     ['none', 'none' as const, false],
-    ['auto, not named', 'auto' as const, false],
+    ['auto, without naming the tool', 'auto' as const, false],
     ['required', 'required' as const, true],
     ['by name', { type: 'function' as const, function: { name: 'get_weather' } }, true],
   ])('tool_choice %s', async (_, tool_choice, calls) => {
@@ -80,7 +80,7 @@ describe('tools', () => {
     expect(choices[0]?.message.content === null).toBe(calls);
   });
 
-  test('parse into what their schema says', async () => {
+  test('are parsed by the client into the type of their schema', async () => {
     const tool = zodFunction({ name: 'book', parameters: z.object({ nights: z.int().min(2), breakfast: z.boolean() }) });
     const { choices } = await client.chat.completions.parse({ ...ask, messages: [user('book!')], tools: [tool], max_tokens: 100 });
     expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({
@@ -88,7 +88,7 @@ describe('tools', () => {
     });
   });
 
-  test('still work in their deprecated form', async () => {
+  test('work in the deprecated form of functions', async () => {
     const { choices } = await client.chat.completions.create({ ...ask, messages: [user('get_weather')], functions: [weather.function] });
     expect(choices[0]).toMatchObject({
       finish_reason: 'function_call',

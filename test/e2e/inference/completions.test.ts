@@ -18,7 +18,7 @@ afterAll(async () => {
 const ask = { model: 'sluice-tiny', prompt: 'The river runs', max_tokens: 12, temperature: 0 };
 
 describe('the official OpenAI client', () => {
-  test('completes a prompt, streamed as in one piece', async () => {
+  test('completes a prompt with the same text, streamed or not', async () => {
     const whole = await client.completions.create(ask);
     expect(whole).toMatchObject({
       object: 'text_completion',
@@ -37,7 +37,7 @@ describe('the official OpenAI client', () => {
     expect(usage).toEqual(whole.usage);
   });
 
-  test('gives sixteen tokens when no number is named', async () => {
+  test('returns 16 tokens when max_tokens is absent', async () => {
     const { usage } = await client.completions.create({
       model: 'sluice-tiny',
       prompt: 'Rivers',
@@ -61,7 +61,7 @@ describe('the official OpenAI client', () => {
     expect(choices.slice(0, 2).map(({ text }) => text)).toEqual(alone.choices.map(({ text }) => text));
   });
 
-  test('takes token ids in place of text', async () => {
+  test('accepts token ids instead of text', async () => {
     const { choices } = (await client.completions.create({ ...ask, return_token_ids: true } as never)) as unknown as {
       choices: { text: string; prompt_token_ids: number[] }[];
     };
@@ -70,7 +70,7 @@ describe('the official OpenAI client', () => {
     expect((await client.completions.create({ ...ask, prompt: [ids, ids] })).choices).toHaveLength(2);
   });
 
-  test('echoes the prompt, also alone, with log probabilities of both', async () => {
+  test('echoes the prompt, also without a completion, with log probabilities of both', async () => {
     const echoed = await client.completions.create({ ...ask, echo: true, logprobs: 1 });
     expect(echoed.choices[0]?.text).toMatch(/^The river runs/);
     const { tokens, token_logprobs, text_offset, top_logprobs } = echoed.choices[0]?.logprobs ?? {};
@@ -82,7 +82,7 @@ describe('the official OpenAI client', () => {
     expect(alone).toMatchObject({ choices: [{ text: 'The river runs' }], usage: { completion_tokens: 0 } });
   });
 
-  test('is told what is not there, and what does not fit', async () => {
+  test('gets errors for an unsupported field and a prompt that does not fit, and a lowered max_tokens otherwise', async () => {
     await expect(client.completions.create({ ...ask, suffix: 'the end' })).rejects.toMatchObject({ status: 400, param: 'suffix' });
     await expect(client.completions.create({ ...ask, prompt: 'word '.repeat(20_000) })).rejects.toMatchObject({
       status: 400,
@@ -97,7 +97,7 @@ describe('the official OpenAI client', () => {
     expect(long.usage?.prompt_tokens).toBeGreaterThan(6_000);
   });
 
-  test('is billed as every other request', async () => {
+  test('is billed like any other request', async () => {
     const { secret, key_id } = await run.createKey();
     const own = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` });
     const { usage } = await own.completions.create({ ...ask, n: 1 });
@@ -112,7 +112,7 @@ describe('the official OpenAI client', () => {
   });
 });
 
-test('the Vercel AI SDK completes, streamed or not', async () => {
+test('the Vercel AI SDK completes a prompt, streamed or not', async () => {
   const model = createOpenAICompatible({ name: 'sluice', baseURL: `${run.base_url}/v1`, apiKey: run.api_key }).completionModel(
     'sluice-tiny',
   );
@@ -122,7 +122,7 @@ test('the Vercel AI SDK completes, streamed or not', async () => {
   expect(text).toMatch(/\w/);
 });
 
-test('LangChain completes, streamed or not', async () => {
+test('LangChain completes a prompt, streamed or not', async () => {
   const model = new LangChainCompletions({
     model: 'sluice-tiny',
     apiKey: run.api_key,

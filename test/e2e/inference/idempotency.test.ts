@@ -14,7 +14,7 @@ const messages = [{ role: 'user' as const, content: 'Tell me about rivers.' }];
 const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${run.base_url}/v1`, maxRetries: 8 });
 const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } });
 
-test('the official client gets the same chat, completion and response again, in one piece and as a stream, and pays once', async () => {
+test('the official client gets the same chat completion, completion and response again, streamed or not, and pays once', async () => {
   const { secret, key_id } = await run.createKey();
   const client = clientOf(secret);
   const chat = { model: run.model, messages, max_tokens: 20, temperature: 1 };
@@ -40,7 +40,7 @@ test('the official client gets the same chat, completion and response again, in 
   ]);
 });
 
-test('callers who repeat a request while it is under way wait for its result, as the client does by itself, and pay once', async () => {
+test('a client that repeats a request while it is in progress retries until it gets the result, and pays once', async () => {
   const { secret, key_id } = await run.createKey();
   const client = clientOf(secret);
   await run.control('container', { token_delay_ms: 20 });
@@ -57,13 +57,13 @@ test('callers who repeat a request while it is under way wait for its result, as
 test.each([
   ['with a space', 'a b', 400, 'invalid_idempotency_key'],
   ['that is too long', 'x'.repeat(256), 400, 'invalid_idempotency_key'],
-])('an idempotency key %s is a 400 that names the header', async (_, key, status, code) => {
+])('an idempotency key %s returns 400 and names the header', async (_, key, status, code) => {
   const { secret } = await run.createKey();
   const asking = clientOf(secret).chat.completions.create({ model: run.model, messages }, keyed(key));
   await expect(asking).rejects.toMatchObject({ status, code, param: 'Idempotency-Key' });
 });
 
-test('another body under the same key is a 422, and another API key’s idempotency keys are its own', async () => {
+test('another body with the same idempotency key returns 422, and each API key has its own idempotency keys', async () => {
   const { secret } = await run.createKey();
   const client = clientOf(secret);
   const chat = { model: run.model, messages, max_tokens: 3 };

@@ -36,9 +36,9 @@ describe('the header X-User-Id', () => {
   test.each([
     ['missing', {}],
     ['empty', { 'x-user-id': '' }],
-    ['no UUID', { 'x-user-id': 'user-1' }],
-    ['two in one', { 'x-user-id': `${randomUUID()}, ${randomUUID()}` }],
-  ])('that is %s is a 400 that names it', async (_, headers) => {
+    ['not a UUID', { 'x-user-id': 'user-1' }],
+    ['two UUIDs in one value', { 'x-user-id': `${randomUUID()}, ${randomUUID()}` }],
+  ])('returns 400 and names the header when it is %s', async (_, headers) => {
     const { secret } = await keyOf('org_one');
     const response = await post(secret, ask, headers as Record<string, string>);
     expect(response.status).toBe(400);
@@ -49,19 +49,19 @@ describe('the header X-User-Id', () => {
     expect(list.status).toBe(400);
   });
 
-  test('is not what is told first: without a key that opens, the answer is a 401', async () => {
+  test('is checked after the key: an invalid key returns 401', async () => {
     expect((await post(undefined, ask, {})).status).toBe(401);
     expect((await post('sk-nonsense', ask, {})).status).toBe(401);
   });
 
-  test('in any case is on the usage event, in small letters', async () => {
+  test('is stored in the usage event in lower case', async () => {
     const { secret, key_id } = await keyOf('org_one');
     const user = randomUUID();
     expect((await post(secret, ask, { 'x-user-id': user.toUpperCase() })).status).toBe(200);
     expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ user_id: user, org_id: 'org_one', model: 'assistant' })]);
   });
 
-  test('sent twice is a 400: whose request it is must not depend on which one counts', async () => {
+  test('returns 400 when it is sent twice, so that the user of a request is never ambiguous', async () => {
     const { secret } = await keyOf('org_one');
     const status = await new Promise((resolve, reject) => {
       const call = request(
@@ -74,7 +74,7 @@ describe('the header X-User-Id', () => {
     expect(status).toBe(400);
   });
 
-  test('is asked for, and counts, where an answer is given again', async () => {
+  test('is required when a result is replayed, and another value returns 422', async () => {
     const { secret } = await keyOf('org_one');
     const user = randomUUID();
     const again = (headers: Record<string, string>) => post(secret, ask, { 'idempotency-key': 'once', ...headers });
@@ -85,7 +85,7 @@ describe('the header X-User-Id', () => {
     expect((await again({ 'x-user-id': randomUUID() })).status).toBe(422);
   });
 
-  test('is never asked for on the serverless host', async () => {
+  test('is not required on the serverless host', async () => {
     const response = await fetch(`${(await run.facts()).base_url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${run.api_key}`, 'content-type': 'application/json' },
@@ -95,7 +95,7 @@ describe('the header X-User-Id', () => {
   });
 });
 
-test('a key of the other host is a 401 that names the right URL, on both hosts', async () => {
+test('both hosts return 401 with the right URL for a key of the other host', async () => {
   const { base_url, ondemand_url, api_key } = await run.facts();
   const refused = await post(api_key);
   expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([401, expect.stringContaining(base_url)]);
@@ -109,7 +109,7 @@ test('a key of the other host is a 401 that names the right URL, on both hosts',
 });
 
 describe('a deployment', () => {
-  test('that there is not is a 404 that says what was meant, of what the key may use alone', async () => {
+  test('that does not exist returns 404 and suggests only names that the key may use', async () => {
     const { secret } = await keyOf('org_one');
     const near = await errorOf(await post(secret, { ...ask, model: 'asistant' }));
     expect(near).toMatchObject({ code: 'model_not_found', param: 'model', message: expect.stringContaining("Did you mean 'assistant'?") });
@@ -120,7 +120,7 @@ describe('a deployment', () => {
     expect(hidden.message).not.toContain('assistant');
   });
 
-  test('is told of to no key that opens nothing any more, or may not use it any more', async () => {
+  test('is no longer suggested once the key is revoked or may not use it', async () => {
     const { secret, key_id } = await keyOf('org_one', { models: ['assistant', 'second', 'gone'] });
     const miss = async () => (await post(secret, { ...ask, model: 'gone' })).json() as Promise<{ error: { message: string } }>;
     expect((await post(secret)).status).toBe(200);
@@ -131,7 +131,7 @@ describe('a deployment', () => {
     expect((await post(secret, { ...ask, model: 'gone' })).status).toBe(401);
   });
 
-  test('whose endpoint is still made, or whose component has no copies, is not in service either', async () => {
+  test('whose endpoint is being created, or whose component has no copies, returns deployment_not_ready', async () => {
     const { secret } = await keyOf('org_one');
     const creating = await post(secret, { ...ask, model: 'creating' });
     expect([creating.headers.get('retry-after'), (await errorOf(creating)).code]).toEqual(['30', 'deployment_not_ready']);
@@ -141,14 +141,14 @@ describe('a deployment', () => {
     expect((await errorOf(empty)).code).toBe('deployment_not_ready');
   });
 
-  test('that is not in service is a 503 that says when to try again', async () => {
+  test('that is not in service returns 503 with Retry-After', async () => {
     const { secret } = await keyOf('org_one');
     const response = await post(secret, { ...ask, model: 'resting' });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
     expect((await errorOf(response)).code).toBe('deployment_not_ready');
   });
 
-  test('of the same name in two organizations is two: each has its own events, and sees its own alone', async () => {
+  test('with the same name in two organizations is separate: each has its own events and sees only its own models', async () => {
     const [one, two] = [await keyOf('org_one'), await keyOf('org_two')];
     for (const { secret } of [one, two]) expect((await post(secret)).status).toBe(200);
     expect(await run.eventsOf(one.key_id)).toEqual([expect.objectContaining({ org_id: 'org_one' })]);
@@ -160,12 +160,12 @@ describe('a deployment', () => {
     expect(await names(one.secret)).toEqual(['assistant', 'creating', 'second']);
     await expect(client(one.secret).models.retrieve('secret-of-two')).rejects.toMatchObject({ status: 404 });
     expect((await client(one.secret).models.retrieve('assistant')).id).toBe('assistant');
-    // Nothing is told without a key, and shared models are not there.
+    // The list needs a key, and serverless models do not exist on this host.
     expect((await fetch(`${run.base_url}/v1/models`)).status).toBe(401);
     expect((await post(one.secret, { ...ask, model: 'sluice-tiny' })).status).toBe(404);
   });
 
-  test('answers in the words of the Responses API too, stored for the organization', async () => {
+  test('serves the Responses API and stores responses for its organization', async () => {
     const { secret } = await keyOf('org_one');
     const client = new OpenAI({
       apiKey: secret,
@@ -187,7 +187,7 @@ describe('a deployment', () => {
   });
 });
 
-test('what only the serverless host does is not there', async () => {
+test('routes of the serverless host alone return 404', async () => {
   const { secret } = await keyOf('org_one');
   for (const path of ['/v1/completions', '/tokenize', '/detokenize']) {
     const response = await fetch(run.base_url + path, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: '{}' });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type DocumentedReplies, documentedReplies } from '../../support/documented-replies.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 import type { Json } from '../../support/schemas.ts';
-import { type ToldReplies, toldReplies } from '../../support/told-replies.ts';
 
 interface Whole extends Json {
   id: string;
@@ -14,11 +14,11 @@ const RESPONSE = '/v1/responses/{id}';
 const INPUT_ITEMS = '/v1/responses/{id}/input_items';
 
 let run: TestRun;
-let asTold: ToldReplies['asTold'];
-let operationOf: ToldReplies['operationOf'];
+let checkReply: DocumentedReplies['checkReply'];
+let operationOf: DocumentedReplies['operationOf'];
 beforeAll(async () => {
   run = await startTestRun();
-  ({ asTold, operationOf } = await toldReplies(run));
+  ({ checkReply, operationOf } = await documentedReplies(run));
 });
 afterEach(async () => {
   await run.control('container');
@@ -35,16 +35,16 @@ const weather = {
   parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 };
 
-/** A response in one piece. */
+/** Creates a response without streaming. */
 const create = async (change: Json = {}): Promise<Whole> => {
-  const { status, value } = await asTold(RESPONSES, 'post', { body: { ...ask, ...change } });
+  const { status, value } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change } });
   expect(status).toBe(200);
   return value as Whole;
 };
 
-/** The types of the events of a streamed response, each once, and the response in the last. */
+/** Streams a response: the distinct types of its events, and the response of the last event. */
 const stream = async (change: Json = {}): Promise<{ types: Set<unknown>; response: Whole }> => {
-  const { values, value, isDone } = await asTold(RESPONSES, 'post', { body: { ...ask, ...change, stream: true } });
+  const { values, value, isDone } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change, stream: true } });
   expect(isDone).toBe(false);
   expect(values.map(({ sequence_number }) => sequence_number)).toEqual(values.map((_, index) => index));
   return { types: new Set(values.map(({ type }) => type)), response: value.response as Whole };
@@ -54,7 +54,7 @@ const begun = ['response.created', 'response.in_progress', 'response.output_item
 const inParts = ['response.content_part.added', 'response.content_part.done', 'response.output_item.done'];
 const written = ['response.output_text.delta', 'response.output_text.done'];
 
-describe('a response is as the document tells', () => {
+describe('a response matches the OpenAPI document', () => {
   test.each<[string, Json, string[]]>([
     ['a text', { max_output_tokens: 200 }, [...inParts, ...written]],
     ['a text that is cut off', { max_output_tokens: 3 }, [...inParts, ...written, 'response.incomplete']],
@@ -71,12 +71,12 @@ describe('a response is as the document tells', () => {
       [...inParts, ...written, 'response.reasoning_text.delta', 'response.reasoning_text.done'],
     ],
     [
-      'a summary of reasoning',
+      'a reasoning summary',
       { model: 'sluice-tiny-reasoning', max_output_tokens: 300, reasoning: { summary: 'auto' } },
       ['part.added', 'text.delta', 'text.done', 'part.done'].map((end) => `response.reasoning_summary_${end}`),
     ],
-    ['properties without effect', { my_property: 1, tools: [weather, { type: 'web_search' }], text: { verbosity: 'low' } }, written],
-  ])('%s, in one piece and streamed', async (_, change, types) => {
+    ['fields that have no effect', { my_property: 1, tools: [weather, { type: 'web_search' }], text: { verbosity: 'low' } }, written],
+  ])('for %s, streamed or not', async (_, change, types) => {
     const whole = await create(change);
     const streamed = await stream(change);
     expect([...streamed.types]).toEqual(expect.arrayContaining([...begun, ...types]));
@@ -84,7 +84,7 @@ describe('a response is as the document tells', () => {
     expect(streamed.response.output.map(({ type }) => type)).toEqual(whole.output.map(({ type }) => type));
   });
 
-  test('a failure in the middle of a stream', async () => {
+  test('when a stream fails midway', async () => {
     await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
     const { types, response } = await stream({ max_output_tokens: 40 });
     expect([...types]).toEqual(expect.arrayContaining([...begun, 'response.failed']));
@@ -92,7 +92,7 @@ describe('a response is as the document tells', () => {
   });
 });
 
-test('every example of a request is answered', async () => {
+test('every example request succeeds', async () => {
   const { examples } = operationOf(RESPONSES, 'post').requestBody.content['application/json'];
   expect(Object.keys(examples).length).toBeGreaterThan(4);
   const { id, output } = await create({ tools: [weather], tool_choice: 'required', max_output_tokens: 200 });
@@ -107,14 +107,14 @@ test('every example of a request is answered', async () => {
       ...('previous_response_id' in value && { previous_response_id: isResult ? id : plain.id }),
       ...(isResult && { input: (value.input as Json[]).map((item) => ({ ...item, call_id })) }),
     };
-    expect({ name, status: (await asTold(RESPONSES, 'post', { body })).status }).toEqual({ name, status: 200 });
+    expect({ name, status: (await checkReply(RESPONSES, 'post', { body })).status }).toEqual({ name, status: 200 });
   }
 });
 
-describe('what is kept is as the document tells', () => {
-  test('a response is read, continued, listed and deleted', async () => {
+describe('replies about stored responses match the OpenAPI document', () => {
+  test('when a response is retrieved, continued, listed and deleted', async () => {
     const made = await create({ metadata: { a: 'b' } });
-    expect((await asTold(RESPONSE, 'get', { id: made.id })).value).toEqual(made);
+    expect((await checkReply(RESPONSE, 'get', { id: made.id })).value).toEqual(made);
     const referred = (made.output[0] as Json).id;
     const input = [
       { type: 'item_reference', id: referred },
@@ -123,40 +123,43 @@ describe('what is kept is as the document tells', () => {
     const next = await create({ previous_response_id: made.id, input });
     expect(next.previous_response_id).toBe(made.id);
 
-    const { value: list } = await asTold(INPUT_ITEMS, 'get', { id: next.id, query: '?order=asc&limit=1' });
+    const { value: list } = await checkReply(INPUT_ITEMS, 'get', { id: next.id, query: '?order=asc&limit=1' });
     expect(list).toMatchObject({ data: [{ id: referred, role: 'assistant' }], has_more: true });
-    const { value: rest } = await asTold(INPUT_ITEMS, 'get', { id: next.id, query: `?order=asc&after=${list.last_id}` });
+    const { value: rest } = await checkReply(INPUT_ITEMS, 'get', { id: next.id, query: `?order=asc&after=${list.last_id}` });
     expect(rest).toMatchObject({ data: [{ role: 'user', content: [{ type: 'input_text', text: 'And of lakes.' }] }], has_more: false });
 
-    expect((await asTold(RESPONSE, 'delete', { id: made.id })).value).toEqual({ id: made.id, object: 'response', deleted: true });
+    expect((await checkReply(RESPONSE, 'delete', { id: made.id })).value).toEqual({ id: made.id, object: 'response', deleted: true });
     for (const [path, method] of [
       [RESPONSE, 'get'],
       [RESPONSE, 'delete'],
       [INPUT_ITEMS, 'get'],
     ] as const)
-      expect(await asTold(path, method, { id: made.id })).toMatchObject({ status: 404, value: { error: { code: 'response_not_found' } } });
+      expect(await checkReply(path, method, { id: made.id })).toMatchObject({
+        status: 404,
+        value: { error: { code: 'response_not_found' } },
+      });
   });
 
-  test('the pages of a list are asked for in the parameters that are told', () => {
+  test('with the query parameters limit, order and after for a list', () => {
     const inQuery = operationOf(INPUT_ITEMS, 'get').parameters?.filter((parameter) => parameter.in === 'query');
     expect(inQuery?.map(({ name }) => name)).toEqual(['limit', 'order', 'after']);
   });
 
-  test('the items of a conversation with a tool are listed', async () => {
+  test('when the items of a conversation with a tool are listed', async () => {
     const call = { type: 'function_call', call_id: 'a', name: 'get_weather', arguments: '{}' };
     const output = { type: 'function_call_output', call_id: 'a', output: 'Rain.' };
     const { id } = await create({ input: [{ role: 'user', content: 'Hi' }, call, output], tools: [weather] });
-    const { value } = await asTold(INPUT_ITEMS, 'get', { id });
+    const { value } = await checkReply(INPUT_ITEMS, 'get', { id });
     expect(value).toMatchObject({ data: [{ type: 'function_call_output' }, { type: 'function_call' }, { type: 'message' }] });
   });
 });
 
-describe('every refusal is as the document tells', () => {
-  test('of a request for a response', async () => {
+describe('every error matches the OpenAPI document', () => {
+  test('when a request for a response is rejected', async () => {
     const { secret } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const refused = async (change: Json, key?: string): Promise<[number, unknown]> => {
-      const { status, value } = await asTold(RESPONSES, 'post', { body: { ...ask, ...change }, ...(key && { key }) });
+      const { status, value } = await checkReply(RESPONSES, 'post', { body: { ...ask, ...change }, ...(key && { key }) });
       return [status, (value.error as Json).code];
     };
     expect((await refused({ temperature: 5 }))[0]).toBe(400);
@@ -170,9 +173,9 @@ describe('every refusal is as the document tells', () => {
     expect((await refused({}))[0]).toBe(503);
   });
 
-  test('of what is asked of a response that is kept', async () => {
+  test('when a request about a stored response is rejected', async () => {
     const { id } = await create();
-    const statusOf = async (...asked: Parameters<typeof asTold>): Promise<number> => (await asTold(...asked)).status;
+    const statusOf = async (...asked: Parameters<typeof checkReply>): Promise<number> => (await checkReply(...asked)).status;
     expect(await statusOf(RESPONSE, 'get', { id, query: '?stream=true' })).toBe(400);
     expect(await statusOf(INPUT_ITEMS, 'get', { id, query: '?limit=0' })).toBe(400);
     expect(await statusOf(INPUT_ITEMS, 'get', { id, query: '?after=nothing' })).toBe(400);

@@ -28,16 +28,16 @@ afterAll(async () => {
   await run.close();
 });
 
-/** What the document says of a reply; its references to components are followed. */
-const toldOf = (path: string, method: string, status: number): Reply => {
+/** The documented reply; a reference to a component is followed. */
+const documentedReply = (path: string, method: string, status: number): Reply => {
   const paths = document.paths as Record<string, Record<string, { responses: Record<string, Reply> }>>;
   const reply = paths[path]?.[method]?.responses[status];
-  if (!reply) throw new Error(`The document tells no ${status} of ${method} ${path}.`);
+  if (!reply) throw new Error(`The document has no ${status} for ${method} ${path}.`);
   return reply.$ref ? ((document.components as { responses: Record<string, Reply> }).responses[status] as Reply) : reply;
 };
 
-/** Asks, and holds status, headers and body, or each event of a stream, to the document. The values that came. */
-const asTold = async (
+/** Sends a request, checks status, headers and body, or each event of a stream, against the document, and returns the values. */
+const checkReply = async (
   path: string,
   method: 'get' | 'post',
   body?: Json,
@@ -48,16 +48,16 @@ const asTold = async (
     headers: { authorization: `Bearer ${run.api_key}`, 'content-type': 'application/json', ...headers },
     ...(body && { body: JSON.stringify(body) }),
   });
-  const told = toldOf(path, method, response.status);
+  const documented = documentedReply(path, method, response.status);
   const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
   const text = await response.text();
-  const untold = [...response.headers.keys()].filter(
-    (name) => /^x-(ratelimit|sluice|should)|^retry-|^etag$/.test(name) && !told.headers?.[name],
+  const undocumented = [...response.headers.keys()].filter(
+    (name) => /^x-(ratelimit|sluice|should)|^retry-|^etag$/.test(name) && !documented.headers?.[name],
   );
-  expect({ path, status: response.status, untold }).toEqual({ path, status: response.status, untold: [] });
+  expect({ path, status: response.status, undocumented }).toEqual({ path, status: response.status, undocumented: [] });
   if (response.status === 304) return { status: 304, values: [], response };
-  const content = told.content?.[type];
-  expect({ path, type, isTold: content !== undefined }).toEqual({ path, type, isTold: true });
+  const content = documented.content?.[type];
+  expect({ path, type, isDocumented: content !== undefined }).toEqual({ path, type, isDocumented: true });
   const values = type === 'text/event-stream' ? dataOf(text) : type === 'text/html' ? [text] : [JSON.parse(text)];
   for (const value of values) expect({ value, faults: faults((content as Content).schema, value) }).toEqual({ value, faults: [] });
   return { status: response.status, values: values as Json[], response };
@@ -73,11 +73,11 @@ const question = { role: 'user', content: 'Tell me about rivers.' };
 const ask = { model: 'sluice-tiny', messages: [question], max_tokens: 12, temperature: 0 };
 const definition = { name: 'get_weather', parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] } };
 
-test('the served document is valid', async () => {
+test('the served document is a valid OpenAPI document', async () => {
   expect(await new Validator().validate(document)).toEqual({ valid: true });
 });
 
-test('every operation of the document is there, and its path says so', async () => {
+test('every path allows the methods that the document has for it', async () => {
   const paths = Object.entries(document.paths as Record<string, Json>);
   expect(paths.length).toBeGreaterThan(7);
   for (const [path, methods] of paths) {
@@ -91,31 +91,31 @@ test('every operation of the document is there, and its path says so', async () 
   }
 });
 
-describe('chat completions answer as the document tells', () => {
+describe('chat completions match the document', () => {
   test.each<[string, Json]>([
-    ['a question', {}],
+    ['a plain question', {}],
     ['several choices with log probabilities', { n: 2, temperature: 1, logprobs: true, top_logprobs: 2 }],
     ['token ids and measurements', { return_token_ids: true, perf_metrics_in_response: true }],
     ['a tool call', { tools: [{ type: 'function', function: definition }], tool_choice: 'required', max_tokens: 100 }],
     ['a deprecated function call', { functions: [definition], function_call: { name: 'get_weather' }, max_tokens: 100 }],
     ['a JSON object', { response_format: { type: 'json_object' }, max_tokens: 60 }],
     ['a stop string', { stop: ['river'], max_tokens: 60 }],
-    ['properties without effect', { my_property: 1, prediction: 'x' }],
+    ['fields that have no effect', { my_property: 1, prediction: 'x' }],
     ['reasoning', { model: 'sluice-tiny-reasoning', max_tokens: 60 }],
-  ])('%s, in one piece and streamed', async (_, change) => {
+  ])('for %s, streamed or not', async (_, change) => {
     const body = { ...ask, ...change };
-    expect(await asTold('/v1/chat/completions', 'post', body)).toMatchObject({ status: 200 });
-    const { values } = await asTold('/v1/chat/completions', 'post', { ...body, stream: true, stream_options: { include_usage: true } });
+    expect(await checkReply('/v1/chat/completions', 'post', body)).toMatchObject({ status: 200 });
+    const { values } = await checkReply('/v1/chat/completions', 'post', { ...body, stream: true, stream_options: { include_usage: true } });
     expect(values.length).toBeGreaterThan(2);
     expect(values.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
   });
 
-  test('every refusal', async () => {
+  test('when a request is rejected', async () => {
     const { secret } = await run.createKey({ models: ['other'] });
     const { secret: poor } = await run.createKey({ requests_per_minute: 0 });
     const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
     const refused = async (change: Json, options = {}): Promise<number> =>
-      (await asTold('/v1/chat/completions', 'post', { ...ask, ...change }, options)).status;
+      (await checkReply('/v1/chat/completions', 'post', { ...ask, ...change }, options)).status;
     expect(await refused({ temperature: 5 })).toBe(400);
     expect(await refused({}, as('nonsense'))).toBe(401);
     expect(await refused({}, as(secret))).toBe(403);
@@ -125,28 +125,28 @@ describe('chat completions answer as the document tells', () => {
     expect(await refused({})).toBe(503);
   });
 
-  test('an error in the middle of a stream', async () => {
+  test('when a stream fails midway', async () => {
     await run.control('sagemaker', { cuts: 'whole', fault: { kind: 'socket_destroyed', after_parts: 4 } });
-    const { values } = await asTold('/v1/chat/completions', 'post', { ...ask, max_tokens: 40, stream: true });
+    const { values } = await checkReply('/v1/chat/completions', 'post', { ...ask, max_tokens: 40, stream: true });
     expect(values.at(-1)).toMatchObject({ error: { code: expect.stringMatching(/^upstream_/) } });
   });
 });
 
-describe('the light routes answer as the document tells', () => {
+describe('GET routes match the document', () => {
   test.each([['/v1/models'], ['/v1/key'], ['/health'], ['/version'], ['/openapi.json'], ['/docs']])('%s', async (path) => {
-    const { status, response } = await asTold(path, 'get');
+    const { status, response } = await checkReply(path, 'get');
     expect(status).toBe(200);
     const etag = response.headers.get('etag');
-    if (etag) expect((await asTold(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    if (etag) expect((await checkReply(path, 'get', undefined, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
-  test('/v1/models/{model}', async () => {
+  test('/v1/models/{model}, for a known and an unknown model', async () => {
     const path = '/v1/models/{model}';
-    expect((await asTold(path, 'get', undefined, { url: '/v1/models/sluice-tiny' })).status).toBe(200);
-    expect((await asTold(path, 'get', undefined, { url: '/v1/models/no/such%2Fmodel' })).status).toBe(404);
+    expect((await checkReply(path, 'get', undefined, { url: '/v1/models/sluice-tiny' })).status).toBe(200);
+    expect((await checkReply(path, 'get', undefined, { url: '/v1/models/no/such%2Fmodel' })).status).toBe(404);
   });
 
   test('/v1/key without a key', async () => {
-    expect((await asTold('/v1/key', 'get', undefined, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+    expect((await checkReply('/v1/key', 'get', undefined, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
   });
 });

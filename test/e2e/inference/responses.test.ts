@@ -30,8 +30,8 @@ const failure = async (call: Promise<unknown>): Promise<InstanceType<typeof Open
   throw new Error('The call succeeded.');
 };
 
-describe('the official client, with responses', () => {
-  test('creates one, whose usage is billed', async () => {
+describe('the official client with the Responses API', () => {
+  test('creates a response and is billed for its usage', async () => {
     const { secret, key_id } = await run.createKey();
     const made = await clientOf(secret).responses.create(ask);
     expect(made).toMatchObject({ object: 'response', model: 'sluice-tiny', error: null });
@@ -46,7 +46,7 @@ describe('the official client, with responses', () => {
     ]);
   });
 
-  test('streams one, and puts together what it is told whole', async () => {
+  test('streams a response and assembles the same response as its last event has', async () => {
     const stream = client.responses.stream(ask);
     let text = '';
     stream.on('response.output_text.delta', ({ delta }) => {
@@ -57,12 +57,12 @@ describe('the official client, with responses', () => {
     expect(text).toBe((await client.responses.create(ask)).output_text);
   });
 
-  test('is told when an answer is cut off', async () => {
+  test('gets status incomplete when an answer reaches max_output_tokens', async () => {
     const made = await client.responses.create({ ...ask, max_output_tokens: 3 });
     expect(made).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage: { output_tokens: 3 } });
   });
 
-  test('runs a tool loop by previous_response_id', async () => {
+  test('runs a tool loop with previous_response_id', async () => {
     const tools = [weather];
     const stream = client.responses.stream({ ...ask, input: 'Please use get_weather.', max_output_tokens: 200, tools });
     const asked = await stream.finalResponse();
@@ -77,7 +77,7 @@ describe('the official client, with responses', () => {
     expect((await client.responses.create({ ...more, input: replayed })).output_text).toContain('Rain until noon.');
   });
 
-  test('sees the reasoning, as it is or as a summary', async () => {
+  test('gets the reasoning in full or as a summary', async () => {
     const thinking = { ...ask, model: 'sluice-tiny-reasoning', max_output_tokens: 300 };
     const stream = client.responses.stream({ ...thinking, reasoning: { effort: 'low' } });
     const made = await stream.finalResponse();
@@ -91,7 +91,7 @@ describe('the official client, with responses', () => {
     expect(next.output_text).toMatch(/\w/);
   });
 
-  test('reads, lists and deletes what is kept; another organization sees none of it', async () => {
+  test('retrieves, lists and deletes stored responses, which other organizations cannot see', async () => {
     const made = await client.responses.create({ ...ask, metadata: { a: 'b' } });
     const { output_text: _, ...read } = await client.responses.retrieve(made.id);
     expect(read).toMatchObject({ id: made.id, output: made.output, metadata: { a: 'b' }, store: true });
@@ -107,17 +107,17 @@ describe('the official client, with responses', () => {
     expect(await failure(client.responses.retrieve(made.id))).toMatchObject({ status: 404, code: 'response_not_found' });
   });
 
-  test('keeps nothing that is not to be stored', async () => {
+  test('stores nothing when store is false', async () => {
     const made = await client.responses.create({ ...ask, store: false });
     expect(await failure(client.responses.retrieve(made.id))).toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  test('has JSON where it asks for it', async () => {
+  test('gets JSON when it asks for it', async () => {
     const made = await client.responses.create({ ...ask, max_output_tokens: 200, text: { format: { type: 'json_object' } } });
     expect(JSON.parse(made.output_text)).toEqual(expect.any(Object));
   });
 
-  test('has log probabilities where it asks for them', async () => {
+  test('gets log probabilities when it asks for them', async () => {
     const made = await client.responses.create({
       ...ask,
       max_output_tokens: 4,
@@ -127,7 +127,7 @@ describe('the official client, with responses', () => {
     expect(made.output).toMatchObject([{ content: [{ logprobs: [{ top_logprobs: [{}, {}] }, {}, {}, {}] }] }]);
   });
 
-  test('is told what is wrong with a request', async () => {
+  test('gets an error that names the wrong field', async () => {
     expect(await failure(client.responses.create({ ...ask, background: true }))).toMatchObject({ status: 400, param: 'background' });
     const orphan = { type: 'function_call_output' as const, call_id: 'a', output: 'x' };
     expect(await failure(client.responses.create({ ...ask, input: [orphan] }))).toMatchObject({ status: 400, param: 'input[0].call_id' });
@@ -137,13 +137,13 @@ describe('the official client, with responses', () => {
     });
   });
 
-  test('loses older items where it says so', async () => {
+  test('drops older items with truncation auto', async () => {
     const old = { role: 'user' as const, content: 'river '.repeat(9_000) };
     const made = await client.responses.create({ ...ask, input: [old, { role: 'user', content: ask.input }], truncation: 'auto' });
     expect(made.usage?.input_tokens).toBeLessThan(100);
   });
 
-  test('gets a failure in the middle of a stream as response.failed, after what was delivered', async () => {
+  test('gets response.failed after the delivered events when a stream fails midway', async () => {
     const { secret, key_id } = await run.createKey();
     await run.control('container', { fault: { kind: 'destroy', after_tokens: 5, times: 1 } });
     const events = await Array.fromAsync(await clientOf(secret).responses.create({ ...ask, stream: true }));
@@ -152,7 +152,7 @@ describe('the official client, with responses', () => {
   });
 });
 
-test('what codex sends is taken, and what has no effect named', async () => {
+test('accepts the requests of Codex and lists the fields that have no effect', async () => {
   const response = await fetch(`${run.base_url}/v1/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${run.api_key}`, 'content-type': 'application/json' },

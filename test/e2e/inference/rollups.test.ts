@@ -17,7 +17,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** Chats with two models, two of which fail. */
+/** Sends chats to two models; two of the chats fail. */
 const chat = async (secret: string): Promise<void> => {
   const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1`, maxRetries: 0 });
   await run.control('container', { fault: { kind: 'error', status: 500, times: 2 } });
@@ -32,7 +32,7 @@ const chat = async (secret: string): Promise<void> => {
   expect(failed).toHaveLength(2);
 };
 
-test('the totals of a day are the sum of its events soon after they were stored, also when the function is killed meanwhile, and a rebuild finds nothing to do', async () => {
+test('the totals of a day soon equal the sum of its events, even if the function is killed, and a rebuild finds nothing to do', async () => {
   const { secret, key_id } = await run.createKey();
   const from = dayOf(Date.now());
   const rollups = createRollupStore(run.database, run.tables.Usage as string);
@@ -68,7 +68,7 @@ test('the totals of a day are the sum of its events soon after they were stored,
   expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 } });
 });
 
-test('what was not in the totals when the run ended is in them after a restart', async () => {
+test('events that were not counted when the run ended are counted after a restart', async () => {
   await using first = await startDurableRun();
   const { secret, key_id } = await first.createKey();
   const { created } = await new OpenAI({ apiKey: secret, baseURL: `${first.base_url}/v1` }).chat.completions.create({

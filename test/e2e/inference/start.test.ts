@@ -5,7 +5,7 @@ import { startDurableRun, startTestRun } from '../../support/local-run.ts';
 
 const ask = { model: 'sluice-tiny', messages: [{ role: 'user' as const, content: 'Hello' }], max_tokens: 1 };
 
-test('the demo key, its limits and its usage survive a restart; SIGTERM ends everything with 0', async () => {
+test('npm start keeps the demo key, its limits and its usage over a restart, and ends with code 0 on SIGTERM', async () => {
   await using first = await startDurableRun();
   expect(first.output).toContain(first.base_url);
   expect(first.output).toContain(first.api_key);
@@ -19,7 +19,7 @@ test('the demo key, its limits and its usage survive a restart; SIGTERM ends eve
   expect(await second.close()).toBe(0);
 });
 
-test('the curl line that is printed streams as pasted', async () => {
+test('npm start prints a curl command that streams as pasted', async () => {
   await using run = await startTestRun();
   const body = /-d '(.*)'/.exec(run.output)?.[1] as string;
   const url = /curl -N (\S+)/.exec(run.output)?.[1] as string;
@@ -30,7 +30,7 @@ test('the curl line that is printed streams as pasted', async () => {
   expect(events.at(-1)).toBe('data: [DONE]');
 });
 
-test('with --stop-on-disconnect a caller that leaves stops the model and is billed for what was delivered', async () => {
+test('--stop-on-disconnect stops the model when the caller disconnects, and bills what was delivered', async () => {
   await using run = await startTestRun('--stop-on-disconnect');
   await run.control('container', { token_delay_ms: 5 });
   const { secret, key_id } = await run.createKey();
@@ -48,7 +48,7 @@ test('with --stop-on-disconnect a caller that leaves stops the model and is bill
   expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated' })]);
   expect((await run.limiters.get(key_id))?.fl).toEqual({});
 
-  // Before the first word, too.
+  // The same before the first token.
   const container = run.pids.container as number;
   process.kill(container, 'SIGSTOP');
   const leaving = new AbortController();
@@ -58,11 +58,11 @@ test('with --stop-on-disconnect a caller that leaves stops the model and is bill
   await expect(call).rejects.toThrow();
   process.kill(container, 'SIGCONT');
   await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'the second request is settled');
-  // The event comes first, then the release.
+  // The event is written before the release.
   await eventually(async () => Object.keys((await run.limiters.get(key_id))?.fl ?? {}).length === 0, 'nothing is in flight');
 });
 
-test('with --container another OpenAI-compatible server answers, under the published name', async () => {
+test('--container uses another OpenAI-compatible server under the published model name', async () => {
   await using foreign = await startTestRun();
   await using run = await startTestRun('--container', foreign.container_url);
   const { choices, model } = await new OpenAI({ apiKey: run.api_key, baseURL: `${run.base_url}/v1` }).chat.completions.create(ask);
@@ -70,6 +70,6 @@ test('with --container another OpenAI-compatible server answers, under the publi
   expect(choices[0]?.message.content).not.toBe('');
 });
 
-test('with --container and no server there, it says so in one line', async () => {
+test('--container reports in one line that no server is there', async () => {
   await expect(startTestRun('--container', 'http://127.0.0.1:1')).rejects.toThrow('does not list a model');
 });

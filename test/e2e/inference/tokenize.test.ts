@@ -41,21 +41,21 @@ const messages = [
   { role: 'user', content: 'And a weir?' },
 ];
 
-describe('the tokens are those of the model itself', () => {
+describe('/tokenize returns the tokens of the model itself', () => {
   test.each([
-    ['a text', { prompt: 'Tell me about rivers.\n\n  漢字 … 🙂' }],
-    ['no text', { prompt: '' }],
-    ['special tokens that are written out', { prompt: '<|im_start|>user\nHi<|im_end|>' }],
-    ['their strings', { prompt: 'A river é<|endoftext|>', return_token_strs: true }],
-    ['messages', { messages }],
-    ['messages to which nothing is answered yet', { messages, add_generation_prompt: false }],
-    ['messages with tools', { messages, tools }],
+    ['for a text', { prompt: 'Tell me about rivers.\n\n  漢字 … 🙂' }],
+    ['for an empty text', { prompt: '' }],
+    ['for special tokens in the text', { prompt: '<|im_start|>user\nHi<|im_end|>' }],
+    ['with token strings', { prompt: 'A river é<|endoftext|>', return_token_strs: true }],
+    ['for messages', { messages }],
+    ['for messages without a generation prompt', { messages, add_generation_prompt: false }],
+    ['for messages with tools', { messages, tools }],
   ])('%s', async (_, body) => {
     const own = await read<Tokens>(post('/tokenize', body, run.container_url, ''));
     expect(await read<Tokens>(post('/tokenize', body))).toEqual(own);
   });
 
-  test('messages have as many as a chat is billed for', async () => {
+  test('for messages, as many as a chat is billed for', async () => {
     const { count, tokens, max_model_len } = await read<Tokens>(post('/tokenize', { messages, tools }));
     const chat = post('/v1/chat/completions', { messages, tools, max_tokens: 1 });
     expect((await read<{ usage: { prompt_tokens: number } }>(chat)).usage.prompt_tokens).toBe(count);
@@ -64,7 +64,7 @@ describe('the tokens are those of the model itself', () => {
   });
 });
 
-test('tokens become the text that they were made of, 100 kB of it too', async () => {
+test('/detokenize returns the original text, even of 100 kB', async () => {
   const lines = 'Tell me about rivers, 漢字 and 🙂 <|im_end|>\n\ttwice.  ';
   for (const text of ['', '\uFEFFx', lines, lines.repeat(1_700)]) {
     const { tokens } = await read<Tokens>(post('/tokenize', { prompt: text }));
@@ -72,7 +72,7 @@ test('tokens become the text that they were made of, 100 kB of it too', async ()
   }
 });
 
-test('each of them is one event without cost and leaves nothing reserved', async () => {
+test('each request has one usage event without cost and leaves nothing reserved', async () => {
   const { secret: own, key_id } = await run.createKey({ tokens_per_minute: 20, concurrency: 1 });
   for (let i = 0; i < 5; i++) {
     expect((await post('/tokenize', { prompt: 'a'.repeat(60) }, run.base_url, own)).status).toBe(200);
@@ -84,8 +84,8 @@ test('each of them is one event without cost and leaves nothing reserved', async
   expect((await run.limiters.get(key_id))?.fl).toEqual({});
 });
 
-describe('what is wrong is told as on every route', () => {
-  test.each(['/tokenize', '/detokenize'])('%s without a key is a 401 whose error is a string', async (path) => {
+describe('/tokenize and /detokenize report errors as every route does', () => {
+  test.each(['/tokenize', '/detokenize'])('%s returns 401 with a string error without a key', async (path) => {
     const response = await post(path, { prompt: 'a', tokens: [1] }, run.base_url, '');
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ error: expect.any(String), request_id: response.headers.get('x-request-id') });
@@ -96,21 +96,21 @@ describe('what is wrong is told as on every route', () => {
     ['/tokenize', {}, 'prompt'],
     ['/detokenize', { tokens: [1, 1_000_000] }, 'tokens[1]'],
     ['/detokenize', { tokens: [1, -1] }, 'tokens[1]'],
-  ])('%s %j is a 400 that names the property', async (path, body, param) => {
+  ])('%s %j returns 400 and names the field', async (path, body, param) => {
     const response = await post(path, body);
     expect(response.status).toBe(400);
     expect(response.headers.get('x-ratelimit-limit-requests')).toBe('24000');
     expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
   });
 
-  test('unknown properties are named in a header', async () => {
+  test('unknown fields are listed in x-sluice-ignored', async () => {
     const response = await post('/tokenize', { prompt: 'a', wombat: 1 });
     expect(response.headers.get('x-sluice-ignored')).toBe('wombat');
     expect(response.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/);
   });
 });
 
-test('a refused request leaves no event', async () => {
+test('a rejected request leaves no usage event', async () => {
   const before = (await run.eventsOf(keyId)).length;
   await post('/tokenize', {});
   expect((await run.eventsOf(keyId)).length).toBe(before);

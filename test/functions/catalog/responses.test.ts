@@ -6,10 +6,10 @@ import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore } from '../../../shared/responses/response-store.ts';
+import { eventOf } from '../../support/api-event.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { eventOf } from './fixtures.ts';
 
 let database: TestDatabase;
 let deps: ResponsesDependencies;

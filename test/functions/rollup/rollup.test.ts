@@ -9,7 +9,7 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore, type Rollup } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { Crash, overBadLine } from '../../support/faulty-database.ts';
+import { Crash, unreliable } from '../../support/unreliable-database.ts';
 import {
   bucketOf,
   DAY,
@@ -49,7 +49,7 @@ const inSmallPages = (line: Database): Database => {
 const consumer = (random: () => number, dies: boolean): Rollups => {
   let callsLeft = dies ? Math.floor(random() * 24) : Number.POSITIVE_INFINITY;
   const faults = { random, lostRequests: 0.02, lostReplies: 0.02, crash: () => callsLeft-- <= 0 };
-  return depsOf(inSmallPages(overBadLine(database.database, faults)));
+  return depsOf(inSmallPages(unreliable(database.database, faults)));
 };
 
 /** A consumer that stands still before its first write until the gate is opened, with what it has read by then. */
@@ -146,7 +146,7 @@ describe('rollups', () => {
       if (command === 'PutCommand' && when === 'after') putsLeft--;
       return putsLeft <= 0;
     };
-    const dying = depsOf(overBadLine(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
+    const dying = depsOf(unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
     await expect(consume(dying, keys, events)).rejects.toMatchObject({ errors: expect.arrayContaining([expect.any(Crash)]) });
     const isDay = ({ bucket }: Rollup): boolean => bucket === undefined;
     expect((await storedRollups(keys)).filter(isDay)).toEqual([]);

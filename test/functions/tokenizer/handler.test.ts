@@ -2,7 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
-import { encodedLength, load, texts } from './engine/fixtures.ts';
+import { encodedLength, load, texts } from '../../support/tokenizers.ts';
 
 const BUCKET = 'tokenizers';
 const files = { tokenizer: 'sha256/1/tokenizer.json', chat_template: 'sha256/2/chat_template.jinja' };

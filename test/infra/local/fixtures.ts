@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LambdaFunction } from '../../../infra/local/assembly/local-app.ts';
 
@@ -38,12 +37,6 @@ export const processState = (pid: number): string | undefined => {
   } catch {
     return undefined;
   }
-};
-
-/** A new folder that is removed at the end of the scope. */
-export const temporaryFolder = (): AsyncDisposable & { readonly path: string } => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
-  return { path: folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 };
 
 export interface FixtureStack {

@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { type LocalFacts, readFacts, writeFacts } from '../../../infra/local/local-facts.ts';
-import { temporaryFolder } from './fixtures.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const facts: LocalFacts = {
   base_url: 'http://127.0.0.1:4000',

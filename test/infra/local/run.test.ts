@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { LocalFacts } from '../../../infra/local/local-facts.ts';
 import { type LocalOptions, type LocalRun, startLocal } from '../../../infra/local/run.ts';
-import { eventually, type FixtureStack, fixtureStacks, processState, temporaryFolder, twoHosts, writeAssembly } from './fixtures.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { eventually, type FixtureStack, fixtureStacks, processState, twoHosts, writeAssembly } from './fixtures.ts';
 
 const folder = temporaryFolder();
 const assemblyDir = path.join(folder.path, 'cdk.out');

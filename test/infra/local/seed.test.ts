@@ -9,7 +9,7 @@ import { parseSecret } from '../../../shared/admission/secret.ts';
 import type { Database } from '../../../shared/database/client.ts';
 import { createModelStore, type ModelStore } from '../../../shared/models/model-store.ts';
 import { assemblyDir } from '../../support/assembly.ts';
-import { temporaryFolder } from './fixtures.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 let run: LocalRun;

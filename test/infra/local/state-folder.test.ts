@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { takeStateFolder } from '../../../infra/local/state-folder.ts';
-import { temporaryFolder } from './fixtures.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { chatFields } from '../../../functions/inference/chat/request.ts';
 import { type DocumentOptions, openApiDocument, operations } from '../../../infra/reference/inference-document.ts';
-import { requestRows } from '../../contract/interface.ts';
+import { requestRows } from '../../support/chat-interface-rows.ts';
 import { having, type Json, schemasOf } from '../../support/schemas.ts';
 import { readEvents } from '../../support/server-sent-events.ts';
 

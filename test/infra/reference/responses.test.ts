@@ -5,8 +5,8 @@ import { openApiDocument } from '../../../infra/reference/inference-document.ts'
 import { validate } from '../../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems } from '../../../shared/responses/input-items.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import { callDelta, ended, facts, keepingIn, parseEvents, said, stream, whole } from '../../functions/inference/responses/events.ts';
-import { called, read, result, thought, user } from '../../functions/inference/responses/requests.ts';
+import { callDelta, ended, facts, keepingIn, parseEvents, said, stream, whole } from '../../support/responses-replies.ts';
+import { called, read, result, thought, user } from '../../support/responses-requests.ts';
 import { type Json, schemasOf } from '../../support/schemas.ts';
 
 const documentOf = (structuredOutputs: boolean): Json => JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs }))) as Json;

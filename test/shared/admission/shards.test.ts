@@ -7,8 +7,8 @@ import { keyIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../
 import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
+import { eventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { eventOf } from '../usage/fixtures.ts';
 
 const START = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
 /** Of four shards. */

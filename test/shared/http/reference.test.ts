@@ -5,7 +5,7 @@ import { interpret } from '../../../infra/local/assembly/interpret.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
 import { createReference } from '../../../shared/http/reference.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
-import { eventOf } from '../../functions/catalog/fixtures.ts';
+import { eventOf } from '../../support/api-event.ts';
 import { assemblyDir } from '../../support/assembly.ts';
 
 /** Lambda's limit for a reply, in bytes. */

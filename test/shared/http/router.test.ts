@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { type Handle, route } from '../../../shared/http/router.ts';
-import { eventOf } from '../../functions/catalog/fixtures.ts';
+import { eventOf } from '../../support/api-event.ts';
 
 const echo =
   (name: string): Handle =>

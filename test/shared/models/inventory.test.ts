@@ -44,7 +44,7 @@ const model = (name: string, change: Partial<NewModel> = {}): NewModel => ({
 });
 
 describe('the inventory', () => {
-  test('has the published models of its pool, by name', async () => {
+  test('lists the published models of its pool, by name', async () => {
     await database.models.put('one', model('b'));
     await database.models.put('one', model('a'));
     await database.models.put('one', model('hidden', { status: 'unpublished' }));

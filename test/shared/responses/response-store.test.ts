@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { continueResponse } from '../../../functions/inference/responses/continue-response.ts';
-import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
-import { createResponseStore, KEPT_DAYS, type StoredResponse } from '../../../shared/responses/response-store.ts';
-import { called, read, result, thought, user } from '../../functions/inference/responses/requests.ts';
+import { createResponseStore, KEPT_DAYS } from '../../../shared/responses/response-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { overBadLine } from '../../support/faulty-database.ts';
+import { user } from '../../support/responses-requests.ts';
+import { stored } from '../../support/stored-response.ts';
+import { unreliable } from '../../support/unreliable-database.ts';
 
 let database: TestDatabase;
 let nowMs = 1_700_000_000_000;
@@ -20,17 +19,8 @@ afterAll(async () => {
   await database.close();
 });
 
-const answer = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] };
-const stored = (change: Partial<StoredResponse> = {}, output: unknown[] = [answer]): StoredResponse => ({
-  response: { id: newId('response'), object: 'response', output: output as StoredResponse['response']['output'] },
-  input: [{ type: 'message', role: 'user', content: 'Hi' }],
-  before: [],
-  depth: 1,
-  ...change,
-});
-
-describe('the store', () => {
-  test('returns what was put, only to the organization that put it', async () => {
+describe('the response store', () => {
+  test('returns a stored response to its organization and to no other', async () => {
     const store = stores();
     const kept = stored();
     expect(await store.put('org_1', kept)).toBe('kept');
@@ -40,7 +30,7 @@ describe('the store', () => {
     expect(await store.get('org_1', kept.response.id)).toEqual(kept);
   });
 
-  test('deletes once', async () => {
+  test('deletes a response once', async () => {
     const store = stores();
     const { response, ...rest } = stored();
     await store.put('org_1', { response, ...rest });
@@ -49,7 +39,7 @@ describe('the store', () => {
     expect(await store.delete('org_1', response.id)).toBe(false);
   });
 
-  test('expires responses after 30 days, even if DynamoDB has not removed them yet', async () => {
+  test('hides a response after 30 days, even before DynamoDB removes it', async () => {
     const store = stores();
     const kept = stored();
     await store.put('org_1', kept);
@@ -76,7 +66,7 @@ describe('the store', () => {
     expect(await store.put('org_1', wide)).toBe('too_large');
   });
 
-  test('stores nothing with more values than a body may have, however small it is', async () => {
+  test('stores nothing that has more JSON values than a body may have, however small it is', async () => {
     const store = stores();
     const parts = (count: number) => Array.from({ length: count }, () => ({ type: 'input_text', text: '' }));
     const many = (count: number) => stored({ before: Array.from({ length: 30 }, () => user(parts(count))) as Item[] });
@@ -84,7 +74,7 @@ describe('the store', () => {
     expect(await store.put('org_1', many(1_800))).toBe('too_large');
   });
 
-  test('does not store a response that was deleted while in progress, even if writes are sent again', async () => {
+  test('does not store a response that was deleted while it was being created', async () => {
     const store = stores();
     const kept = stored();
     const { id } = kept.response;
@@ -97,7 +87,7 @@ describe('the store', () => {
     expect(await store.put('org_2', kept)).toBe('deleted');
   });
 
-  test('records a deletion for as long as the response can be in progress, in a few bytes', async () => {
+  test('remembers a deletion for 15 minutes, in less than 200 bytes', async () => {
     const id = newId('response');
     await stores().delete('org_1', id);
     const { Item: row } = await database.database.send(
@@ -107,72 +97,24 @@ describe('the store', () => {
     expect(JSON.stringify(row).length).toBeLessThan(200);
   });
 
-  test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])('does not look up the invalid id %.20j', async (id) => {
-    const silent = createResponseStore({ send: () => Promise.reject(new Error('asked')) } as never, 't', Date.now);
-    expect(await silent.get('org_1', id)).toBeUndefined();
-    expect(await silent.delete('org_1', id)).toBe(false);
-  });
+  test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])(
+    'treats the invalid id %.20j as missing without a call to the database',
+    async (id) => {
+      const silent = createResponseStore({ send: () => Promise.reject(new Error('asked')) } as never, 't', Date.now);
+      expect(await silent.get('org_1', id)).toBeUndefined();
+      expect(await silent.delete('org_1', id)).toBe(false);
+    },
+  );
 
-  test('deletes and puts correctly over a connection that loses replies', async () => {
+  test('stores and deletes correctly when lost replies cause repeated calls', async () => {
     let call = 0;
     const faults = { random: () => (call++ % 2 === 0 ? 0.4 : 0.9), lostRequests: 0, lostReplies: 0.5, crash: () => false };
     const kept = stored();
-    const bad = createResponseStore(overBadLine(database.database, faults), database.tables.Responses as string, () => nowMs);
+    const bad = createResponseStore(unreliable(database.database, faults), database.tables.Responses as string, () => nowMs);
     expect(await bad.put('org_1', kept)).toBe('kept');
     expect(await stores().get('org_1', kept.response.id)).toEqual(kept);
     expect(await bad.delete('org_1', kept.response.id)).toBe(true);
     expect(await stores().get('org_1', kept.response.id)).toBeUndefined();
     expect(await stores().delete('org_1', kept.response.id)).toBe(false);
-  });
-});
-
-describe('continuing a response', () => {
-  const continued = async (kept: StoredResponse, input: unknown = 'And?', organization = 'org_1') => {
-    await stores().put('org_1', kept);
-    return continueResponse(stores(), read({ input, previous_response_id: kept.response.id, instructions: 'New.' }), organization);
-  };
-
-  test('adds the conversation before the input, and counts the responses', async () => {
-    const kept = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
-    const request = await continued(kept);
-    expect(request.before).toEqual({ items: [...kept.before, ...kept.input, answer], depth: 4 });
-    expect(request.body).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
-  });
-
-  test('accepts results of earlier calls only', async () => {
-    const kept = stored({}, [{ id: 'fc_1', status: 'completed', ...called('a') }]);
-    expect((await continued(kept, [result('a')])).before.items).toHaveLength(2);
-    await expect(continued(kept, [user('Hi'), result('b')])).rejects.toMatchObject({ status: 400, param: 'input[1].call_id' });
-  });
-
-  test('needs input for the model: reasoning alone is rejected, wherever it comes from', async () => {
-    const kept = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
-    const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item other than reasoning') };
-    await stores().put('org_1', kept);
-    const ask = (body: object) => continueResponse(stores(), read({ input: [thought('Hm')], ...body }), 'org_1');
-    await expect(ask({ previous_response_id: kept.response.id })).rejects.toMatchObject(nothing);
-    expect((await ask({ previous_response_id: kept.response.id, instructions: 'Speak.' })).before.items).toHaveLength(2);
-    const { id } = kept.response;
-    const thinking = { ...thought('Hm'), id: `rs_${id.slice('resp_'.length)}_0` };
-    await stores().put('org_1', { ...kept, response: { ...kept.response, output: [thinking] as never } });
-    await expect(ask({ input: [{ type: 'item_reference', id: thinking.id }] })).rejects.toMatchObject(nothing);
-  });
-
-  test('is a 404 for a missing response, or one of another organization', async () => {
-    const missing = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' };
-    await expect(continued(stored(), 'And?', 'org_2')).rejects.toMatchObject(missing);
-    await expect(continueResponse(stores(), read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject(missing);
-  });
-
-  test('ends after 100 responses, or 4,096 items', async () => {
-    expect((await continued(stored({ depth: 99 }))).before.depth).toBe(99);
-    await expect(continued(stored({ depth: 100 }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
-    const many = Array.from({ length: 4_095 }, () => user('Hi')) as Item[];
-    await expect(continued(stored({ before: many }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
-  });
-
-  test('is a 503 during a database outage', async () => {
-    const away = { get: () => Promise.reject(new ServiceUnavailable()) };
-    await expect(continueResponse(away, read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject({ status: 503 });
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
 import { createInvokeFunction, type InvokeFunction, lambdaEndpoint } from '../../../shared/tokens/invoke-function.ts';
-import { type Received, startFakeLambda } from './fake-lambda.ts';
+import { type Received, startFakeLambda } from '../../support/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let invoke: InvokeFunction;
@@ -31,7 +31,7 @@ test.each([
   'us-isob-east-1',
   'us-isof-south-1',
   'eu-isoe-west-1',
-])("Lambda in %s is where AWS's own client finds it", (Region) => {
+])("uses the endpoint of AWS's own client in %s", (Region) => {
   const { url } = new LambdaClient({ region: Region }).config.endpointProvider({ Region, UseFIPS: false, UseDualStack: false });
   expect(new URL(lambdaEndpoint(Region)).host).toBe(url.host);
 });
@@ -57,7 +57,7 @@ describe('an invocation', () => {
     expect(lambda.received[0]?.path).toBe('/2015-03-31/functions/arn%3Aaws%3Alambda%3Aus-east-1%3A1%3Afunction%3Af/invocations');
   });
 
-  test("is signed as AWS's own client signs it", async () => {
+  test("has the same signature as one of AWS's own client", async () => {
     lambda.answers((response) => response.end('1'));
     await invoke('arn:aws:lambda:us-east-1:1:function:f', { a: 1 });
     const { method, path, headers, body } = lambda.received[0] as Received;
@@ -141,7 +141,7 @@ describe('a failure is a 503 whose cause is for the log:', () => {
 test.each([
   ['a broken connection', (response: { destroy(): unknown }) => response.destroy()],
   [
-    'a broken answer',
+    'a truncated response',
     (response: { writeHead(status: number, headers: object): { write(text: string, then: () => void): unknown }; destroy(): unknown }) =>
       response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy()),
   ],

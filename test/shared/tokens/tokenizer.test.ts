@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PromptRefused, TooLargeToTokenize, UnknownTokenId } from '../../../shared/tokens/errors.ts';
 import { createTokenizer, type Tokenizer } from '../../../shared/tokens/tokenizer.ts';
-import { startFakeLambda } from './fake-lambda.ts';
+import { startFakeLambda } from '../../support/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let tokenizer: Tokenizer;
@@ -89,7 +89,10 @@ test('a prompt can have no count', async () => {
   expect(await askFit()).toEqual({ prompt_tokens: null, kept: null });
 });
 
-test.each(['{}', 'null', '{"prompt_tokens":-1,"kept":null}', '{"prompt_tokens":1}'])('the answer %s is a 503', async (body) => {
-  lambda.answers((response) => response.end(body));
-  await expect(askFit()).rejects.toMatchObject({ status: 503 });
-});
+test.each(['{}', 'null', '{"prompt_tokens":-1,"kept":null}', '{"prompt_tokens":1}'])(
+  'throws a 503 for the invalid answer %s to fit',
+  async (body) => {
+    lambda.answers((response) => response.end(body));
+    await expect(askFit()).rejects.toMatchObject({ status: 503 });
+  },
+);

@@ -41,7 +41,7 @@ describe('a stream from a runtime', () => {
     ).toEqual([chunk('a', 'stop')]);
   });
 
-  test('reads data over several lines', () => {
+  test('reads data that spans several lines', () => {
     expect(readText(`data: {"choices":\ndata: [{"finish_reason":"stop","delta":{}}]}\n\ndata: [DONE]\n\n`)).toEqual([
       { choices: [{ finish_reason: 'stop', delta: {} }] },
     ]);
@@ -60,7 +60,7 @@ describe('a stream from a runtime', () => {
     expect(readText(JSON.stringify(whole))[0]?.choices?.[0]?.delta).toEqual({ content: 'a' });
   });
 
-  test('reads a last event without its empty line', () => {
+  test('reads a last event without an empty line after it', () => {
     expect(readText(`data: ${JSON.stringify(chunk('a', 'stop'))}\n\ndata: [DONE]`)).toEqual([chunk('a', 'stop')]);
   });
 

@@ -11,11 +11,11 @@ import { ApiError } from '../../../shared/http/errors.ts';
 import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { forgetfulCache, makeKey } from '../../support/callers.ts';
+import { eventOf } from '../../support/completed-event.ts';
+import { type CrashPoint, crashingStores, WRITES } from '../../support/crashing-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { Crash } from '../../support/faulty-database.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
-import { type Death, mortalStores, WRITES } from '../../support/mortal-store.ts';
-import { eventOf } from './fixtures.ts';
+import { Crash } from '../../support/unreliable-database.ts';
 import { createReference, type Reference } from './reference.ts';
 
 const RUNS = 24;
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 const death = fc.option(
-  fc.record<Death>({ write: fc.constantFrom(...WRITES), when: fc.constantFrom('before' as const, 'after' as const) }),
+  fc.record<CrashPoint>({ write: fc.constantFrom(...WRITES), when: fc.constantFrom('before' as const, 'after' as const) }),
   { nil: undefined, freq: 2 },
 );
 const operation = fc.oneof(
@@ -146,7 +146,7 @@ const createWorld = async () => {
     const reference = references[index] as Reference;
     const id = newRequestId(now);
     const request = { id, arrivedAtMs: now, tokens, holdNanos };
-    const { store, isDead } = mortalStores(limiters, usage, dying);
+    const { store, hasCrashed } = crashingStores(limiters, usage, dying);
     const fitsKey = reference.fits(request, now);
     const fitsOrganization = index === 2 || organization.fits(request, now);
     const one: Asked = { id, key: index, holdNanos, admittedAtMs: now };
@@ -165,12 +165,12 @@ const createWorld = async () => {
       return;
     }
     // One that dies while it undoes a refusal does not get to tell it.
-    if (outcome instanceof ApiError && !isDead()) {
+    if (outcome instanceof ApiError && !hasCrashed()) {
       expect(outcome.status).toBe(429);
       expect(fitsKey && fitsOrganization).toBe(false);
       return;
     }
-    if (!isDead()) throw outcome;
+    if (!hasCrashed()) throw outcome;
     // Dead: how far it came is what its key's and its organization's entries tell.
     const flying = async (limiterId: string): Promise<boolean> => (await limiters.get(limiterId))?.fl[id] !== undefined;
     const inKey = await flying(key.keyId);
@@ -195,7 +195,7 @@ const createWorld = async () => {
     const costNanos = (one.holdNanos * BigInt(share)) / 100n;
     const isThere = events.has(one.id);
     for (let time = 0; time < times; time++) {
-      const stores = mortalStores(limiters, usage, time === 0 ? dying : undefined);
+      const stores = crashingStores(limiters, usage, time === 0 ? dying : undefined);
       const deps = { usage: stores.usage, keys: { store: stores.store, cache: caches[0] as LimiterCache, now: () => now } };
       try {
         await settle(deps, admission, eventOf(admission, { tokens, costNanos }));

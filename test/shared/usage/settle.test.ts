@@ -9,9 +9,9 @@ import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
+import { eventOf as usageEventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { Crash, overBadLine, Unreachable } from '../../support/faulty-database.ts';
-import { eventOf as usageEventOf } from './fixtures.ts';
+import { Crash, Unreachable, unreliable } from '../../support/unreliable-database.ts';
 
 const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;
@@ -195,7 +195,7 @@ test.each([1, 2, 3, 4, 5])(
     let now = start;
     const tables = database.tables;
     const line = (faults: { at: number }) =>
-      overBadLine(database.database, {
+      unreliable(database.database, {
         random,
         lostRequests: 0.12,
         lostReplies: 0.12,

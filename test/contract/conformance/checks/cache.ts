@@ -1,10 +1,10 @@
 import { type Check, reply } from '../check.ts';
 import { accepted, fails, works } from '../verdict.ts';
 
-/** Caches hold whole blocks of tokens. */
+/** Long enough to fill several blocks, since caches store whole blocks of tokens. */
 const LONG = [{ role: 'user', content: `${'A river is a long way to the sea. '.repeat(40)}Go on.` }];
 
-/** What a caller keeps apart from others. */
+/** The fields that isolate the prompt cache. */
 export const cacheChecks: readonly Check[] = [
   {
     field: 'prompt_cache_isolation_key',

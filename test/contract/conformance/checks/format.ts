@@ -14,7 +14,7 @@ export const isObject = (text: string): boolean => {
   }
 };
 
-/** Room for a model that thinks before it answers. */
+/** Enough tokens for a model that thinks before it answers. */
 const ASKING: Body = {
   messages: [{ role: 'user', content: 'Describe one river by its name and its length, as an object.' }],
   max_tokens: 1_024,
@@ -46,13 +46,13 @@ const streams = (replies: readonly Reply[]): Verdict => (reply(replies, 0).chunk
 
 const isUnchanged = (replies: readonly Reply[], { greedy }: Facts): Verdict => (reply(replies, 0).text === greedy ? works : accepted);
 
-/** The likeliest answer, after something else. */
+/** The greedy answer, with something before it. */
 const isEchoed = (echo: string, { text }: Reply, { greedy }: Facts): Verdict => {
   if (!text.endsWith(greedy) || text.length === greedy.length) return fails('nothing stands before the answer');
   return text.includes(echo) ? works : fails('what stands before the answer is not the prompt');
 };
 
-/** The form of the answer. */
+/** Checks of the format of an answer. */
 export const formatChecks: readonly Check[] = [
   { field: 'stream', bodies: () => [{ stream: true }], judge: streams },
   {

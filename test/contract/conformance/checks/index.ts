@@ -8,7 +8,7 @@ import { thinkingChecks } from './thinking.ts';
 import { tokenChecks } from './tokens.ts';
 import { toolChecks } from './tools.ts';
 
-/** Every check; those of a field are shown in this order. */
+/** Every check, in the order in which the tables show the checks of a field. */
 export const checks: readonly Check[] = [
   ...messageChecks,
   ...samplingChecks,

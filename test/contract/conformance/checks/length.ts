@@ -26,13 +26,13 @@ const hasChoices =
     return made.length === choices ? works : fails(`${made.length} choices where ${choices} were asked for`);
   };
 
-/** The fourth token of the likeliest answer, or the last one, and where it comes first. */
+/** The fourth token of the greedy answer, or the last one, and the position of its first occurrence. */
 const stopTokenOf = (tokenIds: readonly number[]): { id: number; before: number } | undefined => {
   const id = tokenIds[3] ?? tokenIds.at(-1);
   return id === undefined ? undefined : { id, before: tokenIds.indexOf(id) };
 };
 
-/** Where an answer ends, and how many there are. */
+/** Checks of where an answer ends and of the number of choices. */
 export const lengthChecks: readonly Check[] = [
   { field: 'max_tokens', bodies: () => [{ max_tokens: FEW }], judge: isCutAt(FEW) },
   {

@@ -13,7 +13,7 @@ const result = { role: 'tool', tool_call_id: 'call_1', content: '{"metres":2.1}'
 const legacyCalling = { role: 'assistant', content: null, function_call: call('{"place":"Hamburg"}').function };
 const legacyResult = { role: 'function', name: 'water_level', content: '{"metres":2.1}' };
 
-/** What the second request has more than the first reached the prompt. */
+/** Passes if the addition in the second request reached the prompt. */
 const isInPrompt = (replies: readonly Reply[]): Verdict => {
   const [without, beside] = [reply(replies, 0).promptTokens, reply(replies, 1).promptTokens];
   if (beside > without) return works;
@@ -40,7 +40,7 @@ const EVERYTHING_NULL: Body = Object.fromEntries(
   chatFields.filter((field) => !['model', 'messages'].includes(field)).map((field) => [field, null]),
 );
 
-/** Interface 2.2: what a conversation may hold. */
+/** Interface 2.2: checks of the messages of a conversation. */
 export const messageChecks: readonly Check[] = [
   {
     field: 'messages',

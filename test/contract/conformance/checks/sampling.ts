@@ -3,7 +3,7 @@ import type { Facts } from '../facts.ts';
 import type { Reply } from '../reply.ts';
 import { accepted, fails, type Verdict, works } from '../verdict.ts';
 
-/** A sampling that strays from the likeliest answer at once. */
+/** Sampling at a temperature that departs from the greedy answer at once. */
 const HOT = { temperature: 1.5, seed: 7 };
 const TINY = 1e-4;
 const LONG = {
@@ -13,21 +13,21 @@ const LONG = {
   max_tokens: 96,
 };
 
-/** Hot sampling that leaves only the likeliest token gives the greedy answer. */
+/** Passes if sampling that allows only the likeliest token gives the greedy answer, even at a high temperature. */
 const isGreedy = (replies: readonly Reply[], { greedy }: Facts): Verdict => {
   const [free, cut] = [reply(replies, 0), reply(replies, 1)];
   if (cut.text !== greedy) return fails('not the likeliest answer, which alone it leaves');
   return free.text === greedy ? accepted : works;
 };
 
-/** Sampling that leaves one token a step, whichever, gives the same answer for every seed. */
+/** Passes if sampling that allows one token a step, whichever it is, gives the same answer for every seed. */
 const isSure = (replies: readonly Reply[]): Verdict => {
   const [free, cut, again] = [reply(replies, 0), reply(replies, 1), reply(replies, 2)];
   if (cut.text !== again.text) return fails('two seeds give two answers, where one token a step is left');
   return free.text === cut.text ? accepted : works;
 };
 
-/** The share of an answer's words that it had said before. */
+/** The share of an answer's words that occurred before in it. */
 export const repeats = (text: string): number => {
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   return words.length === 0 ? 0 : 1 - new Set(words).size / words.length;
@@ -57,7 +57,7 @@ const leavesTheLikeliest = (field: Check['field'], value: number, variant?: stri
 
 const penalty = (field: Check['field']): Check => ({ field, bodies: () => [LONG, { ...LONG, [field]: 2 }], judge: repeatsLess });
 
-/** How the next token is chosen. */
+/** Checks of how the next token is chosen. */
 export const samplingChecks: readonly Check[] = [
   {
     field: 'temperature',

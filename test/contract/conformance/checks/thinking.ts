@@ -2,11 +2,11 @@ import { BASE, type Check, reply } from '../check.ts';
 import type { Reply } from '../reply.ts';
 import { accepted, fails, type Verdict, works } from '../verdict.ts';
 
-/** Room for a thought and an answer. */
+/** Enough tokens for reasoning and an answer. */
 const ROOM = { max_tokens: 512 };
 const FEW = 8;
 
-/** @param otherwise the verdict where the second request made the model think no less */
+/** @param otherwise the verdict if the second request did not make the model think less */
 const thinksLess =
   (otherwise: Verdict) =>
   (replies: readonly Reply[]): Verdict => {
@@ -21,7 +21,7 @@ const history = [
   { role: 'user', content: 'And then?' },
 ];
 
-/** Whether models think, for how long, and what they are shown of earlier thoughts. */
+/** Checks of whether models think, for how long, and which earlier reasoning they get. */
 export const thinkingChecks: readonly Check[] = [
   {
     field: 'reasoning_effort',

@@ -3,15 +3,15 @@ import type { Reply, TokenLogprob } from '../reply.ts';
 import { accepted, fails, type Verdict, works } from '../verdict.ts';
 
 const TOP = 3;
-/** Logarithms are rounded differently from one place to another. */
+/** A tolerance, since log probabilities are rounded differently in different places. */
 const ROUNDING = 1e-3;
-/** A token id that every vocabulary has, for containers that do not tell theirs. */
+/** A token id that every vocabulary has, for containers that do not return token ids. */
 const ANY_TOKEN = 1;
-/** Few enough for the answer to be cut off: whether the token that ends it is told differs. */
+/** Few enough to cut the answer off, since containers differ in whether they return the token that ends it. */
 const SHORT = { max_tokens: 8 };
 const TOLD_TOKENS = { ...SHORT, return_token_ids: true };
 
-/** What is wrong with the logarithms of probabilities of a greedy answer. */
+/** What is wrong with the log probabilities of a greedy answer. */
 const logprobFault = (logprobs: readonly TokenLogprob[], top: number): string | undefined => {
   for (const { logprob, top_logprobs } of logprobs) {
     const likely = top_logprobs ?? [];
@@ -31,7 +31,7 @@ const tellsLogprobs =
     return fault ? fails(fault) : works;
   };
 
-/** The second token of the likeliest answer: the first may be one that opens the thoughts. */
+/** The second token of the greedy answer, since the first may begin the reasoning. */
 const wantedToken = (tokenIds: readonly number[]): number => tokenIds[1] ?? ANY_TOKEN;
 
 const saysOnly = (replies: readonly Reply[], { tokenIds }: { tokenIds: readonly number[] }): Verdict => {
@@ -40,7 +40,7 @@ const saysOnly = (replies: readonly Reply[], { tokenIds }: { tokenIds: readonly 
   return said.every((id) => id === wantedToken(tokenIds)) ? works : fails('other tokens came than the one that may');
 };
 
-/** What is told of tokens, and which of them may come. */
+/** Checks of what is returned about tokens, and of which tokens are allowed. */
 export const tokenChecks: readonly Check[] = [
   { field: 'logprobs', bodies: () => [{ ...SHORT, logprobs: true }], judge: tellsLogprobs(0) },
   { field: 'top_logprobs', bodies: () => [{ ...SHORT, logprobs: true, top_logprobs: TOP }], judge: tellsLogprobs(TOP) },
@@ -84,7 +84,7 @@ export const tokenChecks: readonly Check[] = [
     },
   },
   {
-    // The first token of a prompt is a special one in most templates.
+    // In most templates, the first token of a prompt is a special token.
     field: 'skip_special_tokens',
     bodies: ({ promptTokenIds }) =>
       [true, false].map((skip_special_tokens) => ({

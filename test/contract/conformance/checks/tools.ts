@@ -13,13 +13,13 @@ const waterLevel = {
 const tools = [{ type: 'function', function: waterLevel }];
 const named = { type: 'function', function: { name: NAME } };
 
-/** Room for a model that thinks before it calls. */
+/** Enough tokens for a model that thinks before it calls a tool. */
 const ROOM = { max_tokens: 512 };
 const ASKING: Body = {
   ...ROOM,
   messages: [{ role: 'user', content: `How high is the water in Hamburg? Call ${NAME} to find out.` }],
 };
-/** No model calls by itself for this. */
+/** A request for which no model calls a tool by itself. */
 const NOT_ASKING: Body = { ...ROOM, messages: BASE.messages };
 const weather = { type: 'function', function: { ...waterLevel, name: 'weather', description: 'The weather at a place.' } };
 const ASKING_TWICE: Body = {
@@ -35,7 +35,7 @@ const callFault = (call: Call): string | undefined => {
 
 const callsOf = ({ calls, functionCall }: Reply): Call[] => (functionCall ? [functionCall] : calls);
 
-/** @param otherwise the verdict where no call was made */
+/** @param otherwise the verdict if no call was made */
 const calls =
   (otherwise: Verdict) =>
   (replies: readonly Reply[]): Verdict => {
@@ -65,7 +65,7 @@ const choice = (variant: string, asking: Body, tool_choice: unknown, judge: Chec
   judge,
 });
 
-/** Calls of functions, in today's words and in the deprecated ones. */
+/** Checks of function calls, in the current and the deprecated form. */
 export const toolChecks: readonly Check[] = [
   { field: 'tools', bodies: () => [{ ...ASKING, tools }], judge: mayCall },
   choice('none', ASKING, 'none', mustNotCall),

@@ -4,7 +4,8 @@ import type { SignIn } from '../../../../functions/control/identity/sign-in.ts';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from '../../../../functions/control/identity/verify-token.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
-import { pool, startTestCognito, type TestCognito, totpOf, wrongTotpOf } from '../../../infra/local/cognito/fixtures.ts';
+import { pool, startTestCognito, type TestCognito } from '../../../support/cognito.ts';
+import { totpOf, wrongTotpOf } from '../../../support/totp.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

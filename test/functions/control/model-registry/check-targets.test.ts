@@ -9,7 +9,7 @@ import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { Model, type NewModel } from '../../../../shared/models/model.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../../../shared/upstream/invoke.ts';
-import { startFakeLambda } from '../../../shared/tokens/fake-lambda.ts';
+import { startFakeLambda } from '../../../support/fake-lambda.ts';
 import { startFakeSageMaker } from './fake-sagemaker.ts';
 
 let sagemaker: Awaited<ReturnType<typeof startFakeSageMaker>>;

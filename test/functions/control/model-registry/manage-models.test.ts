@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   managed.setPassing(true);
-  managed.asked.length = 0;
+  managed.checkedModels.length = 0;
 });
 
 const addressOf = (name: string, organization?: string, expected?: number[]) => ({ name, organization, expected });
@@ -130,22 +130,22 @@ describe('checks', () => {
   test('are made anew of another target, dialect or tokenizer, and of nothing else', async () => {
     const { name } = await managed.register();
     managed.setPassing(false);
-    managed.asked.length = 0;
+    managed.checkedModels.length = 0;
     for (const fields of [{ targets: [{ endpoint: 'g' }] }, { dialect: 'sluice' }, { tokenizer: { tokenizer: 'k' } }])
       await expect(update(name, fields)).rejects.toMatchObject({ status: 409, code: 'checks_failed' });
-    expect(managed.asked).toEqual([name, name, name]);
+    expect(managed.checkedModels).toEqual([name, name, name]);
     await update(name, { status: 'published', dialect: 'vllm', targets: [{ endpoint: 'e' }] });
     expect(await update(name, { targets: [{ endpoint: 'g' }], accept_failed_checks: true })).toMatchObject({
       targets: [{ endpoint: 'g' }],
     });
-    expect(managed.asked).toHaveLength(3);
+    expect(managed.checkedModels).toHaveLength(3);
   });
 });
 
 describe('two changes of one model', () => {
   test('at the same time: one is made, the other is told to read it again, and one of them is on record', async () => {
     const { name } = await managed.register();
-    const deps = managed.meeting();
+    const deps = managed.racing();
     const results = await Promise.allSettled(
       [2_000, 3_000].map((context_length) => update(name, { context_length }, undefined, undefined, deps)),
     );

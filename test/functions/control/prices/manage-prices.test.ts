@@ -89,7 +89,7 @@ describe('a price version', () => {
 
   test('is not lost to another one that is added at the same time', async () => {
     const { name } = await managed.register();
-    const deps = managed.meeting();
+    const deps = managed.racing();
     const results = await Promise.allSettled([1, 2].map((hours) => add(name, { effective_at: NOW_SECONDS + hours * 3_600 }, deps)));
     expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 412 } });
     expect((await stored(name)).prices).toHaveLength(2);

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
-import { sweep } from '../../../../functions/metering/sweep.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { ModelNotFound } from '../../../../shared/models/errors.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
-import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { makeCaller } from '../../../support/callers.ts';
-import { Crash } from '../../../support/faulty-database.ts';
-import { mortalStores } from '../../../support/mortal-store.ts';
+import type { Invoke } from '../../../../shared/upstream/invoke.ts';
 import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { counting } from './counting-upstream.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {
@@ -25,17 +21,6 @@ beforeEach(() => {
 });
 
 const KEY = { 'idempotency-key': 'order-1' };
-const MINUTE_MS = 60_000;
-
-/** An upstream that counts its invocations. */
-const counting = (invoke: Invoke) => {
-  let asked = 0;
-  const counted: Invoke = (invocation: Invocation) => {
-    asked++;
-    return invoke(invocation);
-  };
-  return { counted, asked: () => asked };
-};
 
 /** The text of a stream's chunks. */
 const textOf = (stream: string): string =>
@@ -226,113 +211,5 @@ describe('a request repeated with its idempotency key', () => {
     expect(await read(reply)).toContain('Hello');
     await expect(call({ stream: true }, 600_000, KEY)).rejects.toMatchObject({ code: 'idempotent_result_not_stored' });
     expect(asked()).toBe(1);
-  });
-});
-
-describe('a function that crashes during an idempotent request', () => {
-  const LEASE_OVER_MS = 661_000;
-
-  /** A first attempt whose function crashes at a write, and the reply to the same request `afterMs` later. */
-  const dieAndRepeat = async (write: 'event' | 'end key', when: 'before' | 'after', afterMs: number, sweepFirst = false) => {
-    const { database } = pipeline;
-    let clock = Date.now();
-    const now = (): number => clock;
-    const mortal = mortalStores(database.limiters, database.usage, { write, when });
-    let stores: { store: typeof database.limiters; usage: UsageStore } = mortal;
-    const changing = {
-      now,
-      idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, now),
-      usage: { ...database.usage, putIfAbsent: (...of: Parameters<UsageStore['putIfAbsent']>) => stores.usage.putIfAbsent(...of) },
-      keys: makeCaller({ ...database.limiters, end: (ending) => stores.store.end(ending), admit: (plan) => stores.store.admit(plan) }, now),
-    };
-    const { counted, asked } = counting(answers);
-    const set = await pipeline.setUp(counted, changing, { day_budget_nanos: 10n ** 12n });
-    // A crashed function does not reply.
-    await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
-    // It also crashes before it can complete its key.
-    await reopen(set.keyId);
-    stores = { store: database.limiters, usage: database.usage };
-    clock += afterMs;
-    if (sweepFirst) {
-      const options = { limiters: database.limiters, usage: database.usage, maxFlightMs: 11 * MINUTE_MS };
-      await sweep({ ...options, now, hasTime: () => true, onOrphan: () => undefined });
-    }
-    const reply = await set.call({}, 600_000, KEY).catch((error: Error) => error);
-    const item = await database.limiters.get(set.keyId);
-    return { reply, asked: asked(), events: await set.events(), inFlight: await set.inFlight(), spent: BigInt(item?.spent ?? 0) };
-  };
-
-  /** Restores an idempotency record to its state before its request completed. */
-  const reopen = async (keyId: string): Promise<void> => {
-    const { UpdateCommand, ScanCommand } = await import('@aws-sdk/lib-dynamodb');
-    const { database, tables } = pipeline.database;
-    const TableName = tables.Responses as string;
-    const { Items = [] } = await database.send(new ScanCommand({ TableName }));
-    const record = Items.find(({ id, holder }) => holder !== undefined && String(id).startsWith(`idempotency#${keyId}#`));
-    if (!record) throw new Error('The key was given back.');
-    await database.send(new UpdateCommand({ TableName, Key: { id: record.id }, UpdateExpression: 'REMOVE completed_at, content_type' }));
-  };
-
-  test('holds its key until its lease ends', async () => {
-    expect(await dieAndRepeat('event', 'before', 60_000)).toMatchObject({ reply: { status: 409 }, asked: 1, inFlight: 1 });
-  });
-
-  test('before its usage event leaves the request to its repetition: one event, one charge', async () => {
-    const { reply, asked, events, inFlight, spent } = await dieAndRepeat('event', 'before', LEASE_OVER_MS);
-    expect(reply).toMatchObject({ statusCode: 200 });
-    expect(asked).toBe(2);
-    expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
-    expect(spent).toBeGreaterThan(0n);
-    expect(inFlight).toBe(0);
-  });
-
-  test.each([
-    ['event', 'after'],
-    ['end key', 'before'],
-    ['end key', 'after'],
-  ] as const)(
-    'at the write of its %s, %s it is done, has charged it: its repetition gets a response without another charge',
-    async (write, when) => {
-      const { reply, asked, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
-      expect(reply).toMatchObject({ statusCode: 200 });
-      expect(asked).toBe(2);
-      expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
-      expect(spent).toBeGreaterThan(0n);
-      expect(inFlight).toBe(0);
-    },
-  );
-
-  test('after the charge is charged once even if its repetition fails', async () => {
-    const { database } = pipeline;
-    let clock = Date.now();
-    const now = (): number => clock;
-    let answer: Invoke = answers;
-    const mortal = mortalStores(database.limiters, database.usage, { write: 'event', when: 'after' });
-    let isDead = false;
-    const keys = makeCaller({ ...database.limiters, end: (ending) => (isDead ? database.limiters : mortal.store).end(ending) }, now);
-    const usage: UsageStore = { ...database.usage, putIfAbsent: (...of) => (isDead ? database.usage : mortal.usage).putIfAbsent(...of) };
-    const idempotency = createIdempotencyStore(database.database, database.tables.Responses as string, now);
-    const set = await pipeline.setUp((invocation) => answer(invocation), { now, keys, usage, idempotency }, { concurrency: 1 });
-    await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
-    await reopen(set.keyId);
-    isDead = true;
-    clock += LEASE_OVER_MS;
-    answer = async function* () {
-      yield* [];
-      throw new Error('The model is away.');
-    };
-    await expect(set.call({}, 600_000, KEY)).rejects.toThrow();
-    answer = answers;
-    expect(await set.call({}, 600_000, KEY)).toMatchObject({ statusCode: 200 });
-    expect(await set.events()).toEqual([expect.objectContaining({ outcome: 'completed' })]);
-    expect(await set.inFlight()).toBe(0);
-  });
-
-  test('and whose request was swept leaves the repetition to be a new request with its own charge', async () => {
-    const { reply, events, inFlight, spent } = await dieAndRepeat('event', 'before', 12 * MINUTE_MS, true);
-    expect(reply).toMatchObject({ statusCode: 200 });
-    expect(events.map(({ outcome }) => outcome).sort()).toEqual(['completed', 'orphaned']);
-    expect(events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n)).toBe(spent);
-    expect(inFlight).toBe(0);
   });
 });

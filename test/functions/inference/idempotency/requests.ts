@@ -4,7 +4,7 @@ import type { Claim } from '../../../../functions/inference/idempotency/key-reco
 import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
 import type { Database } from '../../../../shared/database/client.ts';
 import { newId } from '../../../../shared/ids/id.ts';
-import { overBadLine } from '../../../support/faulty-database.ts';
+import { unreliable } from '../../../support/unreliable-database.ts';
 
 export const LEASE_MS = 60_000;
 export const DAY_MS = 24 * 3_600_000;
@@ -38,14 +38,14 @@ export const resultFor = ({ requestId }: Claim, body = '{"choices":[]}'): Stored
 
 /** The database over a connection that loses the first reply to every call, so that each is sent twice. */
 export const sendingTwice = (database: Database): Database => {
-  let question = 0;
-  return overBadLine(database, {
+  let draws = 0;
+  return unreliable(database, {
     lostRequests: 0,
     lostReplies: 0.5,
     // The proxy calls this first for the request and then for its reply.
-    random: () => (question++ === 1 ? 0 : 0.9),
+    random: () => (draws++ === 1 ? 0 : 0.9),
     crash: () => {
-      question = 0;
+      draws = 0;
       return false;
     },
   });

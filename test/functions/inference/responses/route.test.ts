@@ -16,7 +16,7 @@ import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
-import { parseEvents, type Whole } from './events.ts';
+import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
 
 let pipeline: TestPipeline;
 let store: ResponseStore;

@@ -9,11 +9,11 @@ import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { TokenizerQuestion } from '../../../../shared/tokens/questions.ts';
 import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { startFakeLambda } from '../../../shared/tokens/fake-lambda.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey, type TestKey } from '../../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { load, texts, withChanges } from '../../tokenizer/engine/fixtures.ts';
+import { startFakeLambda } from '../../../support/fake-lambda.ts';
+import { load, texts, withChanges } from '../../../support/tokenizers.ts';
 
 const local = load(withChanges({}));
 const messages = [{ role: 'user', content: 'What is a sluice?' }];

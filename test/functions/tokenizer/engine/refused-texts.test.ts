@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { TextRefused } from '../../../../shared/tokens/errors.ts';
-import { encodedLength, load, sentencePiece, withChanges } from './fixtures.ts';
+import { encodedLength, load, sentencePiece, withChanges } from '../../../support/tokenizers.ts';
 
 const normalizing = withChanges({ normalizer: { type: 'NFC' } });
 

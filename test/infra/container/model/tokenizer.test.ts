@@ -7,7 +7,7 @@ import { loadTokenizer as loadCounting } from '../../../../functions/tokenizer/e
 import { CORPUS_FOLDER, readCorpus } from '../../../../infra/container/model/corpus.ts';
 import { CHAT_TEMPLATE_FILE, TOKENIZER_FILE } from '../../../../infra/container/model/tokenizer.ts';
 import { trainMerges } from '../../../../infra/container/model/train-tokenizer.ts';
-import { anyText } from '../../../functions/tokenizer/engine/fixtures.ts';
+import { anyText } from '../../../support/tokenizers.ts';
 import { tokenizer } from '../fixtures.ts';
 
 const { startOfTurn, endOfTurn, endOfText } = tokenizer.specials;

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { interpret } from '../../../../infra/local/assembly/interpret.ts';
 import type { LocalApp } from '../../../../infra/local/assembly/local-app.ts';
 import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts';
-import { type FixtureStack, fixtureStacks, temporaryFolder, writeAssembly } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { type FixtureStack, fixtureStacks, writeAssembly } from '../fixtures.ts';
 
 const interpreted = async (stacks: Readonly<Record<string, FixtureStack>>): Promise<LocalApp> => {
   await using folder = temporaryFolder();

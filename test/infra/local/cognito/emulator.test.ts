@@ -3,8 +3,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createUserPool, createUserPoolClient, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
-import { eventually, temporaryFolder } from '../fixtures.ts';
-import { pool, startTestCognito, type TestCognito } from './fixtures.ts';
+import { pool, startTestCognito, type TestCognito } from '../../../support/cognito.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { eventually } from '../fixtures.ts';
 
 const TEMPORARY = 'Temporary-Password-1';
 const PASSWORD = 'Correct-Horse-7';

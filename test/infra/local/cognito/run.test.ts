@@ -3,7 +3,8 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { startLocal } from '../../../../infra/local/run.ts';
-import { eventually, fixtureStacks, processState, temporaryFolder, writeAssembly } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { eventually, fixtureStacks, processState, writeAssembly } from '../fixtures.ts';
 
 const identity = {
   resources: {

@@ -9,7 +9,8 @@ import { readAssembly } from '../../../../infra/local/assembly/read-assembly.ts'
 import { type Database, startDatabase } from '../../../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
-import { eventually, fixtureStacks, processState, temporaryFolder, writeAssembly } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { eventually, fixtureStacks, processState, writeAssembly } from '../fixtures.ts';
 
 const processes = createProcessList();
 const clients: DynamoDBClient[] = [];

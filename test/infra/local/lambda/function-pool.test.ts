@@ -2,7 +2,8 @@ import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { collect } from '../../../../infra/local/http/collect.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from '../../../../infra/local/lambda/function-pool.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
-import { eventually, fixtureFunction, processState, temporaryFolder } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { eventually, fixtureFunction, processState } from '../fixtures.ts';
 
 const processes = createProcessList();
 const folder = temporaryFolder();

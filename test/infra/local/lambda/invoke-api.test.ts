@@ -4,7 +4,8 @@ import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lam
 import { InvocationFailed } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvokeApi, startInvokeApi } from '../../../../infra/local/lambda/invoke-api.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
-import { fixtureFunction, temporaryFolder } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { fixtureFunction } from '../fixtures.ts';
 
 const folder = temporaryFolder();
 const processes = createProcessList();

@@ -4,7 +4,7 @@ import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCom
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createFileStore, createMemoryStore, type ObjectStore } from '../../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
-import { temporaryFolder } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const Bucket = 'my-bucket';
 const folder = temporaryFolder();

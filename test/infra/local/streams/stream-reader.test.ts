@@ -7,7 +7,8 @@ import { type Database, startDatabase } from '../../../../infra/local/dynamodb/d
 import { createTables } from '../../../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
 import { createStreamReader, type StreamReader } from '../../../../infra/local/streams/stream-reader.ts';
-import { eventually, fixtureStacks, temporaryFolder, writeAssembly } from '../fixtures.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { eventually, fixtureStacks, writeAssembly } from '../fixtures.ts';
 
 const processes = createProcessList();
 const clients: { destroy(): void }[] = [];

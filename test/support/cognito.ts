@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { UserPool } from '../../../../infra/local/assembly/local-app.ts';
-import { type Cognito, type CognitoOptions, startCognito } from '../../../../infra/local/cognito/emulator.ts';
-import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
-import { temporaryFolder } from '../fixtures.ts';
+import type { UserPool } from '../../infra/local/assembly/local-app.ts';
+import { type Cognito, type CognitoOptions, startCognito } from '../../infra/local/cognito/emulator.ts';
+import { createProcessList } from '../../infra/local/processes/process-list.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export const pool: UserPool = {
   id: 'us-east-1_abcdefghi',
@@ -22,7 +21,7 @@ export const pool: UserPool = {
 };
 
 export interface TestCognito extends Cognito {
-  /** Moves the clock of the front, not that of the tokens. */
+  /** Moves the emulator's clock forward, but not the clock that tokens are issued with. */
   passMs(ms: number): void;
   /** The latest code or temporary password sent to an address, if any. */
   lastMailTo(address: string): Promise<string | undefined>;
@@ -61,20 +60,3 @@ export const startTestCognito = async (options: Partial<CognitoOptions> = {}): P
     },
   };
 };
-
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-const STEP_SECONDS = 30;
-
-/** The six digits that an authenticator app shows now for a secret in base 32 (RFC 6238). */
-export const totpOf = (secret: string): string => {
-  const bits = [...secret.replace(/=+$/, '')].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1_000 / STEP_SECONDS)));
-  const digest = createHmac('sha1', key).update(counter).digest();
-  const offset = (digest.at(-1) as number) & 15;
-  return String((digest.readUInt32BE(offset) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, '0');
-};
-
-/** A code that is not the one of this secret. */
-export const wrongTotpOf = (secret: string): string => totpOf(secret).replace(/.$/, (digit) => String((Number(digit) + 5) % 10));

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
-import { type LoadedTokenizer, loadTokenizer } from '../../../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import type { PromptMessage } from '../../../../shared/tokens/prompt.ts';
+import { type LoadedTokenizer, loadTokenizer } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import type { PromptMessage } from '../../shared/tokens/prompt.ts';
 
-const CONTAINER_MODEL = path.join(import.meta.dirname, '../../../../infra/container/model');
+const CONTAINER_MODEL = path.join(import.meta.dirname, '../../infra/container/model');
 
 /** The tokenizer of the local run's model, and a ChatML template. */
 export const texts = {
@@ -20,7 +20,7 @@ export const texts = {
 {%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}`,
 };
 
-/** A tokenizer.json, with changes. */
+/** The same tokenizer.json with changes. */
 export const withChanges = (changes: object): object => ({ ...JSON.parse(texts.tokenizer), ...changes });
 
 /** Loads a tokenizer from a tokenizer.json. */
@@ -45,7 +45,7 @@ const PIECES = ['\u2581', 'a', 'b', '\n', '\u2581a', 'ab', '\u2581ab', '\u2581\u
 const BYTES = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
 const MERGES = ['\u2581 a', 'a b', '\u2581a b', '\u2581 \u2581', 'b a', 'a a', '\u2581 ab'];
 
-/** A tokenizer of the SentencePiece kind, without stages: the whole text is one word, its spaces are letters. */
+/** A tokenizer in the style of SentencePiece, without a pre-tokenizer: the whole text is one word, and spaces are letters. */
 export const sentencePiece = (changes: object = {}): object => ({
   version: '1.0',
   added_tokens: [addedToken(10, '<s>'), addedToken(11, '</s>', { rstrip: true }), addedToken(12, '<mark>', { normalized: true })],

@@ -1,5 +1,5 @@
-import { type ResponsesRequest, responsesRequest } from '../../../../functions/inference/responses/request.ts';
-import { validate } from '../../../../shared/http/validate.ts';
+import { type ResponsesRequest, responsesRequest } from '../../functions/inference/responses/request.ts';
+import { validate } from '../../shared/http/validate.ts';
 
 /** A request as the route parses it. */
 export const read = (body: Record<string, unknown>, structuredOutputs = false): ResponsesRequest =>

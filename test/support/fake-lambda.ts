@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { closeServer, listen } from '../../../infra/local/http/listen.ts';
+import { closeServer, listen } from '../../infra/local/http/listen.ts';
 
 export interface Received {
   method: string;

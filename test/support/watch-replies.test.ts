@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import type { ControlOperation } from '../../../functions/control/access/route.ts';
-import { controlDocument } from '../../../infra/reference/control-document.ts';
-import { watchReplies } from '../../support/told.ts';
+import type { ControlOperation } from '../../functions/control/access/route.ts';
+import { controlDocument } from '../../infra/reference/control-document.ts';
+import { watchReplies } from './watch-replies.ts';
 
 const Gate = z.object({ name: z.string() });
 const facts = { tag: 'Models', summary: 'A gate', access: 'member', errors: [] } as const;

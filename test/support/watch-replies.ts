@@ -10,49 +10,49 @@ interface Document {
   components: { responses: Record<string, Reply> };
 }
 
-/** A reply that some test got, whoever asked for it. */
+/** A reply that a test received, with whichever client. */
 interface Seen {
   baseUrl: string;
   method: string;
   path: string;
   status: number;
   type: string;
-  /** undefined: its caller gave it up. */
+  /** undefined if the caller aborted it. */
   text: Promise<string | undefined>;
 }
 
-/** The paths of the document that a path is an instance of. */
-const toldPaths = (paths: readonly string[], path: string): string[] =>
-  paths.filter((told) => new RegExp(`^${told.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+/** The documented paths that match a path. */
+const matchingPaths = (paths: readonly string[], path: string): string[] =>
+  paths.filter((documented) => new RegExp(`^${documented.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
 
-/** What the document tells of a method of a path; of two paths that fit, the one that is written so. */
+/** The documented operation of a method and a path. A path without parameters wins over one with parameters. */
 const operationOf = ({ paths }: Document, { method, path }: Seen): { responses: Record<string, Reply> } | undefined => {
-  const told = toldPaths(Object.keys(paths), path).filter((fitting) => paths[fitting]?.[method]);
-  return paths[told.includes(path) ? path : (told[0] ?? '')]?.[method];
+  const matching = matchingPaths(Object.keys(paths), path).filter((documented) => paths[documented]?.[method]);
+  return paths[matching.includes(path) ? path : (matching[0] ?? '')]?.[method];
 };
 
 const valuesOf = (type: string, text: string): unknown[] =>
   type === 'text/event-stream' ? readEvents(text).events.map(({ data }) => data) : [JSON.parse(text)];
 
-/** What of a reply its host's document does not tell. */
-const faultsOf = async (document: Document, told: ReturnType<typeof schemasOf>, seen: Seen): Promise<unknown[]> => {
+/** Where a reply differs from the document of its host. */
+const faultsOf = async (document: Document, schemas: ReturnType<typeof schemasOf>, seen: Seen): Promise<unknown[]> => {
   const { method, path, status, type } = seen;
   const operation = operationOf(document, seen);
   const text = await seen.text;
   if (!operation || text === undefined) return [];
-  const named = operation.responses[status];
-  const reply = named?.$ref ? document.components.responses[status] : named;
+  const documented = operation.responses[status];
+  const reply = documented?.$ref ? document.components.responses[status] : documented;
   if (text === '' && type !== 'text/event-stream')
-    return reply && !reply.content ? [] : [{ method, path, status, fault: 'the document tells no such reply without a body' }];
+    return reply && !reply.content ? [] : [{ method, path, status, fault: 'the document has no such reply without a body' }];
   if (type !== 'application/json' && type !== 'text/event-stream') return [];
   const schema = reply?.content?.[type]?.schema;
-  if (!schema) return [{ method, path, status, type, fault: 'the document tells no such reply' }];
-  return valuesOf(type, text).flatMap((value) => told.faults(schema, value).map((fault) => ({ method, path, status, fault, value })));
+  if (!schema) return [{ method, path, status, type, fault: 'the document has no such reply' }];
+  return valuesOf(type, text).flatMap((value) => schemas.faults(schema, value).map((fault) => ({ method, path, status, fault, value })));
 };
 
 /**
- * Watches every reply of these hosts that is fetched from here on, whichever client fetches it; `faults` gives what of them each host's own
- * OpenAPI document does not tell. A reply that its caller gave up is passed over, and the document itself, which has tests of its own.
+ * Watches every reply that any client fetches from these hosts from now on. `faults` returns where replies differ from the OpenAPI document
+ * of their host. Replies that the caller aborted are skipped, and so is the document itself, which has its own tests.
  */
 export const watchReplies = (...baseUrls: readonly string[]) => {
   const plain = globalThis.fetch;
@@ -75,12 +75,12 @@ export const watchReplies = (...baseUrls: readonly string[]) => {
   };
 
   const faultsOfHost = async (baseUrl: string): Promise<unknown[]> => {
-    // A host that a test has stopped tells nothing any more.
+    // A test may have stopped the host.
     const answer = await plain(`${baseUrl}/openapi.json`).catch(() => undefined);
     if (!answer) return [];
     const document = (await answer.json()) as Document;
-    const told = schemasOf(document as unknown as Json, { isClosed: true });
-    const found = seen.filter((reply) => reply.baseUrl === baseUrl).map((reply) => faultsOf(document, told, reply));
+    const schemas = schemasOf(document as unknown as Json, { isClosed: true });
+    const found = seen.filter((reply) => reply.baseUrl === baseUrl).map((reply) => faultsOf(document, schemas, reply));
     return (await Promise.all(found)).flat();
   };
 

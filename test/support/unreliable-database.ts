@@ -1,24 +1,27 @@
 import type { Database } from '../../shared/database/client.ts';
 
-/** The function process died at this point: nothing after it happens. */
+/** The function process crashed at this point: nothing after it happens. */
 export class Crash extends Error {}
 
-/** The database could not be reached, as often as it was tried. */
+/** No attempt reached the database. */
 export class Unreachable extends Error {}
 
 export interface Faults {
   random: () => number;
-  /** Shares of calls whose request, or whose reply, is lost on the way. */
+  /** The shares, from 0 to 1, of calls whose request or whose reply is lost on the way. */
   lostRequests: number;
   lostReplies: number;
-  /** Whether the process dies before or after this call. */
+  /** Whether the process crashes before or after this call. */
   crash: (command: string, when: 'before' | 'after') => boolean;
 }
 
 const MAX_ATTEMPTS = 4;
 
-/** The same database over a bad line, retried as the SDK does: a lost reply is a write that happened and is sent again. */
-export const overBadLine = (database: Database, faults: Faults): Database => {
+/**
+ * The same database over an unreliable network. Calls are retried as the SDK does: after a lost reply, a write that was done is sent
+ * again.
+ */
+export const unreliable = (database: Database, faults: Faults): Database => {
   const send = async (command: { constructor: { name: string } }): Promise<unknown> => {
     const { name } = command.constructor;
     if (faults.crash(name, 'before')) throw new Crash();

@@ -1,9 +1,9 @@
-/** A property of the interface: values that it takes beside null, values that it refuses, and whether it takes null. */
+/** A property of the interface: values that it accepts besides null, values that it rejects, and whether it accepts null. */
 export interface Row {
   takes: readonly unknown[];
   refuses: readonly unknown[];
   isNullable: boolean;
-  /** What the request must hold beside it. */
+  /** Other fields that the request must have. */
   beside?: Record<string, unknown>;
 }
 
@@ -21,7 +21,7 @@ const share = row([0, 0.5, 1], [-0.1, 1.1, '0.5']);
 const penalty = row([-2, 0, 2], [-2.1, 2.1, 'a']);
 const count = row([1, 32_000], [0, -1, 1.5, '10']);
 
-/** Interface 2.1, row by row and in its order. */
+/** The rows of interface 2.1, in its order. */
 export const requestRows: Readonly<Record<string, Row>> = {
   model: { takes: ['m', 'a/b-1.5'], refuses: ['', 5, {}], isNullable: false },
   messages: {
@@ -92,7 +92,7 @@ const inMessage = (message: object): unknown[] => [{ ...user, ...message }];
 const inCall = (fields: object): unknown[] => [user, { ...asking, tool_calls: [{ ...call, ...fields }] }];
 const inFunction = (fields: object): unknown[] => [{ type: 'function', function: { name: 'f', ...fields } }];
 
-/** Interface 2.2: for each property of a nested type, values of the property that holds it which are taken, and which are refused. */
+/** Interface 2.2: for each property of a nested type, accepted and rejected values of the field that contains it. */
 export const nestedRows: Readonly<
   Record<string, { field: string; takes: readonly unknown[]; refuses: readonly unknown[]; beside?: object }>
 > = {

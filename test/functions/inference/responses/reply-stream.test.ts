@@ -3,13 +3,23 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
-import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
-import { callDelta, type Event, ended, facts, keepingIn, parseEvents, said, stream, usage, whole } from './events.ts';
-import { called, read, result } from './requests.ts';
+import {
+  callDelta,
+  type Event,
+  ended,
+  facts,
+  keepingIn,
+  parseEvents,
+  said,
+  stream,
+  usage,
+  whole,
+} from '../../../support/responses-replies.ts';
+import { read } from '../../../support/responses-requests.ts';
+import { id, part, text } from './greeting.ts';
 
-const text = [said({ role: 'assistant', content: '' }), said({ content: 'Hel' }), said({ content: 'lo\n"' }), ended()];
 const thinking = [said({ reasoning: 'H' }), said({ reasoning_content: 'm' }), said({ content: 'Yes' }), ended()];
 const twoCalls = [
   callDelta(0, { id: 'a', function: { name: 'f', arguments: '' } }),
@@ -18,8 +28,6 @@ const twoCalls = [
   ended('tool_calls'),
 ];
 const types = (events: Event[]): string[] => events.map(({ type }) => type.slice('response.'.length));
-const part = (said: string) => ({ type: 'output_text', text: said, annotations: [], logprobs: [] });
-const id = (prefix: string, index: number) => `${prefix}_0123456789abcdefgh_${index}`;
 
 /** Rebuilds a response from its stream, by the stream's own rules. */
 const assemble = (events: Event[]): unknown[] => {
@@ -213,164 +221,6 @@ describe('a stream', () => {
       const call = said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }, scored('{'));
       expect(await tokens(token('a', 'a'), said({}, scored('<call>')), call, ended('tool_calls'))).toEqual(both('a'));
     });
-  });
-});
-
-describe('a response', () => {
-  test('has every key of OpenAI’s, null if there is no value', async () => {
-    expect(await whole([text])).toEqual({
-      id: facts.id,
-      object: 'response',
-      created_at: 1_700_000_000,
-      completed_at: 1_700_000_009,
-      status: 'completed',
-      background: false,
-      conversation: null,
-      error: null,
-      incomplete_details: null,
-      instructions: null,
-      max_output_tokens: null,
-      max_tool_calls: null,
-      metadata: {},
-      model: 'm',
-      output: [{ id: id('msg', 0), type: 'message', status: 'completed', role: 'assistant', content: [part('Hello\n"')] }],
-      parallel_tool_calls: true,
-      previous_response_id: null,
-      prompt: null,
-      prompt_cache_key: null,
-      prompt_cache_retention: null,
-      reasoning: { effort: null, summary: null },
-      safety_identifier: null,
-      service_tier: null,
-      store: true,
-      temperature: null,
-      text: { format: { type: 'text' } },
-      tool_choice: 'auto',
-      tools: [],
-      top_logprobs: 0,
-      top_p: null,
-      truncation: 'disabled',
-      usage: {
-        input_tokens: 5,
-        input_tokens_details: { cached_tokens: 0 },
-        output_tokens: 2,
-        output_tokens_details: { reasoning_tokens: 0 },
-        total_tokens: 7,
-      },
-      user: null,
-    });
-  });
-
-  test('repeats the settings of the request', async () => {
-    const asked = {
-      instructions: 'A',
-      max_output_tokens: 9,
-      metadata: { a: 'b' },
-      parallel_tool_calls: false,
-      prompt_cache_key: 'k',
-      reasoning: { effort: 'low', summary: 'auto' },
-      temperature: 0.5,
-      text: { format: { type: 'json_object' } },
-      tool_choice: 'none',
-      top_p: 0.5,
-      truncation: 'auto',
-      user: 'u',
-    };
-    const tools = [{ type: 'function', name: 'f' }, { type: 'web_search' }];
-    expect(await whole([text], { ...asked, tools })).toMatchObject({
-      ...asked,
-      tools: [{ type: 'function', name: 'f', description: null, parameters: null, strict: null }],
-    });
-  });
-
-  test('has two ids for two calls, even if the runtime uses one', async () => {
-    const same = [0, 1].map((index) => callDelta(index, { id: 'call_0', function: { name: 'f', arguments: '{}' } }));
-    const ids = (await whole([[...same, ended()]])).output.map(({ call_id }) => call_id);
-    expect(new Set(ids).size).toBe(2);
-  });
-});
-
-describe('storing', () => {
-  test('writes the whole response with its input for the organization, before the last event', async () => {
-    const { kept, keeping } = keepingIn();
-    const events = await stream([text], { instructions: 'A' }, keeping);
-    expect(kept).toEqual([
-      {
-        organization: 'org_1',
-        depth: 1,
-        before: [],
-        input: [{ type: 'message', role: 'user', content: 'Hi' }],
-        response: events.at(-1)?.response,
-      },
-    ]);
-  });
-
-  test('drops unknown fields of every item, however large', async () => {
-    const extra = { extra: Array.from({ length: 1_000 }, () => ({})), status: { deep: [] } };
-    const part = { type: 'input_text', text: 'Hi', ...extra };
-    const input = [
-      { role: 'user', content: [part], ...extra },
-      {
-        type: 'message',
-        id: 'msg_1',
-        role: 'assistant',
-        content: [{ type: 'refusal', refusal: 'No', ...extra }],
-        ...extra,
-        status: 'completed',
-      },
-      { type: 'reasoning', id: null, summary: [{ type: 'summary_text', text: 'Hm', ...extra }], encrypted_content: 'x', ...extra },
-      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm', ...extra }], ...extra },
-      { ...called('a'), id: 'fc_1', ...extra, status: 'incomplete' },
-      { ...result('a', [part]), ...extra },
-    ];
-    const lean = [
-      { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
-      { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'refusal', refusal: 'No' }], status: 'completed' },
-      { type: 'reasoning', id: null, summary: [{ type: 'summary_text', text: 'Hm' }] },
-      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm' }] },
-      { ...called('a'), id: 'fc_1', status: 'incomplete' },
-      result('a', [{ type: 'input_text', text: 'Hi' }]),
-    ];
-    const { kept, keeping } = keepingIn();
-    await whole([text], { input }, keeping);
-    expect(kept[0]?.input).toEqual(lean);
-    const scored = { type: 'output_text' as const, text: 'Ho', annotations: [], logprobs: [{ token: 'Ho', logprob: -1 }] };
-    const reply = createResponse(
-      {
-        ...read({}),
-        before: { items: [{ type: 'message', id: 'msg_2', role: 'assistant', status: 'completed', content: [scored] }], depth: 1 },
-      },
-      facts,
-      keeping,
-    );
-    reply.take(text);
-    await reply.keep(usage);
-    expect(kept[1]?.before).toMatchObject([{ id: 'msg_2', status: 'completed', content: [{ type: 'output_text', text: 'Ho' }] }]);
-    expect(JSON.stringify(kept[1]?.before)).not.toContain('logprob');
-  });
-
-  test('is skipped with store: false', async () => {
-    const { kept, keeping } = keepingIn();
-    expect(await whole([text], { store: false }, keeping)).toMatchObject({ store: false });
-    expect(kept).toEqual([]);
-  });
-
-  test.each([
-    ['is too large', () => false],
-    [
-      'cannot be written',
-      (): boolean => {
-        throw new Error('no database');
-      },
-    ],
-  ])('does not fail a response that %s, but sets store to false', async (_, answer) => {
-    const { keeping } = keepingIn(answer);
-    expect(await whole([text], {}, keeping)).toMatchObject({
-      status: 'completed',
-      store: false,
-      output: [{ content: [part('Hello\n"')] }],
-    });
-    expect((await stream([text], {}, keeping)).at(-1)?.response).toMatchObject({ status: 'completed', store: false });
   });
 });
 

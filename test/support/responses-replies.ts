@@ -1,10 +1,10 @@
-import type { ReplyFacts } from '../../../../functions/inference/pipeline/inference-route.ts';
-import type { Keeping } from '../../../../functions/inference/responses/keep-response.ts';
-import { createResponseStream } from '../../../../functions/inference/responses/reply-stream.ts';
-import { createResponse } from '../../../../functions/inference/responses/reply-whole.ts';
-import type { StoredResponse } from '../../../../shared/responses/response-store.ts';
-import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { read } from './requests.ts';
+import type { ReplyFacts } from '../../functions/inference/pipeline/inference-route.ts';
+import type { Keeping } from '../../functions/inference/responses/keep-response.ts';
+import { createResponseStream } from '../../functions/inference/responses/reply-stream.ts';
+import { createResponse } from '../../functions/inference/responses/reply-whole.ts';
+import type { StoredResponse } from '../../shared/responses/response-store.ts';
+import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
+import { read } from './responses-requests.ts';
 
 export const facts: ReplyFacts = {
   id: 'resp_0123456789abcdefgh',

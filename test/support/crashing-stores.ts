@@ -2,42 +2,42 @@ import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
 import type { Ending } from '../../shared/admission/reservation-end.ts';
 import type { ReservationPlan } from '../../shared/admission/reservation-plan.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
-import { Crash } from './faulty-database.ts';
+import { Crash } from './unreliable-database.ts';
 
-/** The writes of a request, in their order. */
+/** The writes of a request, in order. */
 export const WRITES = ['admit key', 'admit organization', 'event', 'end organization', 'end key'] as const;
-export type WriteOfARequest = (typeof WRITES)[number];
+export type RequestWrite = (typeof WRITES)[number];
 
-/** Where a function dies: before one of its writes, or after it was done and before it knew. */
-export interface Death {
-  write: WriteOfARequest;
+/** Where a function process crashes: before one of its writes, or after the write was done and before its reply arrived. */
+export interface CrashPoint {
+  write: RequestWrite;
   when: 'before' | 'after';
 }
 
-/** The stores of one function process, which may die: from then on none of its calls happens. */
-export const mortalStores = <Store extends LimiterStore>(limiters: Store, usage: UsageStore, death: Death | undefined) => {
-  let isDead = false;
-  const alive = (): void => {
-    if (isDead) throw new Crash();
+/** The stores of one function process, which may crash: from then on none of its calls happens. */
+export const crashingStores = <Store extends LimiterStore>(limiters: Store, usage: UsageStore, crashPoint: CrashPoint | undefined) => {
+  let hasCrashed = false;
+  const checkAlive = (): void => {
+    if (hasCrashed) throw new Crash();
   };
-  const die = (): never => {
-    isDead = true;
+  const crash = (): never => {
+    hasCrashed = true;
     throw new Crash();
   };
-  const writing = async <Result>(write: WriteOfARequest, work: () => Promise<Result>): Promise<Result> => {
-    alive();
-    if (death?.write === write && death.when === 'before') die();
+  const writing = async <Result>(write: RequestWrite, work: () => Promise<Result>): Promise<Result> => {
+    checkAlive();
+    if (crashPoint?.write === write && crashPoint.when === 'before') crash();
     const result = await work();
-    if (death?.write === write) die();
+    if (crashPoint?.write === write) crash();
     return result;
   };
   const ownerOf = (limiterId: string): 'key' | 'organization' => (limiterId.startsWith('org_') ? 'organization' : 'key');
   return {
-    isDead: (): boolean => isDead,
+    hasCrashed: (): boolean => hasCrashed,
     store: {
       ...limiters,
       get: async (id: string) => {
-        alive();
+        checkAlive();
         return limiters.get(id);
       },
       admit: (plan: ReservationPlan) => writing(`admit ${ownerOf(plan.limiterId)}`, () => limiters.admit(plan)),

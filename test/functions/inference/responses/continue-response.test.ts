@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { continueResponse } from '../../../../functions/inference/responses/continue-response.ts';
+import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
+import { newId } from '../../../../shared/ids/id.ts';
+import type { Item } from '../../../../shared/responses/item.ts';
+import { createResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { called, read, result, thought, user } from '../../../support/responses-requests.ts';
+import { answer, stored } from '../../../support/stored-response.ts';
+
+let database: TestDatabase;
+const stores = () => createResponseStore(database.database, database.tables.Responses as string, () => 1_700_000_000_000);
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+describe('continuing a response', () => {
+  const continued = async (kept: StoredResponse, input: unknown = 'And?', organization = 'org_1') => {
+    await stores().put('org_1', kept);
+    return continueResponse(stores(), read({ input, previous_response_id: kept.response.id, instructions: 'New.' }), organization);
+  };
+
+  test('puts the earlier items before the input, and counts the responses', async () => {
+    const kept = stored({ before: [{ type: 'message', role: 'user', content: 'First' }] as Item[], depth: 4 });
+    const request = await continued(kept);
+    expect(request.before).toEqual({ items: [...kept.before, ...kept.input, answer], depth: 4 });
+    expect(request.body).toMatchObject({ instructions: 'New.', input: [{ content: 'And?' }] });
+  });
+
+  test('accepts results only for earlier calls', async () => {
+    const kept = stored({}, [{ id: 'fc_1', status: 'completed', ...called('a') }]);
+    expect((await continued(kept, [result('a')])).before.items).toHaveLength(2);
+    await expect(continued(kept, [user('Hi'), result('b')])).rejects.toMatchObject({ status: 400, param: 'input[1].call_id' });
+  });
+
+  test('needs at least one item besides reasoning', async () => {
+    const kept = stored({ input: [thought('Why?')] as Item[] }, [thought('Hm')]);
+    const nothing = { status: 400, param: 'input', message: expect.stringContaining('at least one item other than reasoning') };
+    await stores().put('org_1', kept);
+    const ask = (body: object) => continueResponse(stores(), read({ input: [thought('Hm')], ...body }), 'org_1');
+    await expect(ask({ previous_response_id: kept.response.id })).rejects.toMatchObject(nothing);
+    expect((await ask({ previous_response_id: kept.response.id, instructions: 'Speak.' })).before.items).toHaveLength(2);
+    const { id } = kept.response;
+    const thinking = { ...thought('Hm'), id: `rs_${id.slice('resp_'.length)}_0` };
+    await stores().put('org_1', { ...kept, response: { ...kept.response, output: [thinking] as never } });
+    await expect(ask({ input: [{ type: 'item_reference', id: thinking.id }] })).rejects.toMatchObject(nothing);
+  });
+
+  test('throws a 404 for a response that does not exist or belongs to another organization', async () => {
+    const missing = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' };
+    await expect(continued(stored(), 'And?', 'org_2')).rejects.toMatchObject(missing);
+    await expect(continueResponse(stores(), read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject(missing);
+  });
+
+  test('throws a 400 after 100 responses or 4,096 items', async () => {
+    expect((await continued(stored({ depth: 99 }))).before.depth).toBe(99);
+    await expect(continued(stored({ depth: 100 }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
+    const many = Array.from({ length: 4_095 }, () => user('Hi')) as Item[];
+    await expect(continued(stored({ before: many }))).rejects.toMatchObject({ status: 400, code: 'conversation_too_long' });
+  });
+
+  test('throws a 503 while the database is down', async () => {
+    const away = { get: () => Promise.reject(new ServiceUnavailable()) };
+    await expect(continueResponse(away, read({ previous_response_id: newId('response') }), 'org_1')).rejects.toMatchObject({ status: 503 });
+  });
+});

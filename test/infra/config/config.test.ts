@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import { App } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { readConfig } from '../../../infra/config/config.ts';
+import { DataStack } from '../../../infra/stacks/data-stack.ts';
+import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
+
+describe('the configuration', () => {
+  test('has a default for every field, and can be JSON from the command line', () => {
+    expect(readConfig(undefined)).toMatchObject({
+      name: 'sluice',
+      endpointTag: 'sluice',
+      logRetentionDays: 30,
+      structuredOutputs: false,
+      selfSignUp: false,
+    });
+    expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
+      tokenizer: 100,
+      rollup: 10,
+      'ondemand-inference': 200,
+      'ondemand-catalog': 20,
+    });
+    expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
+  });
+
+  test('can give the serverless host the URL of the on-demand host', () => {
+    // Skips bundling, which is slow.
+    const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+    const config = readConfig({ ondemandUrl: 'https://ondemand.example.com' });
+    const stack = new ServerlessStack(app, 'serverless', { config, data: new DataStack(app, 'data', {}) });
+    for (const SLUICE_FUNCTION of ['inference', 'catalog'])
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
+        Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION, OTHER_HOST_URL: 'https://ondemand.example.com' }) },
+      });
+  });
+
+  test.each([
+    { name: 'Not OK' },
+    { logRetentionDays: 8 },
+    { alarmEmail: 'nobody' },
+    { ondemandUrl: 'http://ondemand.example.com' },
+    { ondemandUrl: 'https://ondemand.example.com/' },
+    { typo: true },
+  ])('rejects %j and names the field', (value) => {
+    expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);
+  });
+});

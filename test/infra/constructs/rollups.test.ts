@@ -1,0 +1,35 @@
+import { describe, test } from '@jest/globals';
+import { Match } from 'aws-cdk-lib/assertions';
+import { templateOf } from '../../support/templates.ts';
+
+const data = templateOf('data');
+const serverless = templateOf('serverless');
+
+describe('the serverless host', () => {
+  describe('the rollup of usage events', () => {
+    test('reads batches of new events only, splits failed batches, and finally sends them to a queue', () => {
+      const [[queueId] = []] = Object.entries(serverless.findResources('AWS::SQS::Queue'));
+      serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+        EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('UsageStreamArn') },
+        StartingPosition: 'TRIM_HORIZON',
+        BatchSize: 10_000,
+        MaximumBatchingWindowInSeconds: 60,
+        BisectBatchOnFunctionError: true,
+        MaximumRetryAttempts: 100,
+        MaximumRecordAgeInSeconds: 6 * 3_600,
+        DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queueId, 'Arn'] } } },
+        FilterCriteria: {
+          Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"Keys":{"usage_event":{"S":[{"prefix":"req_"}]}}}}' }],
+        },
+      });
+      data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } });
+    });
+
+    test('keeps failed batches for 14 days in an encrypted, TLS-only queue', () => {
+      serverless.hasResourceProperties('AWS::SQS::Queue', { MessageRetentionPeriod: 14 * 86_400, SqsManagedSseEnabled: true });
+      serverless.hasResourceProperties('AWS::SQS::QueuePolicy', {
+        PolicyDocument: { Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } })] },
+      });
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals';
+import { Match } from 'aws-cdk-lib/assertions';
+import { templateOf } from '../../support/templates.ts';
+
+const data = templateOf('data');
+
+describe('the data stack', () => {
+  test('has on-demand, recoverable tables that are protected from deletion and have fixed logical ids', () => {
+    const tables = data.findResources('AWS::DynamoDB::GlobalTable');
+    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Audit', 'Keys', 'Models', 'Responses', 'Usage']);
+    for (const { Properties, DeletionPolicy } of Object.values(tables)) {
+      expect(DeletionPolicy).toBe('Retain');
+      expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });
+      expect(Properties.Replicas[0]).toMatchObject({
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      });
+    }
+  });
+
+  test('has a private, encrypted, TLS-only bucket for tokenizers that is retained and has a fixed logical id', () => {
+    const [[id, bucket] = []] = Object.entries(data.findResources('AWS::S3::Bucket'));
+    expect(id).toBe('Tokenizers');
+    expect(bucket).toMatchObject({
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        VersioningConfiguration: { Status: 'Enabled' },
+      },
+    });
+    data.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } })],
+      },
+    });
+    data.hasOutput('TokenizersBucket', { Value: { Ref: 'Tokenizers' } });
+  });
+
+  test('expires only stored responses and attempt counters', () => {
+    const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
+      .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
+      .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
+    const byTime = { AttributeName: 'expires_at', Enabled: true };
+    expect(Object.fromEntries(expiring)).toEqual({ Responses: byTime, Attempts: byTime });
+  });
+
+  test('has no index that projects counters', () => {
+    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      GlobalSecondaryIndexes: ['epoch', 'organization'].map((IndexName) => ({ IndexName, Projection: { ProjectionType: 'KEYS_ONLY' } })),
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { templateOf } from '../../support/templates.ts';
+import { namesOfFunctions, streamedPaths } from './host-template.ts';
+
+const ondemand = templateOf('ondemand');
+const serverless = templateOf('serverless');
+
+describe('the on-demand host', () => {
+  test('streams chat completions and responses from its own functions', () => {
+    expect(streamedPaths(ondemand)).toEqual(['POST /v1/chat/completions', 'POST /v1/responses']);
+    expect(namesOfFunctions(ondemand)).toEqual(['ondemand-catalog', 'ondemand-inference']);
+    for (const [SLUICE_FUNCTION, ReservedConcurrentExecutions] of Object.entries({ 'ondemand-inference': 200, 'ondemand-catalog': 20 }))
+      ondemand.hasResourceProperties('AWS::Lambda::Function', {
+        ReservedConcurrentExecutions,
+        Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION, HOST_SCOPE: 'on_demand' }) },
+      });
+  });
+
+  test.each(['Inference', 'Catalog'])('gives %s the same permissions as on the serverless host', (name) => {
+    const grants = (stack: Template): { Action: string | string[]; Resource: unknown }[] => {
+      const [, policy] = Object.entries(stack.findResources('AWS::IAM::Policy')).find(([id]) => id.startsWith(name)) ?? [];
+      return policy?.Properties.PolicyDocument.Statement;
+    };
+    const isOfTokenizer = ({ Action }: { Action: string | string[] }): boolean => Action === 'lambda:InvokeFunction';
+    const others = (stack: Template): unknown[] => grants(stack).filter((grant) => !isOfTokenizer(grant));
+    expect(others(ondemand)).toEqual(others(serverless));
+    expect(grants(ondemand).filter(isOfTokenizer)).toEqual(
+      grants(serverless)
+        .filter(isOfTokenizer)
+        .map((grant) => ({ ...grant, Resource: { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:.*GetAttTokenizer/) } })),
+    );
+  });
+
+  test('shares the tokenizer, and knows the URL of the serverless host without depending on its deployment', () => {
+    const apiId = { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:ExportsOutputRefHostApi/) };
+    for (const { Properties } of Object.values(ondemand.findResources('AWS::Lambda::Function'))) {
+      const { OTHER_HOST_URL, TOKENIZER_FUNCTION, SLUICE_FUNCTION } = Properties.Environment.Variables;
+      expect(OTHER_HOST_URL).toEqual({
+        'Fn::Join': ['', ['https://', apiId, '.execute-api.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }, '/live']],
+      });
+      if (SLUICE_FUNCTION === 'ondemand-inference')
+        expect(TOKENIZER_FUNCTION).toEqual({ 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:ExportsOutputRefTokenizer/) });
+    }
+    ondemand.hasOutput('OndemandUrl', {});
+  });
+});

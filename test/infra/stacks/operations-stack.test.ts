@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { Match } from 'aws-cdk-lib/assertions';
+import { templateOf } from '../../support/templates.ts';
+
+const operations = templateOf('operations');
+
+test('alarms can publish to their topic', () => {
+  operations.hasResourceProperties('AWS::SNS::TopicPolicy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Effect: 'Allow', Action: 'sns:Publish', Principal: { Service: 'cloudwatch.amazonaws.com' } }),
+      ]),
+    },
+  });
+  for (const { Properties } of Object.values(operations.findResources('AWS::CloudWatch::Alarm')))
+    expect(Properties.AlarmActions).toHaveLength(1);
+});
+
+describe('the alarms', () => {
+  const source = (name: string) => ({ 'Fn::ImportValue': Match.stringLikeRegexp(name) });
+  const bothInferences = ['sluice-serverless:.*RefInferenceLogs', 'sluice-ondemand:.*RefInferenceLogs'];
+  const bothCatalogs = ['sluice-serverless:.*RefCatalogLogs', 'sluice-ondemand:.*RefCatalogLogs'];
+
+  test.each([
+    ['SettlementFailed', bothInferences],
+    ['ResponseNotKept', bothInferences],
+    ['RequestsRefused', bothInferences],
+    ['ChargeCapped', bothInferences],
+    ['UnhandledError', [...bothInferences, ...bothCatalogs, 'sluice-control:.*RefControlLogs']],
+  ])('%s counts the log lines of every function that can write them', (MetricName, logs) => {
+    for (const log of logs)
+      operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+        LogGroupName: source(log),
+        MetricTransformations: [Match.objectLike({ MetricName })],
+      });
+    operations.resourcePropertiesCountIs(
+      'AWS::Logs::MetricFilter',
+      { MetricTransformations: [Match.objectLike({ MetricName })] },
+      logs.length,
+    );
+  });
+
+  test('InferenceThrottled covers both hosts, even if one of them has no requests', () => {
+    const of = (stack: string) =>
+      Match.objectLike({
+        MetricStat: {
+          Metric: Match.objectLike({
+            MetricName: 'Throttles',
+            Dimensions: [{ Name: 'FunctionName', Value: source(`${stack}:.*RefInference`) }],
+          }),
+          Period: 300,
+          Stat: 'Sum',
+        },
+        ReturnData: false,
+      });
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"InferenceThrottled"'),
+      Metrics: [Match.objectLike({ Expression: 'SUM([FILL(m1, 0), FILL(m2, 0)])' }), of('sluice-serverless'), of('sluice-ondemand')],
+    });
+  });
+
+  test.each([
+    ['HostUnavailable', 'sluice-serverless'],
+    ['OndemandUnavailable', 'sluice-ondemand'],
+  ])('%s goes off when %s returns more than five 5XX responses in five minutes', (alarm, api) => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp(`"${alarm}"`),
+      MetricName: '5XXError',
+      Dimensions: Match.arrayWith([{ Name: 'ApiName', Value: api }]),
+      Threshold: 5,
+      Period: 300,
+    });
+  });
+});
+
+test('each alarm has a runbook entry with its name', () => {
+  const runbook = readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+  const alarms = Object.values(operations.findResources('AWS::CloudWatch::Alarm')).map(
+    ({ Properties }) => /"(\w+)"/.exec(Properties.AlarmDescription)?.[1],
+  );
+  expect(alarms.length).toBeGreaterThan(4);
+  for (const name of alarms) expect(runbook).toContain(`### ${name}`);
+});

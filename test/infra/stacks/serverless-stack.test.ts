@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import { Match } from 'aws-cdk-lib/assertions';
+import { templateOf } from '../../support/templates.ts';
+import { namesOfFunctions, streamedPaths } from './host-template.ts';
+
+const serverless = templateOf('serverless');
+
+describe('the serverless host', () => {
+  test('streams the routes of the inference function', () => {
+    expect(streamedPaths(serverless)).toEqual([
+      'POST /detokenize',
+      'POST /tokenize',
+      'POST /v1/chat/completions',
+      'POST /v1/completions',
+      'POST /v1/responses',
+    ]);
+    expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'rollup', 'tokenizer']);
+  });
+
+  test('gives each function only the permissions that it needs', () => {
+    const policies = Object.entries(serverless.findResources('AWS::IAM::Policy'));
+    const actions = (name: string): string[] => {
+      const [, policy] = policies.find(([id]) => id.startsWith(name)) ?? [];
+      return policy?.Properties.PolicyDocument.Statement.flatMap(({ Action }: { Action: string | string[] }) => Action).sort();
+    };
+    const own = ['logs:CreateLogStream', 'logs:PutLogEvents', 'xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+    const dynamo = (...names: string[]): string[] => names.map((name) => `dynamodb:${name}`);
+    expect(actions('Inference')).toEqual(
+      [
+        ...dynamo('DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem', 'UpdateItem'),
+        ...own,
+        'lambda:InvokeFunction',
+        'sagemaker:InvokeEndpoint',
+        'sagemaker:InvokeEndpointWithResponseStream',
+      ].sort(),
+    );
+    expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'Query'), ...own].sort());
+    expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
+    const ofStream = dynamo('DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams');
+    expect(actions('Rollups')).toEqual([...dynamo('PutItem', 'Query'), ...ofStream, ...own, 'sqs:SendMessage'].sort());
+    expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());
+    const [tokenizerId] =
+      Object.entries(serverless.findResources('AWS::Lambda::Function')).find(
+        ([, { Properties }]) => Properties.Environment.Variables.SLUICE_FUNCTION === 'tokenizer',
+      ) ?? [];
+    serverless.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Action: 'lambda:InvokeFunction', Resource: { 'Fn::GetAtt': [tokenizerId, 'Arn'] } }),
+        ]),
+      },
+    });
+    serverless.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          SLUICE_FUNCTION: 'inference',
+          HOST_SCOPE: 'serverless',
+          OTHER_HOST_URL: Match.absent(),
+          TOKENIZER_FUNCTION: { Ref: tokenizerId },
+          CACHE_SALT_SECRET: { Ref: 'AWS::StackId' },
+          STRUCTURED_OUTPUTS: 'false',
+        }),
+      },
+    });
+    serverless.hasResourceProperties('AWS::Lambda::Function', {
+      MemorySize: 1_769,
+      Timeout: 20,
+      ReservedConcurrentExecutions: 100,
+      Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'tokenizer', TOKENIZERS_BUCKET: Match.anyValue() }) },
+    });
+    serverless.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Action: ['sagemaker:InvokeEndpoint', 'sagemaker:InvokeEndpointWithResponseStream'],
+            Condition: { StringEquals: { 'aws:ResourceTag/sluice': 'true' } },
+          }),
+        ]),
+      },
+    });
+  });
+
+  test('runs the sweep every five minutes', () => {
+    serverless.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(5 minutes)' });
+  });
+});
