@@ -13,7 +13,7 @@ import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
 
-/** What the routes of the control plane work with. */
+/** The dependencies of the control plane's routes. */
 export interface ControlDependencies extends RouteDependencies<SignedInUser> {
   database: Database;
   audit: AuditStore;
