@@ -13,7 +13,6 @@ import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
 
-/** The dependencies of the control plane's routes. */
 export interface ControlDependencies extends RouteDependencies<SignedInUser> {
   database: Database;
   audit: AuditStore;

@@ -12,7 +12,6 @@ import { type Caller, callerOf } from './origin.ts';
 /** The sections of the API reference. */
 export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Audit log';
 
-/** A route of the control plane. */
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;
 }

@@ -85,7 +85,7 @@ export interface UserPool {
   deleteUser(subject: string): Promise<void>;
   /** Returns a new secret for an authenticator app. Sign-ins need no code before finishTotp. Throws InvalidToken. */
   startTotp(accessToken: string): Promise<{ secret: string }>;
-  /** Makes sign-ins need a code, if this first code is correct. false: the code is wrong. Throws InvalidToken. */
+  /** Verifies the first code from the app; from then on, sign-ins need a code. false: the code is wrong. Throws InvalidToken. */
   finishTotp(given: { accessToken: string; code: string }): Promise<boolean>;
   stopTotp(subject: string): Promise<void>;
 }
@@ -94,7 +94,7 @@ export interface UserPool {
 export const createUserPoolClient = (options: ClientOptions = {}): CognitoIdentityProviderClient =>
   new CognitoIdentityProviderClient({
     ...options,
-    // Sessions and codes work only once: after a lost response, a retry would fail as wrong.
+    // Sessions and codes work only once: after a lost response, a retry would be rejected.
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,

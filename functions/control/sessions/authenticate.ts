@@ -21,7 +21,7 @@ export interface SignedInUser extends SignedIn {
   accessToken: string;
 }
 
-/** Returns the user who sent a request. The user is read again each time, so disabling or deleting one takes effect at once. @throws 401 */
+/** Returns the user who sent a request, read from the table each time: disabling or deleting a user takes effect at once. @throws 401 */
 export const authenticate = async (
   { tokens, users }: { tokens: TokenVerifier; users: UserStore },
   event: ApiEvent,

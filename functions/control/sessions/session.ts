@@ -26,7 +26,6 @@ export const ChallengeAnswer = z
   });
 export type ChallengeAnswer = z.output<typeof ChallengeAnswer>;
 
-/** A login session. */
 const Session = z.object({
   object: z.literal('session'),
   access_token: z.string().meta({ description: 'Send it in the header `Authorization: Bearer <access token>`.' }),

@@ -25,8 +25,7 @@ const UsersQuery = z.strictObject({
     .meta({ description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the admins.' }),
 });
 
-/** The value of `organization` that lists the admins. */
-const PLATFORM = 'platform';
+const PLATFORM_USERS = 'platform';
 
 export const userRoutes = [
   route(
@@ -58,7 +57,7 @@ export const userRoutes = [
       errors: [400, 404, 503],
     },
     ({ deps, actor, query: { organization, ...page } }) => {
-      if (actor.role === 'admin' && organization === PLATFORM) return deps.users.list(null, page);
+      if (actor.role === 'admin' && organization === PLATFORM_USERS) return deps.users.list(null, page);
       return deps.users.list(organizationFor(actor, organization), page);
     },
   ),
