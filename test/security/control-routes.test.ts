@@ -16,7 +16,7 @@ const PUBLIC = [
 ];
 
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
-const closed = controlRoutes.filter(({ access }) => access !== 'public');
+const restricted = controlRoutes.filter(({ access }) => access !== 'public');
 const named = (routes: readonly Route[]): [string, Route][] => routes.map((route) => [nameOf(route), route]);
 
 let run: TestRun;
@@ -27,7 +27,7 @@ let owner: SignedIn;
 let member: SignedIn;
 let keyId: string;
 /** An owner of another organization. */
-let stranger: SignedIn;
+let otherOwner: SignedIn;
 let suspended: SignedIn;
 let disabled: SignedIn;
 let admin: SignedIn;
@@ -41,10 +41,10 @@ beforeAll(async () => {
   member = await control.createUser({ role: 'member', organization });
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
   const { id: other } = await control.createOrganization('Other');
-  stranger = await control.createUser({ role: 'owner', organization: other });
-  const { id: late } = await control.createOrganization('Late');
-  suspended = await control.createUser({ role: 'owner', organization: late });
-  await control.done('POST', `/v1/organizations/${late}/suspend`, { token: admin.token, body: { reason: 'test' } });
+  otherOwner = await control.createUser({ role: 'owner', organization: other });
+  const { id: suspendedId } = await control.createOrganization('Late');
+  suspended = await control.createUser({ role: 'owner', organization: suspendedId });
+  await control.done('POST', `/v1/organizations/${suspendedId}/suspend`, { token: admin.token, body: { reason: 'test' } });
   disabled = await control.createUser({ role: 'owner', organization });
   await control.done('PATCH', `/v1/users/${disabled.id}`, { token: admin.token, body: { status: 'disabled' } });
 });
@@ -87,7 +87,7 @@ test('only logging in and out, and resetting a password, need no session', () =>
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
-describe.each(named(closed))('%s rejects', (_, route) => {
+describe.each(named(restricted))('%s rejects', (_, route) => {
   const rejects = async (token: string | undefined, code = 'invalid_token'): Promise<void> => {
     const { status, headers, body } = await send(route, token);
     expect([status, body]).toEqual([401, { error: expect.any(String), code, request_id: expect.stringMatching(/^req_/) }]);
@@ -109,11 +109,11 @@ describe.each(named(closed))('%s rejects', (_, route) => {
 });
 
 /** Users whose role is too low for a route. */
-const below = ({ access }: Route): SignedIn[] => (access === 'admin' ? [owner, member] : access === 'owner' ? [member] : []);
+const usersBelow = ({ access }: Route): SignedIn[] => (access === 'admin' ? [owner, member] : access === 'owner' ? [member] : []);
 
-describe.each(named(closed.filter(({ access }) => access !== 'member')))('%s rejects', (_, route) => {
+describe.each(named(restricted.filter(({ access }) => access !== 'member')))('%s rejects', (_, route) => {
   test('lower roles', async () => {
-    for (const { token } of below(route)) {
+    for (const { token } of usersBelow(route)) {
       const { status, body } = await send(route, token);
       expect([status, body]).toEqual([
         403,
@@ -149,15 +149,15 @@ const requestResource = (route: Route, token: string): Promise<Answer> => {
   return control.call(route.method, path, { token, body: { ...(body as object), organization } });
 };
 
-describe.each(named(closed.filter(isOfATenant)))('%s', (_, route) => {
+describe.each(named(restricted.filter(isOfATenant)))('%s', (_, route) => {
   test('returns 404 for another organization’s resource', async () => {
-    const { status, body } = await requestResource(route, stranger.token);
+    const { status, body } = await requestResource(route, otherOwner.token);
     expect([status, body.error.code]).toEqual([404, expect.stringMatching(/_not_found$/)]);
     expect(JSON.stringify(body)).not.toContain('Acme');
   });
 });
 
-describe.each(named(closed.filter(({ access }) => access !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
+describe.each(named(restricted.filter(({ access }) => access !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
   const isOpen = route.method === 'GET' || route.isOpenToSuspended === true;
 
   test(isOpen ? 'is allowed' : 'returns 403 organization_suspended', async () => {

@@ -56,13 +56,13 @@ describe('a login', () => {
   });
 
   test('that fails returns the same 401 for a wrong password, an unknown user and a disabled user', async () => {
-    const gone = await control.createUser({ role: 'member', organization });
-    await control.done('PATCH', `/v1/users/${gone.id}`, { token: owner.token, body: { status: 'disabled' } });
+    const disabled = await control.createUser({ role: 'member', organization });
+    await control.done('PATCH', `/v1/users/${disabled.id}`, { token: owner.token, body: { status: 'disabled' } });
     const answers = [
       await login(owner.email, 'Wrong-password-1'),
       await login('nobody@example.com', 'Wrong-password-1'),
-      await login(gone.email, gone.password),
-      await login(gone.email, 'Wrong-password-1'),
+      await login(disabled.email, disabled.password),
+      await login(disabled.email, 'Wrong-password-1'),
     ];
     const replies = answers.map(({ status, body: { request_id: _, ...body } }) => ({ status, body }));
     expect(replies).toEqual(Array(4).fill({ status: 401, body: { error: expect.any(String), code: 'login_refused' } }));
@@ -272,10 +272,10 @@ test('concurrent invitations of one address create one user, with the password o
   const { id: other } = await control.createOrganization('Rival');
   for (let round = 0; round < 6; round++) {
     const email = `raced-${round}@example.com`;
-    const of = (password: string, fields: object) =>
+    const inviteWith = (password: string, fields: object) =>
       control.call('POST', '/v1/users', { token: admin.token, body: { email, temporary_password: password, ...fields } });
     const passwords = ['Password-of-the-first-1', 'Password-of-the-second-2', 'Password-of-the-third-3'];
-    const answers = await Promise.all(passwords.map((password, i) => of(password, { organization: i % 2 === 0 ? organization : other })));
+    const answers = await Promise.all(passwords.map((text, i) => inviteWith(text, { organization: i % 2 ? other : organization })));
     const winner = answers.findIndex(({ status }) => status === 201);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     for (const [i, password] of passwords.entries()) expect((await login(email, password)).status).toBe(i === winner ? 200 : 401);

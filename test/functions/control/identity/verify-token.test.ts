@@ -18,7 +18,7 @@ const newKey = (kid: string): Key => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   return { kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' } };
 };
-const [first, second, stranger] = [newKey('first'), newKey('second'), newKey('first')] as [Key, Key, Key];
+const [first, second, forger] = [newKey('first'), newKey('second'), newKey('first')] as [Key, Key, Key];
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 const tokenOf = (changes: object = {}, { key = first, header = {} }: { key?: Key; header?: object } = {}): string => {
@@ -70,7 +70,7 @@ describe('an access token', () => {
     ['of another issuer', () => tokenOf({ iss: `${ISSUER}x` })],
     ['of another client', () => tokenOf({ client_id: 'another' })],
     ['that is an id token', () => tokenOf({ token_use: 'id', aud: CLIENT })],
-    ['signed by another key with the same id', () => tokenOf({}, { key: stranger })],
+    ['signed by another key with the same id', () => tokenOf({}, { key: forger })],
     ['signed by an unknown key', () => tokenOf({}, { key: second })],
     ['without a key id', () => tokenOf({}, { header: { kid: undefined } })],
     ['without a signature', () => tokenOf({}, { header: { alg: 'none' } }).replace(/[^.]+$/, '')],
