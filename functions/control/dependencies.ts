@@ -13,7 +13,6 @@ import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
 
-/** What the routes of the control plane work with. */
 export interface ControlDependencies extends RouteDependencies<SignedInUser> {
   database: Database;
   audit: AuditStore;

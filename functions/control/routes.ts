@@ -9,7 +9,7 @@ import type { SignedInUser } from './sessions/authenticate.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './users/routes.ts';
 
-/** Every route of the control plane, with the role that it needs: served, documented and tested from this list. Of two paths that match, the first wins. */
+/** Every route of the control plane, as served, documented and tested. If two paths match a request, the first wins. */
 export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] = [
   ...sessionRoutes,
   ...organizationRoutes,

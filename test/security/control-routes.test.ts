@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Route } from '../../functions/control/access/route.ts';
 import { controlRoutes } from '../../functions/control/routes.ts';
-import { type Answer, type CallOptions, type Control, controlOf, type SignedIn } from '../support/control.ts';
+import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
-/** Everyone may call these: they are how a session begins and ends. */
+/** Routes that log in and out, which need no session. */
 const PUBLIC = [
   'POST /v1/auth/login',
   'POST /v1/auth/challenge',
@@ -16,18 +16,18 @@ const PUBLIC = [
 ];
 
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
-const closed = controlRoutes.filter(({ access }) => access !== 'public');
+const restricted = controlRoutes.filter(({ access }) => access !== 'public');
 const named = (routes: readonly Route[]): [string, Route][] => routes.map((route) => [nameOf(route), route]);
 
 let run: TestRun;
 let control: Control;
-/** Whose resources are asked for. */
+/** The organization whose resources the requests are about. */
 let organization: string;
 let owner: SignedIn;
 let member: SignedIn;
 let keyId: string;
-/** Who has no business with them. */
-let stranger: SignedIn;
+/** An owner of another organization. */
+let otherOwner: SignedIn;
 let suspended: SignedIn;
 let disabled: SignedIn;
 let admin: SignedIn;
@@ -41,10 +41,10 @@ beforeAll(async () => {
   member = await control.createUser({ role: 'member', organization });
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
   const { id: other } = await control.createOrganization('Other');
-  stranger = await control.createUser({ role: 'owner', organization: other });
-  const { id: late } = await control.createOrganization('Late');
-  suspended = await control.createUser({ role: 'owner', organization: late });
-  await control.done('POST', `/v1/organizations/${late}/suspend`, { token: admin.token, body: { reason: 'test' } });
+  otherOwner = await control.createUser({ role: 'owner', organization: other });
+  const { id: suspendedId } = await control.createOrganization('Late');
+  suspended = await control.createUser({ role: 'owner', organization: suspendedId });
+  await control.done('POST', `/v1/organizations/${suspendedId}/suspend`, { token: admin.token, body: { reason: 'test' } });
   disabled = await control.createUser({ role: 'owner', organization });
   await control.done('PATCH', `/v1/users/${disabled.id}`, { token: admin.token, body: { status: 'disabled' } });
 });
@@ -52,7 +52,7 @@ afterAll(async () => {
   await run.close();
 });
 
-/** The resources of the organization, by the beginning of their paths. A route of another resource has to be added here. */
+/** The ids of the organization's resources, by the prefix of their paths. Add new kinds of resources here. */
 const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/organizations/', () => organization],
   ['/v1/users/', () => member.id],
@@ -63,58 +63,58 @@ const resources: readonly [prefix: string, id: () => string][] = [
 const pathOf = ({ path }: Route): string =>
   path.replace(/\{\w+\+?\}/, () => {
     const [, id] = resources.find(([prefix]) => path.startsWith(prefix)) ?? [];
-    if (!id) throw new Error(`The suite knows no resource for ${path}: add one.`);
+    if (!id) throw new Error(`There is no resource for ${path}. Add one to \`resources\`.`);
     return encodeURIComponent(id());
   });
 
-/** The route's own example, as anyone would send it. */
-const optionsOf = ({ body }: Route, token: string | undefined): CallOptions => ({ token, ...(body && { body: body.example }) });
+/** A request with the example body of the route. */
+const exampleRequest = ({ body }: Route, token: string | undefined): RequestParts => ({ token, ...(body && { body: body.example }) });
 
-const ask = (route: Route, token: string | undefined): Promise<Answer> =>
-  control.call(route.method, pathOf(route), optionsOf(route, token));
+const send = (route: Route, token: string | undefined): Promise<Answer> =>
+  control.call(route.method, pathOf(route), exampleRequest(route, token));
 
-test('the host serves and documents the routes of this table, and no others', async () => {
+test('the host serves and documents exactly the routes of this list', async () => {
   const document = (await control.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, unknown>> };
-  const told = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   const service = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
-  expect(told.sort()).toEqual([...controlRoutes.map((route) => nameOf(route).replace('+}', '}')), ...service].sort());
+  expect(documented.sort()).toEqual([...controlRoutes.map((route) => nameOf(route).replace('+}', '}')), ...service].sort());
 });
 
-test('only a session’s beginning and end are open to everyone', () => {
+test('only logging in and out, and resetting a password, need no session', () => {
   const open = controlRoutes.filter(({ access }) => access === 'public').map(nameOf);
   expect(open.sort()).toEqual([...PUBLIC].sort());
 });
 
-describe.each(named(closed))('%s refuses', (_, route) => {
-  const refuses = async (token: string | undefined, code = 'invalid_token'): Promise<void> => {
-    const { status, headers, body } = await ask(route, token);
+describe.each(named(restricted))('%s rejects', (_, route) => {
+  const rejects = async (token: string | undefined, code = 'invalid_token'): Promise<void> => {
+    const { status, headers, body } = await send(route, token);
     expect([status, body]).toEqual([401, { error: expect.any(String), code, request_id: expect.stringMatching(/^req_/) }]);
-    // API Gateway gives it another name.
+    // API Gateway renames this header.
     expect(headers.get('x-amzn-remapped-www-authenticate')).toBe('Bearer');
   };
 
-  test('who has no token', () => refuses(undefined));
-  test('a token that is none', () => refuses('sk-s0000'));
-  test('a token under another signature', () => refuses(signedByAnother(admin.token)));
-  test('a token without a signature', () => refuses(unsigned(admin.token)));
-  test('a token that has expired', () => refuses(withClaims(admin.token, { exp: Math.floor(Date.now() / 1_000) - 60 }), 'token_expired'));
-  test('an id token', () => refuses(withClaims(admin.token, { token_use: 'id' })));
-  test('a token of another client', () => refuses(withClaims(admin.token, { client_id: 'another' })));
+  test('a request without a token', () => rejects(undefined));
+  test('a malformed token', () => rejects('sk-s0000'));
+  test('a token signed with another key', () => rejects(signedByAnother(admin.token)));
+  test('a token without a signature', () => rejects(unsigned(admin.token)));
+  test('an expired token', () => rejects(withClaims(admin.token, { exp: Math.floor(Date.now() / 1_000) - 60 }), 'token_expired'));
+  test('an id token', () => rejects(withClaims(admin.token, { token_use: 'id' })));
+  test('a token of another client', () => rejects(withClaims(admin.token, { client_id: 'another' })));
   test('a token of another issuer', () =>
-    refuses(withClaims(admin.token, { iss: 'https://cognito-idp.us-east-1.amazonaws.com/us-east-1_another' })));
-  test('a token of nobody here', () => refuses(withClaims(admin.token, { sub: '00000000-0000-4000-8000-000000000000' })));
-  test('a user who is disabled', () => refuses(disabled.token));
+    rejects(withClaims(admin.token, { iss: 'https://cognito-idp.us-east-1.amazonaws.com/us-east-1_another' })));
+  test('a token of an unknown user', () => rejects(withClaims(admin.token, { sub: '00000000-0000-4000-8000-000000000000' })));
+  test('a disabled user', () => rejects(disabled.token));
 });
 
-/** Who has the role right below the one that a route needs. */
-const below = ({ access }: Route): SignedIn[] => (access === 'admin' ? [owner, member] : access === 'owner' ? [member] : []);
+/** Users whose role is too low for a route. */
+const usersBelow = ({ access }: Route): SignedIn[] => (access === 'admin' ? [owner, member] : access === 'owner' ? [member] : []);
 
-describe.each(named(closed.filter(({ access }) => access !== 'member')))('%s refuses', (_, route) => {
-  test('every role below', async () => {
-    for (const { token } of below(route)) {
-      const { status, body } = await ask(route, token);
+describe.each(named(restricted.filter(({ access }) => access !== 'member')))('%s rejects', (_, route) => {
+  test('lower roles', async () => {
+    for (const { token } of usersBelow(route)) {
+      const { status, body } = await send(route, token);
       expect([status, body]).toEqual([
         403,
         {
@@ -131,37 +131,37 @@ describe.each(named(closed.filter(({ access }) => access !== 'member')))('%s ref
   });
 });
 
-/** They are about who asks, and nobody else. */
+/** Routes about the caller's own user. */
 const OWN_ONLY = ['/v1/auth/', '/v1/me'];
-/** Lists of what everyone may see. */
+/** Lists that everyone can see. */
 const SHARED = ['/v1/pricing/serverless', '/v1/models'];
 
 const isOfATenant = ({ path, access }: Route): boolean =>
   access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
 
-/** The same request for the organization's resource, by whichever way the route names it. */
-const askFor = (route: Route, token: string): Promise<Answer> => {
+/** Sends a request for the organization's resource, in its path, query or body. */
+const requestResource = (route: Route, token: string): Promise<Answer> => {
   const path = pathOf(route);
-  const { body, token: _ } = optionsOf(route, token);
+  const { body, token: _ } = exampleRequest(route, token);
   if (path !== route.path) return control.call(route.method, path, { token, body });
   if (route.query && 'organization' in route.query.shape)
     return control.call(route.method, `${path}?organization=${organization}`, { token });
   return control.call(route.method, path, { token, body: { ...(body as object), organization } });
 };
 
-describe.each(named(closed.filter(isOfATenant)))('%s', (_, route) => {
-  test('of another organization is not there: 404', async () => {
-    const { status, body } = await askFor(route, stranger.token);
+describe.each(named(restricted.filter(isOfATenant)))('%s', (_, route) => {
+  test('returns 404 for another organization’s resource', async () => {
+    const { status, body } = await requestResource(route, otherOwner.token);
     expect([status, body.error.code]).toEqual([404, expect.stringMatching(/_not_found$/)]);
     expect(JSON.stringify(body)).not.toContain('Acme');
   });
 });
 
-describe.each(named(closed.filter(({ access }) => access !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
+describe.each(named(restricted.filter(({ access }) => access !== 'admin')))('%s by an owner of a suspended organization', (_, route) => {
   const isOpen = route.method === 'GET' || route.isOpenToSuspended === true;
 
-  test(isOpen ? 'is not refused for that' : 'is a 403 that says so', async () => {
-    const { status, body } = await ask(route, suspended.token);
+  test(isOpen ? 'is allowed' : 'returns 403 organization_suspended', async () => {
+    const { status, body } = await send(route, suspended.token);
     const code = body?.error?.code;
     if (isOpen) expect(code).not.toBe('organization_suspended');
     else expect([status, code]).toEqual([403, 'organization_suspended']);
@@ -169,8 +169,8 @@ describe.each(named(closed.filter(({ access }) => access !== 'admin')))('%s by a
 });
 
 describe.each(named(controlRoutes))('%s', (_, route) => {
-  test('takes no unknown query, and tells nothing internal of one', async () => {
-    const { status, body } = await control.call(route.method, `${pathOf(route)}?unheard_of=1`, optionsOf(route, admin.token));
+  test('rejects unknown query parameters without revealing internals', async () => {
+    const { status, body } = await control.call(route.method, `${pathOf(route)}?unheard_of=1`, exampleRequest(route, admin.token));
     expect([status, body.error.type]).toEqual([400, 'invalid_request_error']);
     expect(JSON.stringify(body)).not.toMatch(/arn:|\.ts:|node_modules|at Object/);
   });
@@ -178,13 +178,13 @@ describe.each(named(controlRoutes))('%s', (_, route) => {
 
 describe.each(named(controlRoutes.filter(({ body }) => body)))('%s', (_, route) => {
   test.each([
-    ['nothing', ''],
-    ['no JSON', '{'],
-    ['no object', '[]'],
-    ['an unknown field', { unheard_of: 1 }],
-  ])('takes no body of %s', async (_kind, sent) => {
+    ['that is empty', ''],
+    ['that is not JSON', '{'],
+    ['that is not an object', '[]'],
+    ['with an unknown field', { unheard_of: 1 }],
+  ])('rejects a body %s', async (_kind, sent) => {
     const body = typeof sent === 'string' ? sent : { ...(route.body?.example as object), ...sent };
-    const { status, body: told } = await control.call(route.method, pathOf(route), { token: admin.token, body });
-    expect([status, told.error.type]).toEqual([400, 'invalid_request_error']);
+    const { status, body: reply } = await control.call(route.method, pathOf(route), { token: admin.token, body });
+    expect([status, reply.error.type]).toEqual([400, 'invalid_request_error']);
   });
 });

@@ -1,20 +1,20 @@
 import type { TestRun } from './local-run.ts';
 
-/** A reply of the control plane. */
+/** A response of the control plane. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the reply that it expects.
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of its response.
   body: any;
 }
 
-export interface CallOptions {
+export interface RequestParts {
   token?: string | undefined;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** A user who is logged in. */
+/** A user with a session. */
 export interface SignedIn {
   id: string;
   email: string;
@@ -26,9 +26,9 @@ export interface SignedIn {
 const TEMPORARY = 'Temporary-Password-1';
 const PASSWORD = 'A-Password-of-my-own-2';
 
-/** A client of a run's control plane. */
+/** Sends requests to a run's control plane. */
 export const controlOf = ({ control_url, admin_email, admin_password }: TestRun) => {
-  const call = async (method: string, path: string, { token, body, headers }: CallOptions = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, { token, body, headers }: RequestParts = {}): Promise<Answer> => {
     const response = await fetch(`${control_url}${path}`, {
       method,
       headers: {
@@ -42,9 +42,9 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
   };
 
-  /** The body of a call that must succeed. */
-  const done = async (method: string, path: string, options: CallOptions = {}): Promise<Answer['body']> => {
-    const answer = await call(method, path, options);
+  /** Returns the response body. Throws unless the request succeeds. */
+  const done = async (method: string, path: string, request: RequestParts = {}): Promise<Answer['body']> => {
+    const answer = await call(method, path, request);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
@@ -68,7 +68,7 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     asAdmin,
     createOrganization: async (name = 'Acme'): Promise<{ id: string; version: number }> =>
       done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
-    /** Creates a user of an organization who has set a password. */
+    /** Creates a user, chooses a password for them and logs them in. */
     createUser: async (fields: { role: 'owner' | 'member' | 'admin'; organization?: string }): Promise<SignedIn> => {
       people++;
       const email = `person-${people}@example.com`;

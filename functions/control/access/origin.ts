@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 
-/** Who made a change. `operator`: someone with the deployment's own credentials, through `npm run admin`. */
+/** Who made a change. An operator runs `npm run admin` with AWS credentials for the deployment. */
 export const AuditActor = z.object({
   type: z.enum(['user', 'operator', 'system']),
-  id: z.string().meta({ description: 'The id of a user; the name that an operator gave.' }),
+  id: z.string().meta({ description: 'The id of the user, or the name of the operator.' }),
   email: z.string().nullable(),
-  organization: z.string().nullable().meta({ description: 'Of a user: whose; null: of an admin, an operator or the system.' }),
+  organization: z.string().nullable().meta({ description: 'The user’s organization; null for admins, operators and the system.' }),
 });
 
-/** Who makes a change, when, and by which request. */
+/** Who made a change, when, and with which request. */
 export interface Origin {
   actor: z.infer<typeof AuditActor>;
   requestId: string | null;
@@ -17,7 +17,7 @@ export interface Origin {
   nowMs: number;
 }
 
-/** The client of a request, for the identity provider's own protection and the audit log. */
+/** The client that sent a request. The audit log records it, and the identity provider uses it for threat protection. */
 export interface Caller {
   ipAddress: string;
   serverName: string;
@@ -27,7 +27,7 @@ export interface Caller {
   receivedAtMs: number;
 }
 
-/** The client that sent a request. */
+/** Returns the client that sent a request. */
 export const callerOf = ({ requestContext, path, requestId, receivedAtMs }: ApiEvent): Caller => ({
   ipAddress: requestContext.identity?.sourceIp ?? 'unknown',
   serverName: requestContext.domainName ?? 'control',
@@ -37,7 +37,7 @@ export const callerOf = ({ requestContext, path, requestId, receivedAtMs }: ApiE
   receivedAtMs,
 });
 
-/** A change that a user makes with a request. */
+/** Returns the origin of a change that a user makes with a request. */
 export const originOf = (
   { ipAddress, requestId, receivedAtMs }: Caller,
   { id, email, organization }: Pick<Origin['actor'], 'id' | 'email' | 'organization'>,

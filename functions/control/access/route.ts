@@ -1,7 +1,5 @@
 import * as z from 'zod';
-
 import type { Operation, Role } from '../../../shared/hosts/operation.ts';
-
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
@@ -11,10 +9,9 @@ import { validate } from '../../../shared/http/validate.ts';
 import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
 import { type Caller, callerOf } from './origin.ts';
 
-/** The parts of the control plane. */
+/** The sections of the API reference. */
 export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Audit log';
 
-/** A route of the control plane. */
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;
 }
@@ -24,36 +21,36 @@ type BodyOf<Facts extends ControlOperation> = Facts['body'] extends { schema: in
   : undefined;
 type QueryOf<Facts extends ControlOperation> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** What is known of a request with an access token that opens. */
+/** An authenticated request. */
 export interface SignedIn {
   actor: Actor;
 }
 
-/** What every route needs to decide whether a request is allowed. */
+/** What every route needs to authenticate and authorize a request. */
 export interface RouteDependencies<User extends SignedIn = SignedIn> {
-  /** The user who sent a request. @throws 401 */
+  /** Returns the user who sent a request. @throws 401 */
   authenticate: (event: ApiEvent) => Promise<User>;
   organizations: OrganizationStatuses;
 }
 
-/** What a route's rule receives, all of it checked. `User`: what `authenticate` returns, unless the route is public. */
+/** The validated input of a route's rule. It includes what `authenticate` returns, unless the route is public. */
 type Call<Deps, User extends SignedIn, Facts extends ControlOperation> = (Facts['access'] extends 'public' ? object : User) & {
   deps: Deps;
   body: BodyOf<Facts>;
   query: QueryOf<Facts>;
   parameters: Record<string, string>;
-  /** The versions that `If-Match` names; undefined: any. */
+  /** The versions in `If-Match`; undefined accepts any version. */
   expected: readonly number[] | undefined;
   caller: Caller;
   event: ApiEvent;
 };
 
-/** A route, with what its rule works with. */
+/** A route with its handler. `Deps` are the dependencies of its rule. */
 export interface Route<Deps = never, User extends SignedIn = never> extends ControlOperation {
   handle: (deps: Deps & RouteDependencies<User>, event: ApiEvent) => Promise<Reply>;
 }
 
-/** Checks that the request is allowed: a 401 comes first, then a 403 for the role, then one for the state of the user's organization. */
+/** Authenticates and authorizes a request. @throws 401, then 403 for the role, then 403 for a suspended organization */
 const authorize = async (deps: RouteDependencies, facts: ControlOperation, event: ApiEvent): Promise<object> => {
   if (facts.access === 'public') return {};
   const signedIn = await deps.authenticate(event);
@@ -77,7 +74,7 @@ const replyOf = ({ reply }: ControlOperation, requestId: string, body: unknown):
 
 const NO_QUERY = z.strictObject({});
 
-/** Rejects what cannot be an id or a name, without a read. @throws 404 */
+/** Rejects path parameters that cannot be an id or a name, before anything is read. @throws 404 */
 const checkParameters = ({ pathParameters }: ApiEvent): void => {
   for (const text of Object.values(pathParameters ?? {}))
     if (text !== undefined && !PARAMETER.test(text)) throw new ResourceNotFound('resource', text);
@@ -85,8 +82,9 @@ const checkParameters = ({ pathParameters }: ApiEvent): void => {
 const PARAMETER = /^[!-~]{1,256}$/;
 
 /**
- * Makes the `route()` of a folder whose rules work with `Deps`. A route authenticates, authorizes, parses, runs its rule and serializes what the
- * rule returns; a resource's `version` becomes its ETag. Errors are those of shared/http/errors.ts, in the order 401, 403, 400, then the rule's own.
+ * Returns the `route()` of a folder whose rules need `Deps`. A route authenticates, authorizes and validates the request, runs its rule and
+ * serializes the result; a resource's `version` becomes its ETag.
+ * @throws 401, 403, 404 for a malformed path, 400, then the rule's own errors
  */
 export const createRoute =
   <Deps, User extends SignedIn = SignedIn>() =>

@@ -3,7 +3,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { AuditEntry } from './audit-entry.ts';
 
-/** The log of changes that concern no organization. */
+/** The log of changes that belong to no organization. */
 const PLATFORM = 'platform';
 
 const ENTRY = 'entry#';
@@ -11,19 +11,19 @@ const ENTRY = 'entry#';
 const accountOf = (organization: string | null): string => organization ?? PLATFORM;
 
 /**
- * The audit log: append-only, one partition an organization, in the order of time.
- * @param table has the form of the table `accounts`; the function may add to it, but neither update nor delete
+ * The audit log: append-only, with one partition per organization, in chronological order.
+ * @param table has the schema of the `accounts` table; the function can add items, but not update or delete them
  */
 export const createAuditStore = (table: AccountTable) => ({
-  /** The write of an entry, for the transaction of the change that it records. */
+  /** Returns the write of an entry, for the transaction of the change that it records. */
   toAppend: (entry: AuditEntry): Write =>
     table.toCreate(
       { account: accountOf(entry.organization), record: ENTRY + entry.id },
       entry,
-      () => new Error(`${entry.id} is there already.`),
+      () => new Error(`${entry.id} already exists.`),
     ),
 
-  /** The newest first. */
+  /** Lists entries, newest first. */
   list: async (organization: string | null, request: PageRequest): Promise<Page<AuditEntry>> => {
     const { rows, hasMore } = await table.page({ account: accountOf(organization), prefix: ENTRY, newestFirst: true }, request);
     const data = rows.map((row) => AuditEntry.parse(row));

@@ -11,18 +11,18 @@ export interface AuditDependencies {
   audit: AuditStore;
 }
 
-/** A change, as the audit log records it. */
+/** A change for the audit log. */
 interface AuditedChange {
   action: string;
   organization: string | null;
   target: { type: string; id: string };
   reason?: string | null;
-  /** The resource before and after, as callers see it: the log records their differences. */
+  /** The resource before and after the change, as callers see it. The log records the fields that differ. */
   before?: Readonly<Record<string, unknown>>;
   after?: Readonly<Record<string, unknown>>;
 }
 
-/** Fields that follow from the change itself, or from time. */
+/** Bookkeeping fields, which the log leaves out. */
 const UNRECORDED = new Set(['version', 'updated_at', 'last_used_at', 'last_login_at']);
 
 const changesOf = ({ before = {}, after = {} }: AuditedChange): AuditEntry['changes'] => {
@@ -45,7 +45,7 @@ const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: Audited
   ip_address: ipAddress,
 });
 
-/** Makes a change and records it in the audit log, in one transaction. @throws what the first refused write says */
+/** Makes a change and records it in the audit log, in one transaction. @throws the `refused` error of the first write that fails */
 export const commit = async (
   { database, audit }: AuditDependencies,
   origin: Origin,

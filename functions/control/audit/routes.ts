@@ -13,11 +13,11 @@ const AuditQuery = z.strictObject({
     .string()
     .max(64)
     .optional()
-    .meta({ description: 'Whose log. An owner’s own; of an admin, where it is absent, the platform’s.' }),
+    .meta({ description: 'The organization whose log to list. Defaults to your own; for admins, to the platform’s log.' }),
 });
 
-/** Members of other organizations do not see the e-mail and IP addresses of the platform's own people. */
-const asSeenBy = (organization: string | null, entry: AuditEntry): AuditEntry =>
+/** Hides the e-mail and IP addresses of admins and operators from organizations. */
+const redactFor = (organization: string | null, entry: AuditEntry): AuditEntry =>
   entry.actor.organization === organization ? entry : { ...entry, actor: { ...entry.actor, email: null }, ip_address: null };
 
 export const auditLogRoutes = [
@@ -27,17 +27,17 @@ export const auditLogRoutes = [
       path: '/v1/audit-log',
       operationId: 'listAuditEntries',
       tag: 'Audit log',
-      summary: 'List what was done',
-      description: 'Every change, and every login of a known user. An entry is written with the change itself, and never changed.',
+      summary: 'List audit log entries',
+      description: 'Returns every change and every login attempt of an existing user. Entries are never modified.',
       access: 'owner',
       query: AuditQuery,
-      reply: { status: 200, description: 'A page of it, the newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
+      reply: { status: 200, description: 'A page of entries, newest first.', json: { name: 'AuditList', schema: pageOf(AuditEntry) } },
       errors: [400, 404, 503],
     },
     async ({ deps, actor, query: { organization, ...page } }) => {
       const isAdmin = actor.role === 'admin';
       const list = await deps.audit.list(isAdmin && organization === undefined ? null : organizationFor(actor, organization), page);
-      return isAdmin ? list : { ...list, data: list.data.map((entry) => asSeenBy(actor.organization, entry)) };
+      return isAdmin ? list : { ...list, data: list.data.map((entry) => redactFor(actor.organization, entry)) };
     },
   ),
 ];

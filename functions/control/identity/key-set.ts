@@ -5,14 +5,14 @@ import { IdentityUnavailable, wrongToken } from './errors.ts';
 const FETCH_TIMEOUT_MS = 2_000;
 const MAX_BYTES = 65_536;
 const MAX_KEYS = 100;
-/** However many tokens name unknown keys, the issuer's keys are fetched at most this often. */
+/** The keys are fetched at most once in this time, however many tokens have an unknown key id. */
 const REFETCH_AFTER_MS = 30_000;
-/** The same while there is no key at all: then every request waits for one. */
+/** The same until the first fetch succeeds: no token can be verified before. */
 const RETRY_AFTER_MS = 1_000;
-/** A key that the issuer has withdrawn stays valid for this long. */
+/** A key that the issuer has withdrawn is accepted for this long. */
 const MAX_AGE_MS = 60 * 60_000;
 
-/** The issuer's key set, parsed but not checked. Throws when it cannot be fetched. */
+/** Fetches the issuer's key set, parsed but not validated. Throws if it cannot be fetched. */
 export type FetchJwks = (uri: string) => Promise<unknown>;
 
 const KeySet = z.object({
@@ -25,7 +25,7 @@ const KeySet = z.object({
 /** Fetches a key set of up to 64 kB in up to 2 s. */
 export const fetchJwks: FetchJwks = async (uri) => {
   const reply = await fetch(uri, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), redirect: 'error' });
-  if (!reply.ok || !reply.body) throw new Error(`${uri} has answered ${reply.status}.`);
+  if (!reply.ok || !reply.body) throw new Error(`${uri} responded with ${reply.status}.`);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of reply.body) {
@@ -37,7 +37,7 @@ export const fetchJwks: FetchJwks = async (uri) => {
 };
 
 /**
- * The keys of one issuer, fetched when they are needed, and kept when they cannot be fetched again.
+ * Caches the keys of one issuer. Fetches them when needed; if that fails, keeps the ones it has.
  * @param now milliseconds since the epoch
  */
 export const createKeySet = (fetchKeys: FetchJwks, now: () => number): JwksCache => {
@@ -57,7 +57,7 @@ export const createKeySet = (fetchKeys: FetchJwks, now: () => number): JwksCache
     }
   };
 
-  /** Fetches the keys, unless they were just fetched; concurrent callers share one fetch. */
+  /** Fetches the keys unless they were just fetched. Concurrent callers share one fetch. */
   const refresh = async (uri: string): Promise<void> => {
     if (!fetching && now() - triedAtMs < (keys ? REFETCH_AFTER_MS : RETRY_AFTER_MS)) return;
     fetching ??= refetch(uri).finally(() => {

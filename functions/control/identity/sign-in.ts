@@ -2,12 +2,12 @@ import * as z from 'zod';
 
 export type Challenge = 'new_password' | 'totp';
 
-/** A sign-in that is complete, or its next challenge. A session lasts three minutes. */
+/** The tokens of a completed sign-in, or its next challenge. The session of a challenge lasts three minutes. */
 export type SignIn =
   | { tokens: { subject: string; accessToken: string; refreshToken: string; expiresInSeconds: number } }
   | { challenge: Challenge; session: string };
 
-/** The pool's names of challenges, and of the fields for their answers. */
+/** The user pool's names for the challenges and for the fields of their answers. */
 export const CHALLENGES = {
   new_password: { name: 'NEW_PASSWORD_REQUIRED', field: 'NEW_PASSWORD' },
   totp: { name: 'SOFTWARE_TOKEN_MFA', field: 'SOFTWARE_TOKEN_MFA_CODE' },
@@ -19,14 +19,14 @@ interface AuthenticationResult {
   ExpiresIn?: number | undefined;
 }
 
-interface Answer {
+interface AuthResponse {
   ChallengeName?: string | undefined;
   Session?: string | undefined;
   AuthenticationResult?: AuthenticationResult | undefined;
 }
 
-/** The pool's answer to a password or to a challenge. */
-export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: Answer): SignIn => {
+/** Converts the user pool's response to a password or to the answer of a challenge. */
+export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: AuthResponse): SignIn => {
   if (ChallengeName === undefined)
     return {
       tokens: {
@@ -35,9 +35,9 @@ export const toSignIn = ({ ChallengeName, Session, AuthenticationResult }: Answe
         refreshToken: present(AuthenticationResult?.RefreshToken),
       },
     };
-  const asked = Object.entries(CHALLENGES).find(([, { name }]) => name === ChallengeName);
-  if (!asked) throw new Error(`The user pool asks for ${ChallengeName}, which it is not set up for.`);
-  return { challenge: asked[0] as Challenge, session: present(Session) };
+  const known = Object.entries(CHALLENGES).find(([, { name }]) => name === ChallengeName);
+  if (!known) throw new Error(`The user pool sent an unknown challenge: ${ChallengeName}.`);
+  return { challenge: known[0] as Challenge, session: present(Session) };
 };
 
 export const toAccess = (result: AuthenticationResult | undefined): { accessToken: string; expiresInSeconds: number } => ({
@@ -47,11 +47,11 @@ export const toAccess = (result: AuthenticationResult | undefined): { accessToke
 
 const Claims = z.object({ sub: z.string().min(1) });
 
-/** The subject of a token that the pool has just issued, which needs no verification. */
+/** Returns the subject of a token that the user pool has just issued, which needs no verification. */
 const subjectOf = (token: string): string => Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).sub;
 
-/** A value that the pool always returns, though its types do not say so. */
+/** Returns a value that the user pool always sends, although the SDK's types make it optional. */
 export const present = <Value>(value: Value | undefined): Value => {
-  if (value === undefined) throw new Error('An answer of the user pool is not whole.');
+  if (value === undefined) throw new Error('A response of the user pool is incomplete.');
   return value;
 };

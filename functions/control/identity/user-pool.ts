@@ -25,41 +25,40 @@ import {
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import type { Caller } from '../access/origin.ts';
 import { IdentityUnavailable } from './errors.ts';
-import { isDone, orElse, REFUSALS, WRONG_CODES } from './refusals.ts';
+import { INVALID_CREDENTIALS, isDone, orElse, WRONG_CODES } from './refusals.ts';
 import { CHALLENGES, type Challenge, present, type SignIn, toAccess, toSignIn } from './sign-in.ts';
 
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
-type Place = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'region' | 'credentials'>;
+type ClientOptions = Pick<CognitoIdentityProviderClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
-/** What the user pool judges a client by. */
+/** The client of a request, for the user pool's threat protection. */
 type Client = Pick<Caller, 'ipAddress' | 'serverName' | 'serverPath' | 'userAgent'>;
 
 /**
- * The users at the identity provider. A user is named by e-mail address, or by `subject`, the `sub` of their tokens. Every method throws
+ * The users at the identity provider. Methods identify a user by e-mail address, or by `subject`, the `sub` of their tokens. Every method can throw
  * TooManyAttempts (429) and IdentityUnavailable (503). No error contains a password, token or code.
  */
 export interface UserPool {
   /**
-   * Creates a user whose address counts as verified. Without a temporary password the pool makes one, and invites the user by e-mail.
-   * @returns isNew false: the user existed already, and keeps the password
+   * Creates a user whose address counts as verified. Without a temporary password, the pool creates one and e-mails it.
+   * @returns isNew: false if the user already existed; then their password stays the same
    * @throws WeakPassword
    */
   createUser(user: { email: string; temporaryPassword?: string }): Promise<{ subject: string; isNew: boolean }>;
   /**
-   * Resets a user who exists: enabled, signed out, without a second factor, and with a temporary password, which is e-mailed unless it is
-   * given.
+   * Resets an existing user: enabled, signed out, without a second factor, with a temporary password. If none is given, the pool e-mails one.
    * @throws WeakPassword
    */
   renewUser(user: { email: string; subject: string; temporaryPassword?: string }): Promise<void>;
-  /** Sends an invitation again, with a new temporary password; false where there is no such user, or one with a password of their own. */
+  /** Sends an invitation again, with a new temporary password. false: the user doesn't exist or has already chosen a password. */
   resendInvitation(email: string): Promise<boolean>;
-  /** undefined: refused, because the password is wrong or the user must not log in. */
+  /** undefined: the password is wrong, or the user cannot log in. */
   signIn(given: { email: string; password: string; caller: Client }): Promise<SignIn | undefined>;
   /**
-   * Answers the challenge of a sign-in. undefined: refused, because the answer is wrong, or the session is another's, expired or used.
-   * @throws WeakPassword; the session stays
+   * Answers the challenge of a sign-in. undefined: the answer is wrong, or the session is expired, used or another user's.
+   * @throws WeakPassword; the session stays valid
    */
   answerChallenge(given: {
     email: string;
@@ -70,50 +69,50 @@ export interface UserPool {
   }): Promise<SignIn | undefined>;
   /** undefined: the refresh token is no longer valid. */
   refresh(given: { refreshToken: string; caller: Client }): Promise<{ accessToken: string; expiresInSeconds: number } | undefined>;
-  /** Ends a refresh token, if it is one. */
+  /** Revokes a refresh token. Does nothing if it is invalid. */
   revoke(refreshToken: string): Promise<void>;
   /** false: the current password is wrong. Throws WeakPassword, and InvalidToken for an access token that was revoked. */
   changePassword(given: { accessToken: string; current: string; next: string }): Promise<boolean>;
-  /** Sends a code to a user who exists; for any other address it does nothing, without a difference to the caller. */
+  /** E-mails a code if the user exists. The caller cannot tell whether one does. */
   startReset(email: string): Promise<void>;
   /** false: the code is wrong, used or expired. Throws WeakPassword. */
   finishReset(given: { email: string; code: string; password: string }): Promise<boolean>;
-  /** A disabled user gets no new tokens; one that does not exist counts as disabled. */
+  /** Enables or disables a user. A disabled user gets no new tokens. Does nothing if the user doesn't exist. */
   setEnabled(subject: string, isEnabled: boolean): Promise<void>;
-  /** Ends all refresh tokens. */
+  /** Revokes all refresh tokens of a user. */
   signOutEverywhere(subject: string): Promise<void>;
-  /** Deletes a user, if there is one. */
+  /** Deletes a user. Does nothing if the user doesn't exist. */
   deleteUser(subject: string): Promise<void>;
-  /** A new secret for an authenticator app; sign-ins need no code before finishTotp. Throws InvalidToken. */
+  /** Returns a new secret for an authenticator app. Sign-ins need no code before finishTotp. Throws InvalidToken. */
   startTotp(accessToken: string): Promise<{ secret: string }>;
-  /** With a correct code from the app, sign-ins need a code from now on; false: the code is wrong. Throws InvalidToken. */
+  /** Verifies the first code from the app; from then on, sign-ins need a code. false: the code is wrong. Throws InvalidToken. */
   finishTotp(given: { accessToken: string; code: string }): Promise<boolean>;
   stopTotp(subject: string): Promise<void>;
 }
 
-/** The SDK's client. Region, credentials and endpoint come from the environment unless they are given. */
-export const createUserPoolClient = (place: Place = {}): CognitoIdentityProviderClient =>
+/** Creates the SDK's client. By default, region, credentials and endpoint come from the environment. */
+export const createUserPoolClient = (options: ClientOptions = {}): CognitoIdentityProviderClient =>
   new CognitoIdentityProviderClient({
-    ...place,
-    // A session and a code work once: sent again after a lost reply, they would count as wrong.
+    ...options,
+    // Sessions and codes work only once: after a lost response, a retry would be rejected.
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      // There is no second attempt for a connection that died while the function was frozen.
+      // A connection can close while the function is frozen, and there is no retry.
       httpAgent: { keepAlive: false },
       httpsAgent: { keepAlive: false },
     }),
   });
 
-/** @param client of createUserPoolClient */
+/** @param client from createUserPoolClient */
 export const createUserPool = (
   client: CognitoIdentityProviderClient,
   { poolId, clientId }: { poolId: string; clientId: string },
 ): UserPool => {
   const pool = { UserPoolId: poolId };
-  const both = { UserPoolId: poolId, ClientId: clientId };
+  const poolAndClient = { UserPoolId: poolId, ClientId: clientId };
 
   const find = async (name: string): Promise<string | undefined> => {
     const user = await orElse(() => client.send(new AdminGetUserCommand({ ...pool, Username: name })), ['UserNotFoundException']);
@@ -162,18 +161,17 @@ export const createUserPool = (
         DesiredDeliveryMediums: ['EMAIL'],
         ...(temporaryPassword !== undefined && { TemporaryPassword: temporaryPassword, MessageAction: 'SUPPRESS' }),
       });
-      const made = await orElse(() => client.send(command), ['UsernameExistsException'], 'temporary_password');
-      const subject = made ? subjectOf(made.User?.Attributes) : await find(email);
-      // The user was deleted meanwhile: treated as an outage.
-      if (subject === undefined) throw new IdentityUnavailable(new Error('A user was deleted while it was made.'));
-      return { subject, isNew: made !== undefined };
+      const created = await orElse(() => client.send(command), ['UsernameExistsException'], 'temporary_password');
+      const subject = created ? subjectOf(created.User?.Attributes) : await find(email);
+      if (subject === undefined) throw new IdentityUnavailable(new Error('A user was deleted during its creation.'));
+      return { subject, isNew: created !== undefined };
     },
 
     async renewUser({ email, subject, temporaryPassword }) {
       const command = new AdminSetUserPasswordCommand({
         ...pool,
         Username: subject,
-        Password: temporaryPassword ?? unknownPassword(),
+        Password: temporaryPassword ?? randomPassword(),
         Permanent: false,
       });
       await orElse(() => client.send(command), [], 'temporary_password');
@@ -185,39 +183,39 @@ export const createUserPool = (
 
     async signIn({ email, password, caller }) {
       const command = new AdminInitiateAuthCommand({
-        ...both,
+        ...poolAndClient,
         AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
         AuthParameters: { USERNAME: email, PASSWORD: password },
         ContextData: toContext(caller),
       });
-      const answer = await orElse(() => client.send(command), REFUSALS);
+      const answer = await orElse(() => client.send(command), INVALID_CREDENTIALS);
       return answer && toSignIn(answer);
     },
 
     async answerChallenge({ email, session, challenge, answer, caller }) {
-      // An answer needs the user's own name, not an e-mail address.
+      // Cognito requires the user's own name here, not the e-mail address.
       const subject = await find(email);
       if (subject === undefined) return undefined;
       const { name, field } = CHALLENGES[challenge];
       const command = new AdminRespondToAuthChallengeCommand({
-        ...both,
+        ...poolAndClient,
         ChallengeName: name,
         Session: session,
         ChallengeResponses: { USERNAME: subject, [field]: answer },
         ContextData: toContext(caller),
       });
-      const reply = await orElse(() => client.send(command), [...REFUSALS, ...WRONG_CODES]);
+      const reply = await orElse(() => client.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
       return reply && toSignIn(reply);
     },
 
     async refresh({ refreshToken, caller }) {
       const command = new AdminInitiateAuthCommand({
-        ...both,
+        ...poolAndClient,
         AuthFlow: 'REFRESH_TOKEN_AUTH',
         AuthParameters: { REFRESH_TOKEN: refreshToken },
         ContextData: toContext(caller),
       });
-      const answer = await orElse(() => client.send(command), REFUSALS);
+      const answer = await orElse(() => client.send(command), INVALID_CREDENTIALS);
       return answer && toAccess(answer.AuthenticationResult);
     },
 
@@ -234,15 +232,14 @@ export const createUserPool = (
 
     async startReset(email) {
       const command = new ForgotPasswordCommand({ ClientId: clientId, Username: email });
-      // The pool refuses users who never accepted an invitation or have no verified address, and those who asked too often: the caller must not
-      // learn from it who exists.
+      // The pool rejects users with a pending invitation or too many requests. The caller must not learn from this who exists.
       const ignored = ['UserNotFoundException', 'NotAuthorizedException', 'InvalidParameterException', 'LimitExceededException'];
       await isDone(() => client.send(command), ignored);
     },
 
     finishReset({ email, code, password }) {
       const command = new ConfirmForgotPasswordCommand({ ClientId: clientId, Username: email, ConfirmationCode: code, Password: password });
-      return isDone(() => client.send(command), [...REFUSALS, ...WRONG_CODES]);
+      return isDone(() => client.send(command), [...INVALID_CREDENTIALS, ...WRONG_CODES]);
     },
 
     async deleteUser(subject) {
@@ -264,8 +261,8 @@ export const createUserPool = (
   };
 };
 
-/** A password that nobody knows, with all kinds of characters that a pool can require. */
-const unknownPassword = (): string => `${randomBytes(24).toString('base64url')}-aA7`;
+/** A random password with all kinds of characters that a pool can require. */
+const randomPassword = (): string => `${randomBytes(24).toString('base64url')}-aA7`;
 
 const ON = { Enabled: true, PreferredMfa: true };
 

@@ -8,21 +8,20 @@ const MAX_TOKEN_LENGTH = 8_192;
 const SECOND_MS = 1_000;
 
 export interface TokenVerifierOptions {
-  /** `iss` of its tokens, for example `https://cognito-idp.us-east-1.amazonaws.com/us-east-1_123456789` */
+  /** The `iss` claim of its tokens, for example `https://cognito-idp.us-east-1.amazonaws.com/us-east-1_123456789` */
   issuer: string;
-  /** Where the issuer's public keys are; see jwksUriOf. */
+  /** The URL of the issuer's public keys; see jwksUriOf. */
   jwksUri: string;
-  /** Of a Cognito user pool: tokens must be access tokens of this client. */
+  /** For a Cognito user pool: the client that the access tokens must belong to. */
   clientId?: string;
-  /** Of any other issuer: what `aud` must have. */
+  /** For any other issuer: what the `aud` claim must contain. */
   audience?: string;
-  /** Fetches the key set in place of HTTP. */
+  /** Replaces the HTTP request for the key set. */
   fetchJwks?: FetchJwks;
-  /** Milliseconds since the epoch, for how old the keys are. */
+  /** Milliseconds since the epoch, to determine the age of the keys. */
   now?: () => number;
 }
 
-/** The claims of a verified token. */
 interface VerifiedToken {
   subject: string;
   issuer: string;
@@ -30,16 +29,16 @@ interface VerifiedToken {
 }
 
 export interface TokenVerifier {
-  /** Throws InvalidToken (401), and IdentityUnavailable (503) as long as the issuer's keys could not be fetched. */
+  /** Throws InvalidToken (401), or IdentityUnavailable (503) until the issuer's keys have been fetched. */
   verify(token: string): Promise<VerifiedToken>;
 }
 
-// A token without an expiry would be valid for ever.
+// `exp` is required: a token without it would be valid forever.
 const Claims = z.object({ sub: z.string().min(1).max(255), iss: z.string(), iat: z.number(), exp: z.number() });
 
 /**
- * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, for us, and not expired.
- * @throws Error when neither client nor audience is given: tokens for others would be valid, too
+ * Verifies the access tokens of one OpenID Connect issuer: signed with RS256 by one of its keys, issued for us, and not expired.
+ * @throws Error without a client or an audience, because tokens for other services would be accepted too
  */
 export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
   const { issuer, jwksUri, clientId, audience, now = Date.now } = options;
@@ -63,20 +62,20 @@ export const createTokenVerifier = (options: TokenVerifierOptions): TokenVerifie
         const { sub, iss, iat } = Claims.parse(await verifier.verify(token));
         return { subject: sub, issuer: iss, issuedAtMs: iat * SECOND_MS };
       } catch (error) {
-        throw toRefusal(error);
+        throw toTokenError(error);
       }
     },
   };
 };
 
-const toRefusal = (error: unknown): Error => {
+const toTokenError = (error: unknown): Error => {
   if (error instanceof InvalidToken || error instanceof IdentityUnavailable) return error;
   return error instanceof JwtExpiredError ? expiredToken() : wrongToken();
 };
 
 /**
- * The address of an issuer's keys.
- * @param endpoint the origin to use in place of the issuer's
+ * Returns the URL of an issuer's keys.
+ * @param endpoint replaces the origin of the issuer's URL
  */
 export const jwksUriOf = (issuer: string, endpoint?: string): string => {
   const { origin, pathname } = new URL(issuer);

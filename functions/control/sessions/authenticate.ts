@@ -8,20 +8,20 @@ import type { StoredUser, UserStore } from '../users/user-store.ts';
 
 const MS = 1_000;
 
-/** The access token of a request. @throws 401 */
+/** Returns the access token of a request. @throws 401 */
 const presentedToken = (event: ApiEvent): string => {
   const [, token] = /^Bearer +(\S+)\s*$/i.exec(headerOf(event, 'authorization') ?? '') ?? [];
   if (!token) throw missingToken();
   return token;
 };
 
-/** The user of a request, with the row that proves it and the access token. */
+/** The authenticated user, with their stored row and access token. */
 export interface SignedInUser extends SignedIn {
   user: StoredUser;
   accessToken: string;
 }
 
-/** The user of a request as of now, by the token and one read: a user who is disabled or deleted is rejected at once. @throws 401 */
+/** Returns the user who sent a request, read from the table each time: disabling or deleting a user takes effect at once. @throws 401 */
 export const authenticate = async (
   { tokens, users }: { tokens: TokenVerifier; users: UserStore },
   event: ApiEvent,

@@ -1,27 +1,26 @@
 import { ApiError } from '../../../shared/http/errors.ts';
 
-/** 401: one text for every login that fails, whatever was wrong. */
+/** 401 for every failed login, with the same message whatever was wrong. */
 export class LoginRefused extends ApiError {
   constructor() {
     super({
       status: 401,
       type: 'authentication_error',
       code: 'login_refused',
-      message:
-        'The login was refused. Check the e-mail address and the password, or start the login again where it took longer than three minutes.',
+      message: 'Login failed. Check your e-mail address and password. If your login took longer than three minutes, start again.',
       headers: { 'www-authenticate': 'Bearer' },
     });
   }
 }
 
-/** 401 for a refresh token that opens no session any more. */
+/** 401 for a refresh token that is invalid, revoked or expired. */
 export class RefreshRefused extends ApiError {
   constructor() {
     super({
       status: 401,
       type: 'authentication_error',
       code: 'refresh_refused',
-      message: 'The refresh token is not valid, or was revoked, or has expired. Log in again.',
+      message: 'The refresh token is invalid, revoked or expired. Log in again.',
       headers: { 'www-authenticate': 'Bearer' },
     });
   }

@@ -11,12 +11,12 @@ export interface SessionDependencies extends AuditDependencies, SessionEndDepend
   attempts: AttemptStore;
 }
 
-/** Every refused login is answered this long after it arrived, so that the time reveals nothing about what was wrong. */
-const REFUSED_AFTER_MS = 800;
-/** The same for a forgotten password, which may send an e-mail. */
-const RESET_AFTER_MS = 2_000;
+/** Every failed login is answered this long after it arrived, so that the response time doesn't reveal what was wrong. */
+const FAILED_LOGIN_MS = 800;
+/** The same for password resets, which may send an e-mail. */
+const RESET_MS = 2_000;
 
-/** Records what was done to a user at the identity provider; a crash in between leaves it unrecorded. */
+/** Records a change that was made at the identity provider. A crash in between leaves it unrecorded. */
 export const recordAction = (
   deps: AuditDependencies,
   origin: Origin,
@@ -29,29 +29,29 @@ export const userOf = async ({ users }: SessionDependencies, email: string): Pro
   return id === undefined ? undefined : users.get(id);
 };
 
-/** Waits until the fixed time of the reply. */
-export const untilReset = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
-  deps.wait(Math.max(0, receivedAtMs + RESET_AFTER_MS - deps.now()));
+/** Waits for the fixed response time of a password reset. */
+export const waitForResetTime = (deps: Pick<SessionDependencies, 'wait' | 'now'>, { receivedAtMs }: Caller): Promise<unknown> =>
+  deps.wait(Math.max(0, receivedAtMs + RESET_MS - deps.now()));
 
-const refuse = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
+const rejectLogin = async (deps: SessionDependencies, caller: Caller, user: StoredUser | undefined): Promise<never> => {
   if (user) await recordAction(deps, originOf(caller, user), user, 'session.refused');
-  await deps.wait(Math.max(0, caller.receivedAtMs + REFUSED_AFTER_MS - deps.now()));
+  await deps.wait(Math.max(0, caller.receivedAtMs + FAILED_LOGIN_MS - deps.now()));
   throw new LoginRefused();
 };
 
-/** One step of a login: the identity provider's answer counts only for a user who is active here. */
+/** Runs one step of a login. It succeeds only for users who are active in our own table too. */
 const step = async (
   deps: SessionDependencies,
   caller: Caller,
   { kind, email }: { kind: Attempt['kind']; email: string },
-  ask: () => Promise<SignIn | undefined>,
+  callProvider: () => Promise<SignIn | undefined>,
 ): Promise<SessionOrChallenge> => {
   const attempt = { kind, ipAddress: caller.ipAddress, account: email };
   await deps.attempts.count(attempt, caller.receivedAtMs);
-  const [user, answer] = await Promise.all([userOf(deps, email), ask()]);
-  // At the identity provider, the address may belong to someone else by now.
+  const [user, answer] = await Promise.all([userOf(deps, email), callProvider()]);
+  // The address may belong to another user at the identity provider by now.
   const isTheirs = answer && ('challenge' in answer || answer.tokens.subject === user?.subject);
-  if (user?.status !== 'active' || !isTheirs) return refuse(deps, caller, user);
+  if (user?.status !== 'active' || !isTheirs) return rejectLogin(deps, caller, user);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
   if ('challenge' in answer) return { object: 'challenge', ...answer };
   const seconds = Math.floor(caller.receivedAtMs / 1_000);
@@ -68,14 +68,14 @@ const step = async (
   };
 };
 
-/** Logs a user in, or says which step comes next. Every failure is the same 401, after the same time. @throws 401, 429 */
+/** Logs a user in, or returns a challenge. Every failure is the same 401 after the same time. @throws 401, 429 */
 export const logIn = (
   deps: SessionDependencies,
   caller: Caller,
   { email, password }: { email: string; password: string },
 ): Promise<SessionOrChallenge> => step(deps, caller, { kind: 'login', email }, () => deps.userPool.signIn({ email, password, caller }));
 
-/** Continues a login. @throws 400 for a weak password, 401, 429 */
+/** Answers a login challenge: returns a session or the next challenge. @throws 400 for a weak password, 401, 429 */
 export const answerChallenge = (
   deps: SessionDependencies,
   caller: Caller,
@@ -90,7 +90,7 @@ export const answerChallenge = (
     }),
   );
 
-/** A new access token. @throws 401, 429 */
+/** Returns a new access token. @throws 401, 429 */
 export const refreshSession = async (deps: SessionDependencies, caller: Caller, refreshToken: string): Promise<Refreshed> => {
   await deps.attempts.count({ kind: 'refresh', ipAddress: caller.ipAddress }, caller.receivedAtMs);
   const tokens = await deps.userPool.refresh({ refreshToken, caller });
@@ -98,7 +98,7 @@ export const refreshSession = async (deps: SessionDependencies, caller: Caller, 
   return { object: 'session', access_token: tokens.accessToken, token_type: 'Bearer', expires_in: tokens.expiresInSeconds };
 };
 
-/** Ends a session, if it is one. @throws 429 */
+/** Revokes a refresh token; does nothing if it is invalid. @throws 429 */
 export const endSession = async (
   { attempts, userPool }: SessionDependencies,
   { ipAddress, receivedAtMs }: Caller,

@@ -3,64 +3,64 @@ import type { Actor } from '../access/actor.ts';
 import { type Caller, originOf } from '../access/origin.ts';
 import { endAllSessions } from '../users/end-sessions.ts';
 import type { SignedInUser } from './authenticate.ts';
-import { recordAction, type SessionDependencies, untilReset, userOf } from './log-in.ts';
+import { recordAction, type SessionDependencies, userOf, waitForResetTime } from './log-in.ts';
 
-const wrong = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
+const invalidField = (param: string, message: string): InvalidRequest => new InvalidRequest({ param, message });
 
-/** What proves that the user of a session is who they are. */
-interface Proof<Proven> {
+/** A check that the user of a session is who they claim to be. */
+interface IdentityCheck<Result> {
   kind: 'password' | 'totp';
-  /** Asks the identity provider; undefined or false where the proof is wrong. */
-  prove: () => Promise<Proven>;
-  refusal: InvalidRequest;
+  /** Calls the identity provider; undefined or false if the password or code is wrong. */
+  run: () => Promise<Result>;
+  error: InvalidRequest;
 }
 
-/** The proof of who the actor is; attempts are limited. @throws the refusal, 429 */
-export const proven = async <Proven>(
+/** Checks who the actor is, with a limited number of attempts. @throws the error of the check, 429 */
+export const checkIdentity = async <Result>(
   { attempts }: SessionDependencies,
   { userId, origin: { nowMs, ipAddress } }: Actor,
-  { kind, prove, refusal }: Proof<Proven>,
-): Promise<NonNullable<Proven>> => {
+  { kind, run, error }: IdentityCheck<Result>,
+): Promise<NonNullable<Result>> => {
   const attempt = { kind, ipAddress: ipAddress ?? '', account: userId };
   await attempts.count(attempt, nowMs);
-  const answer = await prove();
-  if (!answer) throw refusal;
+  const result = await run();
+  if (!result) throw error;
   await attempts.forget(attempt, nowMs);
-  return answer;
+  return result;
 };
 
-const wrongPassword = (): InvalidRequest => wrong('current_password', 'The current password is not that.');
+const wrongPassword = (): InvalidRequest => invalidField('current_password', 'The current password is incorrect.');
 
-/** Makes sure that the actor knows the password, and not only has a token, because the change outlives the token. @throws 400, 429 */
+/** Checks the actor's password. A stolen access token alone must not allow a change that outlives it. @throws 400, 429 */
 export const checkPassword = async (
   deps: SessionDependencies,
   { actor, caller, password }: { actor: Actor; caller: Caller; password: string },
 ): Promise<void> => {
-  const prove = () => deps.userPool.signIn({ email: actor.email, password, caller });
-  const answer = await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
+  const run = () => deps.userPool.signIn({ email: actor.email, password, caller });
+  const answer = await checkIdentity(deps, actor, { kind: 'password', run, error: wrongPassword() });
   if ('tokens' in answer) await deps.userPool.revoke(answer.tokens.refreshToken);
 };
 
-/** Changes the actor's own password, and ends all their sessions. @throws 400 for a wrong or a weak one, 429 */
+/** Changes the actor's own password and ends all their sessions. @throws 400 for a wrong current or a weak new password, 429 */
 export const changePassword = async (
   deps: SessionDependencies,
   { actor, user, accessToken }: SignedInUser,
   { current, next }: { current: string; next: string },
 ): Promise<void> => {
-  const prove = () => deps.userPool.changePassword({ accessToken, current, next });
-  await proven(deps, actor, { kind: 'password', prove, refusal: wrongPassword() });
+  const run = () => deps.userPool.changePassword({ accessToken, current, next });
+  await checkIdentity(deps, actor, { kind: 'password', run, error: wrongPassword() });
   await endAllSessions(deps, user);
   await recordAction(deps, actor.origin, user, 'user.password_changed');
 };
 
-/** E-mails a code to the user with this address, if there is one. The reply and its time are the same either way. @throws 429 */
+/** E-mails a code to the user with this address, if one exists. The reply and its timing are the same either way. @throws 429 */
 export const startReset = async (deps: SessionDependencies, caller: Caller, email: string): Promise<void> => {
   await deps.attempts.count({ kind: 'forgot', ipAddress: caller.ipAddress, account: email }, caller.receivedAtMs);
   await deps.userPool.startReset(email);
-  await untilReset(deps, caller);
+  await waitForResetTime(deps, caller);
 };
 
-/** Sets a password with the code of an e-mail, and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
+/** Sets a password with an e-mailed code and ends all sessions of the user. @throws 400 for a wrong code or a weak password, 429 */
 export const finishReset = async (
   deps: SessionDependencies,
   caller: Caller,
@@ -74,7 +74,7 @@ export const finishReset = async (
     await endAllSessions(deps, user);
     await recordAction(deps, originOf(caller, user), user, 'user.password_reset');
   }
-  await untilReset(deps, caller);
-  if (!isDone) throw wrong('code', 'The code is not right, or too old. Ask for a new one with POST /v1/auth/forgot.');
+  await waitForResetTime(deps, caller);
+  if (!isDone) throw invalidField('code', 'The code is incorrect or has expired. Request a new one with POST /v1/auth/forgot.');
   await deps.attempts.forget(attempt, caller.receivedAtMs);
 };

@@ -2,10 +2,10 @@ import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
 import type { Caller } from '../access/origin.ts';
 import { recordAction, type SessionDependencies } from './log-in.ts';
-import { checkPassword, proven } from './passwords.ts';
+import { checkIdentity, checkPassword } from './passwords.ts';
 import type { TotpSecret } from './session.ts';
 
-/** A user who sent a password beside the token. */
+/** A user who sent their password with the request. */
 interface PasswordHolder {
   actor: Actor;
   caller: Caller;
@@ -14,7 +14,7 @@ interface PasswordHolder {
 
 const accountOf = ({ userId, organization }: Actor) => ({ id: userId, organization });
 
-/** The secret for an authenticator app; a first code from the app switches the second factor on. @throws 400 for a wrong password, 429 */
+/** Returns a secret for an authenticator app. A first code from it switches the second factor on. @throws 400 for a wrong password, 429 */
 export const startTotp = async (deps: SessionDependencies, holder: PasswordHolder, accessToken: string): Promise<TotpSecret> => {
   await checkPassword(deps, holder);
   const { secret } = await deps.userPool.startTotp(accessToken);
@@ -24,8 +24,8 @@ export const startTotp = async (deps: SessionDependencies, holder: PasswordHolde
 
 /** Switches the second factor on. @throws 400, 429 */
 export const finishTotp = async (deps: SessionDependencies, actor: Actor, accessToken: string, code: string): Promise<void> => {
-  const refusal = new InvalidRequest({ param: 'code', message: 'The code is not right. Send the one that the app shows now.' });
-  await proven(deps, actor, { kind: 'totp', prove: () => deps.userPool.finishTotp({ accessToken, code }), refusal });
+  const error = new InvalidRequest({ param: 'code', message: 'Incorrect code. Enter the code your authenticator app shows now.' });
+  await checkIdentity(deps, actor, { kind: 'totp', run: () => deps.userPool.finishTotp({ accessToken, code }), error });
   await recordAction(deps, actor.origin, accountOf(actor), 'user.totp_enabled');
 };
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { Email, User } from '../users/user.ts';
 
-/** The identity provider judges passwords and codes; these bounds only keep nonsense out. */
+/** The identity provider applies the real rules for passwords; this only limits the size. */
 const Password = z.string().min(1).max(256);
 const Code = z
   .string()
   .trim()
-  .regex(/^\d{6}$/, 'expected a code of six digits');
+  .regex(/^\d{6}$/, 'expected a six-digit code');
 const Token = z.string().min(1).max(8_192);
 
 export const Credentials = z.strictObject({ email: Email, password: Password });
@@ -15,32 +15,33 @@ export const ChallengeAnswer = z
   .strictObject({
     email: Email,
     session: z.string().min(1).max(4_096).meta({ description: 'The `session` of the challenge.' }),
-    new_password: Password.optional().meta({ description: 'For the challenge `new_password`: at least 12 characters of all four kinds.' }),
-    code: Code.optional().meta({ description: 'For the challenge `totp`: what the authenticator app shows.' }),
+    new_password: Password.optional().meta({
+      description: 'For the challenge `new_password`: at least 12 characters with upper and lower case letters, a digit and a symbol.',
+    }),
+    code: Code.optional().meta({ description: 'For the challenge `totp`: the code from the authenticator app.' }),
   })
   .refine(({ new_password, code }) => (new_password === undefined) !== (code === undefined), {
     path: ['new_password'],
-    message: 'expected new_password or code, and not both',
+    message: 'expected either new_password or code, not both',
   });
 export type ChallengeAnswer = z.output<typeof ChallengeAnswer>;
 
-/** A login session. */
 const Session = z.object({
   object: z.literal('session'),
-  access_token: z.string().meta({ description: 'Goes into `Authorization: Bearer`.' }),
-  refresh_token: z.string().meta({ description: 'For POST /v1/auth/refresh; it is valid for 30 days.' }),
+  access_token: z.string().meta({ description: 'Send it in the header `Authorization: Bearer <access token>`.' }),
+  refresh_token: z.string().meta({ description: 'Send it to POST /v1/auth/refresh for a new access token. Valid for 30 days.' }),
   token_type: z.literal('Bearer'),
-  expires_in: z.int().meta({ description: 'Seconds that the access token is valid for.' }),
+  expires_in: z.int().meta({ description: 'Seconds until the access token expires.' }),
   user: User,
 });
 
-/** A further step before there is a session. */
+/** The next step of a login. */
 const Challenge = z.object({
   object: z.literal('challenge'),
   challenge: z.enum(['new_password', 'totp']).meta({
-    description: '`new_password`: the password was a temporary one. `totp`: a code of the authenticator app is wanted.',
+    description: '`new_password`: choose a new password to replace the temporary one. `totp`: send a code from your authenticator app.',
   }),
-  session: z.string().meta({ description: 'To be sent with the answer, to POST /v1/auth/challenge, within three minutes.' }),
+  session: z.string().meta({ description: 'Send it with your answer to POST /v1/auth/challenge within three minutes.' }),
 });
 
 export const SessionOrChallenge = z.union([Session, Challenge]);
@@ -62,10 +63,10 @@ export const PasswordReset = z.strictObject({ email: Email, code: z.string().tri
 
 export const TotpSecret = z.object({
   object: z.literal('totp_secret'),
-  secret: z.string().meta({ description: 'For the authenticator app, in base32.' }),
-  url: z.string().meta({ description: 'The same as an otpauth:// URL, for a QR code.' }),
+  secret: z.string().meta({ description: 'The secret for the authenticator app, in base32.' }),
+  url: z.string().meta({ description: 'The same secret as an `otpauth://` URL, for a QR code.' }),
 });
 export type TotpSecret = z.infer<typeof TotpSecret>;
 export const TotpCode = z.strictObject({ code: Code });
-/** A change that outlives the access token needs the password too. */
+/** Changes that outlive the access token require the password too. */
 export const PasswordProof = z.strictObject({ current_password: Password });

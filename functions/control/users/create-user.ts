@@ -23,7 +23,6 @@ interface UserFields {
   temporary_password?: string | undefined;
 }
 
-/** A user who has never logged in. */
 const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temporary_password'>, nowMs: number): StoredUser => {
   const seconds = Math.floor(nowMs / 1_000);
   return {
@@ -36,26 +35,26 @@ const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temp
     updated_at: seconds,
     version: 1,
     subject,
-    // The identity provider may know the user from before: tokens of that time no longer open anything.
+    // The identity provider may already know this user: reject tokens that it issued before.
     tokens_valid_from: seconds,
   };
 };
 
 const invite = async ({ userPool }: UserDependencies, invitation: { email: string; temporaryPassword?: string }): Promise<string> => {
   const { subject, isNew } = await userPool.createUser(invitation);
-  // A crash while the user was being made or deleted left this one: whatever password it had opens nothing any more.
+  // An earlier creation or deletion crashed and left this user behind: reset it, so that its old password stops working.
   if (!isNew) await userPool.renewUser({ ...invitation, subject });
   return subject;
 };
 
 /**
- * Creates a user: first at the identity provider, then here, where the rights are. After a crash in between, the same call again completes it.
- * @throws 404 and 403 for the organization, 409 where the address is in use, 400 for a weak password
+ * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a crash completes it.
+ * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password
  */
 export const createUser = async (deps: UserDependencies, origin: Origin, { temporary_password, ...fields }: UserFields): Promise<User> => {
   const { email, organization } = fields;
   if (organization) await requireActive(deps.organizations, organization);
-  // Only the request that holds the claim on the address may change the user of that address at the identity provider.
+  // Only the request that has claimed the address may change its user at the identity provider.
   const claim = newTimedId('event', origin.nowMs);
   await deps.users.claimEmail(email, claim, origin.nowMs);
   try {
@@ -66,7 +65,7 @@ export const createUser = async (deps: UserDependencies, origin: Origin, { tempo
     await commit(deps, origin, { action: 'user.invited', organization, target, after: { ...fields } }, writes);
     return toWire(user);
   } catch (error) {
-    // Safe even if our own transaction arrives late: it needs the claim.
+    // Safe even if our own transaction commits late, because it requires the claim.
     await deps.users.releaseEmail(email, claim);
     throw error;
   }

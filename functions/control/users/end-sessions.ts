@@ -10,22 +10,22 @@ export interface SessionEndDependencies extends Pick<UserDependencies, 'users' |
   wait: (ms: number) => Promise<unknown>;
 }
 
-/** Ends every session of a user, a thief's included: no earlier refresh token or access token opens anything afterwards. */
+/** Ends every session of a user: refresh tokens and access tokens issued earlier are rejected. */
 export const endAllSessions = async (deps: SessionEndDependencies, { id, subject }: Pick<StoredUser, 'id' | 'subject'>): Promise<void> => {
-  // First no new token can be had, then no old one opens. Tokens carry the second in which they were made, so the reply waits for its end.
+  // Revoke refresh tokens first, so that no new access token is issued. Tokens carry only the second of issue, so wait for the next one.
   await deps.userPool.signOutEverywhere(subject);
   const seconds = Math.ceil(deps.now() / 1_000);
   await deps.users.endSessions(id, seconds);
   await deps.wait(Math.max(0, seconds * 1_000 - deps.now()));
 };
 
-/** Removes the second factor of a user who has lost it, and ends the user's sessions. @throws 403, 404 */
+/** Switches off the second factor of a user who has lost it, and ends their sessions. @throws 403, 404 */
 export const resetTotp = async (deps: UserDependencies & SessionEndDependencies, actor: Actor, id: string): Promise<void> => {
   requireRole(actor, 'owner');
   if (id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',
-      message: 'Your own second factor is switched off with your password, at POST /v1/auth/totp/disable.',
+      message: "You can't reset your own second factor here. Send your password to POST /v1/auth/totp/disable instead.",
     });
   const user = await visibleUser(deps, actor, id);
   await deps.userPool.stopTotp(user.subject);

@@ -15,10 +15,9 @@ export const NewUser = z.strictObject({
     .string()
     .max(64)
     .optional()
-    .meta({ description: 'Whose user it is: an owner’s is their own, an admin names it. Not for the role `admin`.' }),
+    .meta({ description: 'The user’s organization. Required for admins, except for the role `admin`; owners can leave it out.' }),
   temporary_password: z.string().min(12).max(256).optional().meta({
-    description:
-      'To be handed over by you. Without it an invitation with one is e-mailed. Either is changed at the first login, and valid for 7 days.',
+    description: 'A temporary password that you pass on. By default, Sluice e-mails one. Valid for 7 days; replaced at the first login.',
   }),
 });
 export type NewUser = z.output<typeof NewUser>;
@@ -27,20 +26,20 @@ export interface InvitationDependencies extends UserDependencies {
   attempts: AttemptStore;
 }
 
-/** An owner can have e-mails sent to any address, so invitations are limited. @throws 429 */
+/** Limits invitations, because they send e-mail to any address. @throws 429 */
 const countInvitation = ({ attempts }: InvitationDependencies, { userId, origin }: Actor): Promise<void> =>
   attempts.count({ kind: 'invite', ipAddress: origin.ipAddress ?? '', account: userId }, origin.nowMs);
 
 /** The organization of the new user. @throws 400, 403, 404 */
 const organizationOf = (actor: Actor, { role, organization }: NewUser): string | null => {
   if (role !== 'admin') return organizationFor(actor, organization);
-  if (actor.role !== 'admin') throw new Forbidden({ param: 'role', message: "Only an admin may make a user with the role 'admin'." });
+  if (actor.role !== 'admin') throw new Forbidden({ param: 'role', message: 'Only admins can invite admins. Choose another role.' });
   if (organization !== undefined)
-    throw new InvalidRequest({ param: 'organization', message: "Invalid value for 'organization': an admin is of none; leave it out." });
+    throw new InvalidRequest({ param: 'organization', message: "Admins don't belong to an organization. Leave out 'organization'." });
   return null;
 };
 
-/** Invites a user, as an owner into their own organization or as an admin. @throws 400, 403, 404, 409 where the address is in use */
+/** Invites a user: owners into their own organization, admins into any. @throws 400, 403, 404, 409 if the address is in use, 429 */
 export const inviteUser = async (deps: InvitationDependencies, actor: Actor, body: NewUser): Promise<User> => {
   requireRole(actor, 'owner');
   await countInvitation(deps, actor);
@@ -48,19 +47,19 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   return createUser(deps, actor.origin, { ...body, organization });
 };
 
-/** E-mails an invitation again, with a new temporary password. @throws 404, 409 for a user who has logged in */
+/** E-mails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */
 export const resendInvitation = async (deps: InvitationDependencies, actor: Actor, id: string): Promise<void> => {
   await countInvitation(deps, actor);
   const user = await visibleUser(deps, actor, id);
   if (user.last_login_at !== null)
     throw new Conflict({
       code: 'already_logged_in',
-      message: 'The user has logged in already, and can set a new password with POST /v1/auth/forgot.',
+      message: 'This user has already logged in. They can set a new password with POST /v1/auth/forgot.',
     });
   if (!(await deps.userPool.resendInvitation(user.email)))
     throw new Conflict({
       code: 'no_invitation',
-      message: 'There is no invitation to be sent again: delete the user, and invite them anew.',
+      message: 'This user has no pending invitation. Delete the user and invite them again.',
     });
   await commit(deps, actor.origin, { action: 'user.invited_again', organization: user.organization, target: { type: 'user', id } }, []);
 };

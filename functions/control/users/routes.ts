@@ -22,11 +22,10 @@ const UsersQuery = z.strictObject({
     .string()
     .max(64)
     .optional()
-    .meta({ description: 'Whose users; `platform`: the admins. An owner’s own, where it is absent.' }),
+    .meta({ description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the admins.' }),
 });
 
-/** The value of `organization` for the admins, who have no organization. */
-const PLATFORM = 'platform';
+const PLATFORM_USERS = 'platform';
 
 export const userRoutes = [
   route(
@@ -37,10 +36,10 @@ export const userRoutes = [
       tag,
       summary: 'Invite a user',
       description:
-        'An owner invites into their own organization. The invitation is e-mailed, unless you give a temporary password to hand over.',
+        'Owners can invite to their own organization, admins to any. Sluice e-mails the invitation unless you send a temporary password.',
       access: 'owner',
       body: { name: 'NewUser', schema: NewUser, example: { email: 'grace@example.com', name: 'Grace', role: 'member' } },
-      reply: { status: 201, description: 'The user, who has not logged in yet.', json: user },
+      reply: { status: 201, description: 'The new user.', json: user },
       errors: [400, 404, 409, 429, 503],
     },
     ({ deps, actor, body }) => inviteUser(deps, actor, body),
@@ -54,11 +53,11 @@ export const userRoutes = [
       summary: 'List users',
       access: 'owner',
       query: UsersQuery,
-      reply: { status: 200, description: 'A page of them, by id.', json: { name: 'UserList', schema: pageOf(User) } },
+      reply: { status: 200, description: 'A page of users, sorted by id.', json: { name: 'UserList', schema: pageOf(User) } },
       errors: [400, 404, 503],
     },
     ({ deps, actor, query: { organization, ...page } }) => {
-      if (actor.role === 'admin' && organization === PLATFORM) return deps.users.list(null, page);
+      if (actor.role === 'admin' && organization === PLATFORM_USERS) return deps.users.list(null, page);
       return deps.users.list(organizationFor(actor, organization), page);
     },
   ),
@@ -82,12 +81,12 @@ export const userRoutes = [
       path: oneUser,
       operationId: 'updateUser',
       tag,
-      summary: 'Change a user’s name, role or status',
+      summary: 'Update a user’s name, role or status',
       access: 'owner',
       parameters,
       isVersioned: true,
       body: { name: 'UserUpdate', schema: UserUpdate, example: { role: 'owner' } },
-      reply: { status: 200, description: 'The user.', json: user },
+      reply: { status: 200, description: 'The updated user.', json: user },
       errors: [400, 404, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) => updateUser(deps, actor, id, body, expected),
@@ -98,11 +97,11 @@ export const userRoutes = [
       path: '/v1/users/{id}/invitation',
       operationId: 'resendInvitation',
       tag,
-      summary: 'Send an invitation again',
-      description: 'With a new temporary password, to a user who has not logged in yet.',
+      summary: 'Resend an invitation',
+      description: 'Sends a new temporary password to a user who has not logged in yet.',
       access: 'owner',
       parameters,
-      reply: { status: 202, description: 'It is on its way.' },
+      reply: { status: 202, description: 'The invitation is being sent.' },
       errors: [404, 409, 429, 503],
     },
     ({ deps, actor, parameters: { id = '' } }) => resendInvitation(deps, actor, id),
@@ -113,11 +112,11 @@ export const userRoutes = [
       path: '/v1/users/{id}/totp-reset',
       operationId: 'resetTotp',
       tag,
-      summary: 'Take the second factor away from a user who has lost theirs',
-      description: 'All their sessions end, and they log in with their password alone.',
+      summary: 'Switch off the second factor of another user',
+      description: 'For users who have lost it. Ends all their sessions; they can then log in with only their password.',
       access: 'owner',
       parameters,
-      reply: { status: 204, description: 'Done.' },
+      reply: { status: 204, description: 'The second factor is off.' },
       errors: [404, 429, 503],
     },
     ({ deps, actor, parameters: { id = '' } }) => resetTotp(deps, actor, id),
@@ -129,11 +128,11 @@ export const userRoutes = [
       operationId: 'deleteUser',
       tag,
       summary: 'Delete a user',
-      description: 'API keys that they made stay with the organization.',
+      description: 'API keys that the user created stay with the organization.',
       access: 'owner',
       parameters,
       isVersioned: true,
-      reply: { status: 204, description: 'The user is gone.' },
+      reply: { status: 204, description: 'The user was deleted.' },
       errors: [404, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, expected }) => deleteUser(deps, actor, id, expected),

@@ -11,11 +11,11 @@ import { type StoredUser, toWire } from './user-store.ts';
 export const UserUpdate = z.strictObject({
   name: UserName.nullable().optional(),
   role: Role.optional(),
-  status: z.enum(['active', 'disabled']).optional().meta({ description: '`disabled`: refused at the next request.' }),
+  status: z.enum(['active', 'disabled']).optional().meta({ description: '`disabled` takes effect at the user’s next request.' }),
 });
 export type UserUpdate = z.output<typeof UserUpdate>;
 
-/** A user whom the actor may see: themselves; for an owner, the users of the organization; for an admin, everyone. @throws 404 */
+/** Returns a user whom the actor can see: themselves; for owners, their organization's users; for admins, everyone. @throws 404 */
 export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, actor: Actor, id: string): Promise<StoredUser> => {
   const user = await users.get(id);
   const isVisible =
@@ -25,7 +25,7 @@ export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, ac
   return user;
 };
 
-/** Only another user can change somebody's rights, so that nobody locks themselves out. */
+/** Users cannot change their own role or status, so that they cannot lock themselves out. @throws 403 */
 const checkRights = (actor: Actor, user: StoredUser, { role, status }: UserUpdate): void => {
   const changesRole = role !== undefined && role !== user.role;
   const changesStatus = status !== undefined && status !== user.status;
@@ -35,17 +35,17 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status }: UserUpdat
     throw new Forbidden({
       code: 'own_rights',
       param: changesRole ? 'role' : 'status',
-      message: 'Nobody changes their own role or status. Ask another owner or admin.',
+      message: "You can't change your own role or status. Ask another owner or an admin.",
     });
   if (changesRole && (role === 'admin') !== (user.role === 'admin'))
     throw new Forbidden({
       code: 'role_not_changeable',
       param: 'role',
-      message: 'An admin is of no organization, and others are of one: invite them anew, with another address.',
+      message: "Admins don't belong to an organization; all other users do. Invite this person again with a different email address.",
     });
 };
 
-/** Changes a user's name, role or status. @throws 403, 404, 412 */
+/** Updates a user's name, role or status. @throws 403, 404, 412 */
 export const updateUser = async (
   deps: UserDependencies,
   actor: Actor,
@@ -57,8 +57,8 @@ export const updateUser = async (
   checkRights(actor, before, fields);
   const { name = before.name, role = before.role, status = before.status } = fields;
   const seconds = Math.floor(actor.origin.nowMs / 1_000);
-  const isOver = status === 'disabled' && before.status !== 'disabled';
-  const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(isOver && { tokens_valid_from: seconds + 1 }) };
+  const disables = status === 'disabled' && before.status !== 'disabled';
+  const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(disables && { tokens_valid_from: seconds + 1 }) };
   const change = {
     action: 'user.updated',
     organization: before.organization,
@@ -71,7 +71,7 @@ export const updateUser = async (
     deps.users.toReplace(after, before),
     ...(changesRights ? [deps.users.toCheckActive(actor.userId)] : []),
   ]);
-  // Our own row rejects the user from the next request on. The identity provider follows; the same request again repairs a failed call.
+  // Our own row already rejects a disabled user. If a call to the identity provider fails, repeating the request completes the change.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');
   if (fields.status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
   return { ...toWire(after), version: after.version + 1 };
@@ -82,7 +82,7 @@ export const deleteUser = async (deps: UserDependencies, actor: Actor, id: strin
   const user = checkVersion(await visibleUser(deps, actor, id), expected);
   requireRole(actor, 'owner');
   if (user.id === actor.userId)
-    throw new Forbidden({ code: 'own_rights', message: 'Nobody deletes themselves. Ask another owner or admin.' });
+    throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
   const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
   const claim = newTimedId('event', actor.origin.nowMs);
   await commit(deps, actor.origin, change, [

@@ -4,37 +4,37 @@ import { toBase62 } from '../../../shared/ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS } from '../../../shared/ids/id.ts';
 import { Role } from '../access/actor.ts';
 
-/** E-mail addresses are compared without regard to case. */
+/** E-mail addresses are case-insensitive. */
 export const Email = z
   .email()
-  // The identity provider accepts no longer one.
+  // The identity provider's maximum.
   .max(128)
   .transform((email) => email.toLowerCase())
   .meta({ examples: ['ada@example.com'] });
 
 export const UserName = z.string().trim().min(1).max(100);
 
-/** Someone who may log in. */
+/** Someone who can log in. */
 export const User = z.object({
   id: z.string(),
   object: z.literal('user'),
   email: z.string(),
   name: z.string().nullable(),
-  role: Role.meta({ description: '`admin`: of the platform. `owner` and `member`: of an organization.' }),
-  organization: z.string().nullable().meta({ description: 'null: of an admin.' }),
-  status: z.enum(['active', 'disabled']).meta({ description: 'One who is disabled is refused at the next request.' }),
-  last_login_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: invited, and never logged in.' }),
+  role: Role.meta({ description: 'An `admin` manages the platform. An `owner` or `member` belongs to an organization.' }),
+  organization: z.string().nullable().meta({ description: 'null for admins.' }),
+  status: z.enum(['active', 'disabled']).meta({ description: 'All requests of a disabled user are rejected.' }),
+  last_login_at: z.int().nullable().meta({ description: 'Unix time in seconds; null if the user has never logged in.' }),
   created_at: z.int(),
   updated_at: z.int(),
-  version: z.int().meta({ description: 'Counted up by every change; the ETag is made of it.' }),
+  version: z.int().meta({ description: 'Incremented by every change. Also sent as the ETag.' }),
 });
 export type User = z.infer<typeof User>;
 
-/** Bytes of a hash that two base62 numbers of nine digits hold. */
+/** The bytes of a hash that nine base62 digits can hold. */
 const HALF_BYTES = 6;
 const HALF_DIGITS = RANDOM_CHARACTERS / 2;
 
-/** The id of a user, from the issuer and the subject of their tokens: so a token leads to its user with one read. */
+/** Derives a user's id from the issuer and subject of their tokens, so that a token leads to its user with one read. */
 export const userIdOf = (issuer: string, subject: string): string => {
   const hash = createHash('sha256').update(`${issuer}\n${subject}`).digest();
   const half = (start: number): string => toBase62(hash.readUIntBE(start, HALF_BYTES), HALF_DIGITS);

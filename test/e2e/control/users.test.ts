@@ -38,53 +38,53 @@ const actionsOf = async (of = organization): Promise<string[]> => {
   return data.map(({ action }: { action: string }) => action);
 };
 
-/** Whether a user's access token and refresh token open anything: the statuses. */
-const isOpen = async ({ token, refreshToken }: SignedIn): Promise<number[]> => [
+/** The response statuses for a user's access token and refresh token. */
+const tokenStatuses = async ({ token, refreshToken }: SignedIn): Promise<number[]> => [
   (await control.call('GET', '/v1/me', { token })).status,
   (await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: refreshToken } })).status,
 ];
 
-/** Tokens tell the second in which they were made: one of an earlier second is from before what happens now. */
+/** Tokens carry only the second of issue: afterwards, earlier tokens are older than whatever happens next. */
 const untilNextSecond = async (): Promise<void> => {
   const second = Math.floor(Date.now() / 1_000);
   await eventually(async () => Math.floor(Date.now() / 1_000) > second, 'the next second');
 };
 
 describe('a login', () => {
-  test('is the same with the address in any case', async () => {
+  test('ignores the case of the e-mail address', async () => {
     expect((await login(owner.email.toUpperCase(), owner.password)).body.user.id).toBe(owner.id);
   });
 
-  test('that is refused tells nobody why: a wrong password, nobody, and a disabled user are one 401', async () => {
-    const gone = await control.createUser({ role: 'member', organization });
-    await control.done('PATCH', `/v1/users/${gone.id}`, { token: owner.token, body: { status: 'disabled' } });
+  test('that fails returns the same 401 for a wrong password, an unknown user and a disabled user', async () => {
+    const disabled = await control.createUser({ role: 'member', organization });
+    await control.done('PATCH', `/v1/users/${disabled.id}`, { token: owner.token, body: { status: 'disabled' } });
     const answers = [
       await login(owner.email, 'Wrong-password-1'),
       await login('nobody@example.com', 'Wrong-password-1'),
-      await login(gone.email, gone.password),
-      await login(gone.email, 'Wrong-password-1'),
+      await login(disabled.email, disabled.password),
+      await login(disabled.email, 'Wrong-password-1'),
     ];
-    const told = answers.map(({ status, body: { request_id: _, ...body } }) => ({ status, body }));
-    expect(told).toEqual(Array(4).fill({ status: 401, body: { error: expect.any(String), code: 'login_refused' } }));
-    expect(new Set(told.map(({ body }) => body.error)).size).toBe(1);
+    const replies = answers.map(({ status, body: { request_id: _, ...body } }) => ({ status, body }));
+    expect(replies).toEqual(Array(4).fill({ status: 401, body: { error: expect.any(String), code: 'login_refused' } }));
+    expect(new Set(replies.map(({ body }) => body.error)).size).toBe(1);
   });
 
-  test('is tried ten times in five minutes, whether there is such a user or not', async () => {
+  test('can be tried ten times in five minutes, whether or not the user exists', async () => {
     for (const email of ['nobody-at-all@example.com', (await control.createUser({ role: 'member', organization })).email]) {
       const answers = await Promise.all(Array.from({ length: 14 }, () => login(email, 'Wrong-password-1')));
       const statuses = answers.map(({ status }) => status);
-      // Five minutes may end in between.
+      // A new five-minute window can start in between.
       expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(20);
       expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(10);
-      const refused = answers.find(({ status }) => status === 429);
-      expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+      const limited = answers.find(({ status }) => status === 429);
+      expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(0);
     }
   });
 
-  test('with a second factor asks for a code, and takes the right one alone', async () => {
+  test('with a second factor requires a correct code', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const start = (current_password: string) => control.call('POST', '/v1/auth/totp', { token: user.token, body: { current_password } });
-    // A token alone, which may be stolen, is not enough.
+    // A token alone is not enough, because it can be stolen.
     expect((await start('Not-the-password-1')).body.error.param).toBe('current_password');
     const { secret, url } = (await start(user.password)).body;
     expect(url).toBe(`otpauth://totp/Sluice:${encodeURIComponent(user.email)}?secret=${secret}&issuer=Sluice`);
@@ -104,20 +104,20 @@ describe('a login', () => {
     expect((await login(user.email, user.password)).body.object).toBe('session');
   });
 
-  test('with a second factor that is lost is mended by an owner, which ends all sessions', async () => {
+  test('works without a lost second factor once an owner resets it, which ends all sessions', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const { secret } = await control.done('POST', '/v1/auth/totp', { token: user.token, body: { current_password: user.password } });
     await control.done('POST', '/v1/auth/totp/verify', { token: user.token, body: { code: totpOf(secret) } });
     await untilNextSecond();
     const reset = (id: string) => control.call('POST', `/v1/users/${id}/totp-reset`, { token: owner.token });
-    // One's own takes the password.
+    // Switching off your own requires the password.
     expect((await reset(owner.id)).body.error.code).toBe('own_rights');
     expect((await reset(user.id)).status).toBe(204);
     expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
     expect((await login(user.email, user.password)).body.object).toBe('session');
   });
 
-  test('that asks for a new password goes on only with the right session, and once', async () => {
+  test('that returns a new_password challenge continues only with its session, and only once', async () => {
     await invite('once@example.com', { role: 'member' });
     const { body } = await login('once@example.com', TEMPORARY);
     const answer = (session: string) =>
@@ -129,7 +129,7 @@ describe('a login', () => {
 });
 
 describe('a password', () => {
-  test('is changed by who knows it, and must be strong', async () => {
+  test('can be changed only with the current one, and must be strong', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const change = (current_password: string, new_password: string) =>
       control.call('POST', '/v1/auth/password', { token: user.token, body: { current_password, new_password } });
@@ -137,11 +137,11 @@ describe('a password', () => {
     expect((await change(user.password, 'weak')).body.error).toMatchObject({ param: 'new_password', code: 'weak_password' });
     await untilNextSecond();
     expect((await change(user.password, 'Another-Password-2')).status).toBe(204);
-    expect(await isOpen(user)).toEqual([401, 401]);
+    expect(await tokenStatuses(user)).toEqual([401, 401]);
     expect((await login(user.email, 'Another-Password-2')).status).toBe(200);
   });
 
-  test('is set anew by a code that was e-mailed, once; for nobody the answer is the same', async () => {
+  test('can be reset once with an e-mailed code, and the reply is the same for an unknown user', async () => {
     const user = await control.createUser({ role: 'member', organization });
     for (const email of [user.email, 'nobody-else@example.com'])
       expect((await control.call('POST', '/v1/auth/forgot', { body: { email } })).status).toBe(202);
@@ -152,7 +152,7 @@ describe('a password', () => {
     expect((await reset('000000')).body.error.param).toBe('code');
     await untilNextSecond();
     expect((await reset(code)).status).toBe(204);
-    expect(await isOpen(user)).toEqual([401, 401]);
+    expect(await tokenStatuses(user)).toEqual([401, 401]);
     expect(await actionsOf()).toContain('user.password_reset');
     expect((await reset(code)).status).toBe(400);
     expect((await login(user.email, 'Yet-Another-Password-3')).status).toBe(200);
@@ -160,7 +160,7 @@ describe('a password', () => {
 });
 
 describe('a session', () => {
-  test('is kept with its refresh token until it is ended', async () => {
+  test('can be refreshed until it is ended', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const refresh = () => control.call('POST', '/v1/auth/refresh', { body: { refresh_token: user.refreshToken } });
     const { access_token } = (await refresh()).body;
@@ -173,7 +173,7 @@ describe('a session', () => {
 });
 
 describe('a user', () => {
-  test('is invited by e-mail where no temporary password is given, and again', async () => {
+  test('is invited by e-mail without a temporary password, and can be invited again', async () => {
     const email = 'mailed@example.com';
     const { id } = await control.done('POST', '/v1/users', { token: owner.token, body: { email } });
     const first = (await lastCodeTo(email)) as string;
@@ -187,14 +187,14 @@ describe('a user', () => {
     );
   });
 
-  test('of an address that another has is a 409, whatever its case and wherever the other is', async () => {
+  test('cannot have the address of another user, in any case and any organization: 409', async () => {
     const { id: other } = await control.createOrganization('Other');
     await invite('taken@example.com', { organization: other }, admin);
     const { status, body } = await invite('Taken@Example.com');
     expect([status, body.error]).toMatchObject([409, { code: 'email_taken', param: 'email' }]);
   });
 
-  test('left half made by a death is made whole by inviting again, and an old password opens nothing', async () => {
+  test('who was left incomplete by a crash can be invited again, and their old password no longer works', async () => {
     const email = 'half@example.com';
     await run.identity.createUser(email, 'Password-of-before-1');
     expect((await login(email, 'Password-of-before-1')).status).toBe(401);
@@ -203,13 +203,13 @@ describe('a user', () => {
     expect((await login(email, TEMPORARY)).body.challenge).toBe('new_password');
   });
 
-  test('invited twice at the same time is there once', async () => {
+  test('invited twice at the same time is created once', async () => {
     const answers = await Promise.all([invite('twice@example.com'), invite('twice@example.com')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect((await login('twice@example.com', TEMPORARY)).body.challenge).toBe('new_password');
   });
 
-  test('who is disabled is out at once, and in again when enabled', async () => {
+  test('loses access at once when disabled, and can log in again when enabled', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const me = () => control.call('GET', '/v1/me', { token: user.token });
     const set = (status: string) => control.done('PATCH', `/v1/users/${user.id}`, { token: owner.token, body: { status } });
@@ -219,12 +219,12 @@ describe('a user', () => {
     expect((await me()).status).toBe(401);
     expect((await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: user.refreshToken } })).status).toBe(401);
     await set('active');
-    // Nothing of before opens again.
-    expect(await isOpen(user)).toEqual([401, 401]);
+    // Earlier tokens stay invalid.
+    expect(await tokenStatuses(user)).toEqual([401, 401]);
     expect((await login(user.email, user.password)).status).toBe(200);
   });
 
-  test('who is deleted is gone, and may be invited anew with another password', async () => {
+  test('loses access when deleted, and can be invited again with another password', async () => {
     const user = await control.createUser({ role: 'member', organization });
     expect((await control.call('DELETE', `/v1/users/${user.id}`, { token: owner.token })).status).toBe(204);
     expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
@@ -235,7 +235,7 @@ describe('a user', () => {
     expect((await login(user.email, TEMPORARY)).body.challenge).toBe('new_password');
   });
 
-  test('has the rights of a new role at the next request', async () => {
+  test('gets the rights of a new role at the next request', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const list = () => control.call('GET', '/v1/users', { token: user.token });
     expect((await list()).status).toBe(403);
@@ -243,7 +243,7 @@ describe('a user', () => {
     expect((await list()).status).toBe(200);
   });
 
-  test('changes neither their own role nor status, nor makes an admin of anyone', async () => {
+  test('cannot change their own role or status, or make anyone an admin', async () => {
     const patch = (id: string, body: object, { token } = owner) => control.call('PATCH', `/v1/users/${id}`, { token, body });
     expect((await patch(owner.id, { role: 'member' })).body.error.code).toBe('own_rights');
     expect((await patch(admin.id, { status: 'disabled' }, admin)).body.error.code).toBe('own_rights');
@@ -254,7 +254,7 @@ describe('a user', () => {
     expect((await patch(owner.id, { name: 'Ada' })).body).toMatchObject({ name: 'Ada', role: 'owner' });
   });
 
-  test('of two changes under one ETag one is made, and the other is a 412', async () => {
+  test('changed twice with the same ETag is changed once, and the other change gets 412', async () => {
     const user = await control.createUser({ role: 'member', organization });
     const { headers } = await control.call('GET', `/v1/users/${user.id}`, { token: owner.token });
     const rename = (name: string) =>
@@ -268,24 +268,24 @@ describe('a user', () => {
   });
 });
 
-test('an address is nobody’s twice, whoever invites at the same time, and the password is the winner’s alone', async () => {
+test('concurrent invitations of one address create one user, with the password of the invitation that succeeded', async () => {
   const { id: other } = await control.createOrganization('Rival');
   for (let round = 0; round < 6; round++) {
     const email = `raced-${round}@example.com`;
-    const of = (password: string, fields: object) =>
+    const inviteWith = (password: string, fields: object) =>
       control.call('POST', '/v1/users', { token: admin.token, body: { email, temporary_password: password, ...fields } });
     const passwords = ['Password-of-the-first-1', 'Password-of-the-second-2', 'Password-of-the-third-3'];
-    const answers = await Promise.all(passwords.map((password, i) => of(password, { organization: i % 2 === 0 ? organization : other })));
+    const answers = await Promise.all(passwords.map((text, i) => inviteWith(text, { organization: i % 2 ? other : organization })));
     const winner = answers.findIndex(({ status }) => status === 201);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     for (const [i, password] of passwords.entries()) expect((await login(email, password)).status).toBe(i === winner ? 200 : 401);
   }
 });
 
-test('a token of before opens nothing of the next user of the address', async () => {
+test('a token of a deleted user is rejected after their address is invited again', async () => {
   const user = await control.createUser({ role: 'member', organization });
   await untilNextSecond();
-  // As a death in the middle of a deletion leaves them: gone here, and known to the identity provider.
+  // The state after a crash during a deletion: deleted here, but not at the identity provider.
   const stored = (await run.accounts.users.get(user.id)) as StoredUser;
   await transact(run.database, run.accounts.users.toDelete(stored, 'died', Date.now() - 120_000));
   const { id: other } = await control.createOrganization('Next');
@@ -294,13 +294,13 @@ test('a token of before opens nothing of the next user of the address', async ()
   expect((await login(user.email, user.password)).status).toBe(401);
 });
 
-test('what is no id of a user is not there, also where it names something else', async () => {
+test('anything but a user id returns 404, even if it is the key of another record', async () => {
   const hash = createHash('sha256').update(admin.email).digest('base64url');
   for (const id of [`email%23${hash}`, 'x'.repeat(2_000), 'user_%00', 'platform', '__proto__'])
     for (const { token } of [owner, admin]) expect((await control.call('GET', `/v1/users/${id}`, { token })).status).toBe(404);
 });
 
-test('of two admins who disable each other at the same time one is left', async () => {
+test('two admins who disable each other at the same time cannot both succeed', async () => {
   const pair = [await control.createUser({ role: 'admin' }), await control.createUser({ role: 'admin' })] as const;
   const disable = (by: SignedIn, whom: SignedIn) =>
     control.call('PATCH', `/v1/users/${whom.id}`, { token: by.token, body: { status: 'disabled' } });
@@ -309,7 +309,7 @@ test('of two admins who disable each other at the same time one is left', async 
   expect(left.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
 });
 
-test('the admins are listed for admins, and an organization’s users for its owners', async () => {
+test('admins can list the admins, and owners the users of their organization', async () => {
   const list = (query: string, { token } = admin) => control.call('GET', `/v1/users${query}`, { token });
   expect((await list('?organization=platform')).body.data.map(({ id }: { id: string }) => id)).toContain(admin.id);
   expect((await list('', owner)).body.data.every((user: { organization: string }) => user.organization === organization)).toBe(true);
@@ -317,7 +317,7 @@ test('the admins are listed for admins, and an organization’s users for its ow
   expect((await list('')).body.error.param).toBe('organization');
 });
 
-test('the audit log has who did what, from where, and what was there before', async () => {
+test('the audit log records who made each change, from where, and the earlier values', async () => {
   const user = await control.createUser({ role: 'member', organization });
   await login(user.email, 'Wrong-password-1');
   await control.done('PATCH', `/v1/users/${user.id}`, { token: owner.token, body: { role: 'owner' } });
@@ -337,7 +337,7 @@ test('the audit log has who did what, from where, and what was there before', as
     ip_address: '127.0.0.1',
   });
   expect(await actionsOf()).toContain('organization.created');
-  // What the platform's own people are known by is not for others.
+  // Organizations don't see the e-mail and IP addresses of admins.
   const all = await control.done('GET', '/v1/audit-log?limit=100', { token: owner.token });
   const created = all.data.find(({ action }: { action: string }) => action === 'organization.created');
   expect(created).toMatchObject({ actor: { id: admin.id, email: null, organization: null }, ip_address: null });

@@ -55,7 +55,7 @@ describe('the function rollup', () => {
   });
 
   test('stops a minute before its time ends and fails, so that the batch comes again', async () => {
-    await expect(handler({ Records: records }, { getRemainingTimeInMillis: () => 60_000 })).rejects.toThrow('There was no time');
+    await expect(handler({ Records: records }, { getRemainingTimeInMillis: () => 60_000 })).rejects.toThrow('Ran out of time');
   });
 
   test('fails at a record that is of no event, which the mapping should have left out', async () => {

@@ -44,7 +44,7 @@ const signIn = (email: string, password = PASSWORD) => users.signIn({ email, pas
 const answer = (email: string, session: string, challenge: 'new_password' | 'totp', text: string) =>
   users.answerChallenge({ email, session, challenge, answer: text, caller });
 
-/** A user with a password of their own, signed in. */
+/** Creates a user who has chosen a password and signed in. */
 const person = async () => {
   const email = newAddress();
   const { subject } = await users.createUser({ email, temporaryPassword: TEMPORARY });
@@ -53,7 +53,7 @@ const person = async () => {
   expect(tokens.subject).toBe(subject);
   return { email, ...tokens };
 };
-/** The same with an authenticator app. */
+/** The same with an authenticator app set up. */
 const personWithApp = async () => {
   const made = await person();
   const { secret } = await users.startTotp(made.accessToken);
@@ -85,13 +85,13 @@ describe('a new user', () => {
     sessionOf(await signIn(email, TEMPORARY), 'new_password');
   });
 
-  test('is made once, and keeps the password', async () => {
+  test('is created only once and keeps their password', async () => {
     const { email, subject } = await person();
     expect(await users.createUser({ email: email.toUpperCase(), temporaryPassword: TEMPORARY })).toEqual({ subject, isNew: false });
     tokensOf(await signIn(email));
   });
 
-  test('has a week to come, and can be invited again until a password is chosen', async () => {
+  test('can use the invitation for a week, and can be invited again until they choose a password', async () => {
     const email = newAddress();
     await users.createUser({ email });
     const first = (await cognito.lastMailTo(email)) as string;
@@ -107,7 +107,7 @@ describe('a new user', () => {
   });
 
   test.each(['Short-1', 'no-capitals-here-1', 'NO-SMALL-LETTERS-1', 'No-Digits-Here-', 'NoSymbolsHere123'])(
-    'may not choose %s, and may choose again',
+    'cannot choose the weak password %s, but can try again',
     async (weak) => {
       const email = newAddress();
       await users.createUser({ email, temporaryPassword: TEMPORARY });
@@ -129,21 +129,21 @@ describe('a new user', () => {
 });
 
 describe('signing in', () => {
-  test('gives an access token that verifies', async () => {
+  test('returns an access token that verifies', async () => {
     const { subject, accessToken } = await person();
     const issuer = `https://cognito-idp.us-east-1.amazonaws.com/${pool.id}`;
     const verifier = createTokenVerifier({ issuer, clientId: pool.client.id, jwksUri: jwksUriOf(issuer, cognito.url) });
     expect(await verifier.verify(accessToken)).toEqual({ subject, issuer, issuedAtMs: expect.any(Number) });
   });
 
-  test('takes the address in any case, and refuses a wrong password as it refuses a stranger', async () => {
+  test('ignores the case of the address, and rejects a wrong password like an unknown user', async () => {
     const { email } = await person();
     tokensOf(await signIn(email.toUpperCase()));
     expect(await signIn(email, 'Wrong-Password-1')).toBeUndefined();
     expect(await signIn('nobody@example.com')).toBeUndefined();
   });
 
-  test('is refused to a disabled user, with password, challenge and refresh token, until they are enabled', async () => {
+  test('fails for a disabled user by password, challenge and refresh token, until they are enabled', async () => {
     const { email, subject, refreshToken } = await person();
     const invited = newAddress();
     const { subject: other } = await users.createUser({ email: invited, temporaryPassword: TEMPORARY });
@@ -158,7 +158,7 @@ describe('signing in', () => {
     expect(await users.refresh({ refreshToken, caller })).toBeDefined();
   });
 
-  test('has sessions of one user and one question, that end after three minutes and work once', async () => {
+  test('issues challenge sessions that work once, for one user and one challenge, within three minutes', async () => {
     const [email, stranger] = [newAddress(), newAddress()];
     for (const address of [email, stranger]) await users.createUser({ email: address, temporaryPassword: TEMPORARY });
     const session = sessionOf(await signIn(email, TEMPORARY), 'new_password');
@@ -175,7 +175,7 @@ describe('signing in', () => {
 });
 
 describe('a refresh token', () => {
-  test('gives access tokens until it is revoked, which may be done twice', async () => {
+  test('returns access tokens until it is revoked, and can be revoked twice', async () => {
     const { refreshToken } = await person();
     expect(await users.refresh({ refreshToken, caller })).toEqual({ accessToken: expect.any(String), expiresInSeconds: 3_600 });
     await users.revoke(refreshToken);
@@ -185,14 +185,14 @@ describe('a refresh token', () => {
     expect(await users.refresh({ refreshToken: 'of-nobody', caller })).toBeUndefined();
   });
 
-  test('ends after 30 days', async () => {
+  test('expires after 30 days', async () => {
     const { refreshToken } = await person();
     cognito.passMs(30 * DAY_MS);
     expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
     cognito.passMs(-30 * DAY_MS);
   });
 
-  test('ends with all others of its user, and of no one else, when they are signed out everywhere', async () => {
+  test('is revoked with all others of its user, and no one else’s, when they are signed out everywhere', async () => {
     const [one, other] = [await person(), await person()];
     const second = tokensOf(await signIn(one.email));
     await users.signOutEverywhere(one.subject);
@@ -203,7 +203,7 @@ describe('a refresh token', () => {
 });
 
 describe('a password', () => {
-  test('is changed by who knows the current one', async () => {
+  test('can be changed only with the current one', async () => {
     const { email, accessToken } = await person();
     const next = 'Another-Horse-8';
     expect(await users.changePassword({ accessToken, current: 'Wrong-Password-1', next })).toBe(false);
@@ -218,7 +218,7 @@ describe('a password', () => {
     });
   });
 
-  test('is set again with a code from an e-mail, once', async () => {
+  test('can be reset once with an e-mailed code', async () => {
     const { email } = await person();
     const password = 'Another-Horse-8';
     await users.startReset(email.toUpperCase());
@@ -232,7 +232,7 @@ describe('a password', () => {
     expect(await users.finishReset({ email, code, password: PASSWORD })).toBe(false);
   });
 
-  test('is not set with a code of an hour ago, or after five wrong ones: that is 429', async () => {
+  test('cannot be reset with a code from an hour ago, and returns 429 after five wrong codes', async () => {
     const { email } = await person();
     await users.startReset(email);
     const code = (await cognito.lastMailTo(email)) as string;
@@ -248,7 +248,7 @@ describe('a password', () => {
     });
   });
 
-  test('that is to be reset does not tell who has an account', async () => {
+  test('reset does not reveal who has an account', async () => {
     const invited = newAddress();
     await users.createUser({ email: invited, temporaryPassword: TEMPORARY });
     for (const email of ['nobody@example.com', invited]) {
@@ -259,7 +259,7 @@ describe('a password', () => {
 });
 
 describe('an authenticator app', () => {
-  test('is asked for a code at sign-in once it was set up with a right one', async () => {
+  test('is needed to sign in once it was set up with a correct code', async () => {
     const { email, accessToken } = await person();
     const { secret } = await users.startTotp(accessToken);
     expect(await users.finishTotp({ accessToken, code: wrongTotpOf(secret) })).toBe(false);
@@ -272,32 +272,32 @@ describe('an authenticator app', () => {
     expect(await answer(email, session, 'totp', totpOf(secret))).toBeUndefined();
   });
 
-  test('may be wrong five times before the password is asked for again', async () => {
+  test('allows five wrong codes before the user must enter the password again', async () => {
     const { email, secret } = await personWithApp();
     const session = sessionOf(await signIn(email), 'totp');
     for (let n = 0; n < 5; n++) expect(await answer(email, session, 'totp', wrongTotpOf(secret))).toBeUndefined();
     expect(await answer(email, session, 'totp', totpOf(secret))).toBeUndefined();
   });
 
-  test('that is replaced by one never finished locks nobody out', async () => {
+  test('does not lock the user out when they set up a new one but never verify it', async () => {
     const { email, accessToken } = await personWithApp();
     await users.startTotp(accessToken);
     tokensOf(await signIn(email));
   });
 
-  test('is asked no more when it was stopped', async () => {
+  test('is no longer needed once it is switched off', async () => {
     const { email, subject } = await personWithApp();
     await users.stopTotp(subject);
     tokensOf(await signIn(email));
   });
 
-  test('is of no use with a token that is none', async () => {
+  test('cannot be set up with an invalid access token', async () => {
     await expect(users.startTotp('no.access.token')).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
   });
 });
 
-describe('a user who is deleted', () => {
-  test('is gone, which may be asked for again', async () => {
+describe('a deleted user', () => {
+  test('cannot sign in, and can be deleted again', async () => {
     const { email, subject, refreshToken } = await person();
     await users.deleteUser(subject);
     expect(await signIn(email)).toBeUndefined();
@@ -309,7 +309,7 @@ describe('a user who is deleted', () => {
 });
 
 describe('a user pool', () => {
-  test('is told where a request came from', async () => {
+  test('receives the IP address and user agent of the caller', async () => {
     const bodies: unknown[] = [];
     const server = createServer(async (request, response) => {
       bodies.push(JSON.parse(Buffer.concat(await request.toArray()).toString()));
@@ -317,8 +317,8 @@ describe('a user pool', () => {
     });
     const strict = openPool(await listen(server, 0));
     await strict.signIn({ email: 'a@example.com', password: PASSWORD, caller });
-    const { userAgent: _userAgent, ...silent } = caller;
-    await strict.refresh({ refreshToken: 'token', caller: silent });
+    const { userAgent: _userAgent, ...withoutAgent } = caller;
+    await strict.refresh({ refreshToken: 'token', caller: withoutAgent });
     await closeServer(server);
     const ContextData = { IpAddress: '192.0.2.1', ServerName: 'control.test', ServerPath: '/v1/sessions' };
     expect(bodies).toEqual([
@@ -327,7 +327,7 @@ describe('a user pool', () => {
     ]);
   });
 
-  test('that cannot be reached, or fails, is a 503 to be retried, without what it was given', async () => {
+  test('that fails or cannot be reached causes a retryable 503 that does not contain the password', async () => {
     const server = createServer((_request, response) => response.writeHead(500).end('{}'));
     const url = await listen(server, 0);
     const failing = openPool(url);
@@ -340,14 +340,14 @@ describe('a user pool', () => {
   });
 
   test.each(['TooManyRequestsException', 'LimitExceededException', 'TooManyFailedAttemptsException'])(
-    'that says %s is a 429',
+    'that throws %s causes a 429',
     async (type) => {
       const server = createServer((_request, response) =>
         response.writeHead(400, { 'x-amzn-errortype': type }).end(`{"__type":"${type}"}`),
       );
       const busy = openPool(await listen(server, 0));
       await expect(busy.createUser({ email: 'a@example.com' })).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
-      // That a user has asked for too many codes would tell that there is one.
+      // A 429 for too many codes would reveal that the user exists.
       if (type === 'LimitExceededException') await busy.startReset('a@example.com');
       await closeServer(server);
     },

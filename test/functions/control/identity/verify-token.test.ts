@@ -18,7 +18,7 @@ const newKey = (kid: string): Key => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   return { kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' } };
 };
-const [first, second, stranger] = [newKey('first'), newKey('second'), newKey('first')] as [Key, Key, Key];
+const [first, second, forger] = [newKey('first'), newKey('second'), newKey('first')] as [Key, Key, Key];
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 const tokenOf = (changes: object = {}, { key = first, header = {} }: { key?: Key; header?: object } = {}): string => {
@@ -54,11 +54,11 @@ const open = (options: Partial<TokenVerifierOptions> = {}) =>
 const invalid = { status: 401, code: 'invalid_token', headers: { 'www-authenticate': 'Bearer' } };
 
 describe('an access token', () => {
-  test('of our user pool tells who, of which issuer, and since when', async () => {
+  test('of our user pool returns the subject, the issuer and the time of issue', async () => {
     expect(await open().verify(tokenOf())).toEqual({ subject: 'subject-1', issuer: ISSUER, issuedAtMs: (NOW_S - 10) * 1_000 });
   });
 
-  test('that has expired says so, and to refresh it', async () => {
+  test('that has expired is rejected with a message that says to refresh it', async () => {
     await expect(open().verify(tokenOf({ exp: NOW_S - 1 }))).rejects.toMatchObject({
       ...invalid,
       code: 'token_expired',
@@ -70,27 +70,27 @@ describe('an access token', () => {
     ['of another issuer', () => tokenOf({ iss: `${ISSUER}x` })],
     ['of another client', () => tokenOf({ client_id: 'another' })],
     ['that is an id token', () => tokenOf({ token_use: 'id', aud: CLIENT })],
-    ['signed by another key of the same name', () => tokenOf({}, { key: stranger })],
-    ['signed by no known key', () => tokenOf({}, { key: second })],
-    ['that names no key', () => tokenOf({}, { header: { kid: undefined } })],
+    ['signed by another key with the same id', () => tokenOf({}, { key: forger })],
+    ['signed by an unknown key', () => tokenOf({}, { key: second })],
+    ['without a key id', () => tokenOf({}, { header: { kid: undefined } })],
     ['without a signature', () => tokenOf({}, { header: { alg: 'none' } }).replace(/[^.]+$/, '')],
-    ['of another algorithm', () => tokenOf({}, { header: { alg: 'RS512' } })],
-    ['whose claims were changed', () => tokenOf().replace(/\.[^.]+\./, `.${encode({ ...claims, sub: 'somebody' })}.`)],
-    ['without an end', () => tokenOf({ exp: undefined })],
+    ['signed with another algorithm', () => tokenOf({}, { header: { alg: 'RS512' } })],
+    ['with changed claims', () => tokenOf().replace(/\.[^.]+\./, `.${encode({ ...claims, sub: 'somebody' })}.`)],
+    ['without an expiry', () => tokenOf({ exp: undefined })],
     ['without a subject', () => tokenOf({ sub: undefined })],
     ['not valid yet', () => tokenOf({ nbf: NOW_S + 600 })],
-    ['that is no token', () => 'sk-something'],
+    ['that is not a JWT', () => 'sk-something'],
     ['that is empty', () => ''],
-  ])('%s is refused in one text', async (_what, token) => {
-    await expect(open().verify(token())).rejects.toMatchObject({ ...invalid, message: 'The access token is not valid. Log in again.' });
+  ])('%s is rejected with the same message', async (_what, token) => {
+    await expect(open().verify(token())).rejects.toMatchObject({ ...invalid, message: 'The access token is invalid. Log in again.' });
   });
 
-  test('longer than 8 kB is refused before anything', async () => {
+  test('longer than 8 kB is rejected without fetching keys', async () => {
     await expect(open().verify(tokenOf({ padding: 'x'.repeat(8_192) }))).rejects.toMatchObject(invalid);
     expect(fetches).toBe(0);
   });
 
-  test('of another OpenID Connect issuer is for our audience', async () => {
+  test('of another OpenID Connect issuer must have our audience', async () => {
     const verifier = open({ clientId: undefined as never, audience: 'sluice' });
     expect(await verifier.verify(tokenOf({ aud: ['sluice', 'other'], client_id: undefined, token_use: undefined }))).toMatchObject({
       subject: 'subject-1',
@@ -100,19 +100,19 @@ describe('an access token', () => {
   });
 });
 
-test('a verifier that would open to tokens for anybody is not made', () => {
+test('a verifier cannot be created without a client or an audience', () => {
   expect(() => createTokenVerifier({ issuer: ISSUER, jwksUri: origin })).toThrow('clientId or an audience');
 });
 
 describe("the issuer's keys", () => {
-  test('are fetched once for many tokens at the same time', async () => {
+  test('are fetched once for concurrent tokens', async () => {
     const verifier = open();
     await Promise.all(Array.from({ length: 20 }, () => verifier.verify(tokenOf())));
     await verifier.verify(tokenOf());
     expect(fetches).toBe(1);
   });
 
-  test('are fetched again for an unknown one, but a flood of forged ones costs one fetch in 30 s', async () => {
+  test('are fetched again for an unknown key id, but at most once in 30 s however many tokens are forged', async () => {
     const verifier = open();
     await verifier.verify(tokenOf());
     const forged = (n: number) => verifier.verify(tokenOf({}, { header: { kid: `forged-${n}` } })).catch(() => undefined);
@@ -125,7 +125,7 @@ describe("the issuer's keys", () => {
     expect(fetches).toBe(2);
   });
 
-  test('that were withdrawn open no more after an hour', async () => {
+  test('are no longer accepted an hour after the issuer withdraws them', async () => {
     const verifier = open();
     await verifier.verify(tokenOf());
     reply = serving(second);
@@ -135,10 +135,10 @@ describe("the issuer's keys", () => {
 
   test.each([
     ['an error', { status: 500, body: '' }],
-    ['no key set', { status: 200, body: '{"keys":1}' }],
-    ['no JSON', { status: 200, body: '<html>' }],
+    ['an invalid key set', { status: 200, body: '{"keys":1}' }],
+    ['invalid JSON', { status: 200, body: '<html>' }],
     ['more than 64 kB', { status: 200, body: JSON.stringify({ keys: [], padding: 'x'.repeat(65_536) }) }],
-  ])('are kept when they are answered with %s, and without any the token waits: 503', async (_what, failing) => {
+  ])('are kept if a later fetch returns %s, and without any keys the result is 503', async (_what, failing) => {
     const verifier = open();
     reply = failing;
     await expect(verifier.verify(tokenOf())).rejects.toMatchObject({ status: 503, code: 'service_unavailable', cause: expect.anything() });
@@ -153,7 +153,7 @@ describe("the issuer's keys", () => {
     expect(fetches).toBe(3);
   });
 
-  test('are where the issuer is, or where an endpoint stands in for it', () => {
+  test('are at the URL of the issuer, or of the endpoint that replaces it', () => {
     expect(jwksUriOf(ISSUER)).toBe(`${ISSUER}/.well-known/jwks.json`);
     expect(jwksUriOf('https://login.example.com/')).toBe('https://login.example.com/.well-known/jwks.json');
     expect(jwksUriOf(ISSUER, 'http://127.0.0.1:9/')).toBe('http://127.0.0.1:9/us-east-1_abcdefghi/.well-known/jwks.json');

@@ -38,8 +38,8 @@ const userOf = (name: string, fields: Partial<StoredUser> = {}): StoredUser => (
 
 const tokens = { subject: 'right', accessToken: 'access', refreshToken: 'refresh', expiresInSeconds: 3_600 };
 
-/** A login that takes the identity provider this long, on a clock of its own; what it waited for. */
-const attempt = async (email: string, { isRight, tookMs }: { isRight: boolean; tookMs: number }) => {
+/** Logs in with a fake clock and an identity provider that takes `tookMs`; returns the result and the waits. */
+const attempt = async (email: string, { isCorrect, tookMs }: { isCorrect: boolean; tookMs: number }) => {
   const accounts = createAccountTable(database.database, database.tables.Accounts as string);
   let now = NOON;
   const waits: number[] = [];
@@ -51,7 +51,7 @@ const attempt = async (email: string, { isRight, tookMs }: { isRight: boolean; t
     userPool: {
       signIn: async () => {
         now += tookMs;
-        return isRight ? { tokens } : undefined;
+        return isCorrect ? { tokens } : undefined;
       },
     } as unknown as UserPool,
     now: () => now,
@@ -68,37 +68,37 @@ const create = async (user: StoredUser): Promise<void> => {
   await transact(database.database, users.toCreate(user, user.id));
 };
 
-test('every refused login is told at the same time after it came in, whatever was wrong and however long that took to find', async () => {
+test('a failed login is answered 0.8 s after it arrived, whatever was wrong and however long the checks took', async () => {
   await create(userOf('active'));
   await create(userOf('disabled', { status: 'disabled' }));
-  for (const [email, isRight, tookMs] of [
+  for (const [email, isCorrect, tookMs] of [
     ['active@example.com', false, 120],
     ['nobody@example.com', false, 5],
     ['nobody@example.com', true, 40],
     ['disabled@example.com', true, 300],
   ] as const) {
-    const { answer, waits } = await attempt(email, { isRight, tookMs });
+    const { answer, waits } = await attempt(email, { isCorrect, tookMs });
     expect(answer).toBeInstanceOf(LoginRefused);
     expect(waits).toEqual([800 - tookMs]);
   }
-  expect((await attempt('nobody@example.com', { isRight: false, tookMs: 2_000 })).waits).toEqual([0]);
+  expect((await attempt('nobody@example.com', { isCorrect: false, tookMs: 2_000 })).waits).toEqual([0]);
 });
 
-test('a login that is right does not wait, and counts as no attempt', async () => {
+test('a successful login does not wait and does not count as an attempt', async () => {
   await create(userOf('right'));
   for (let i = 0; i < 25; i++) {
-    const { answer, waits } = await attempt('right@example.com', { isRight: true, tookMs: 7 });
+    const { answer, waits } = await attempt('right@example.com', { isCorrect: true, tookMs: 7 });
     expect([answer, waits]).toEqual([expect.objectContaining({ object: 'session', access_token: 'access' }), []]);
   }
 });
 
-test('of a hundred tries at the same time ten are made', async () => {
+test('ten of a hundred concurrent attempts are allowed, and the others get 429', async () => {
   const attempts = createAttemptStore(database.database, database.tables.Attempts as string);
-  const tries = Array.from({ length: 100 }, () =>
+  const counts = Array.from({ length: 100 }, () =>
     attempts.count({ kind: 'reset', ipAddress: '10.1.0.1', account: 'one' }, NOON).then(() => true),
   );
-  const made = await Promise.allSettled(tries);
-  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-  const [refused] = made.filter((result) => result.status === 'rejected');
-  expect(refused?.reason).toMatchObject({ status: 429, headers: { 'retry-after': '300' } });
+  const results = await Promise.allSettled(counts);
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  const [rejected] = results.filter((result) => result.status === 'rejected');
+  expect(rejected?.reason).toMatchObject({ status: 429, headers: { 'retry-after': '300' } });
 });
