@@ -60,7 +60,7 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
   } catch (error) {
     if (!(error instanceof ResourceNotFound)) throw error;
     if (!ORGANIZATION_ID.test(id))
-      throw new InvalidRequest({ param: '--org', message: `${id} is no id of an organization: it begins with org_.` });
+      throw new InvalidRequest({ param: '--org', message: `${id} is not an organization id. Organization ids start with org_.` });
     const item = await stores.limiters.get(id);
     await createOrganization(stores, origin, { name: id }, { id, limits: item ? toOrganizationLimits(limitsOf(item)) : null });
   }

@@ -30,7 +30,7 @@ const physicalName = async (
   if (given) return given;
   const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
   const name = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
-  if (!name) throw new UsageError(`The stack ${stack} has no output ${output}. Deploy it, or name the stack with --stack.`);
+  if (!name) throw new UsageError(`The stack ${stack} has no output ${output}. Deploy it, or choose another stack with --stack.`);
   return name;
 };
 
@@ -95,10 +95,10 @@ const run = async (args: string[]): Promise<void> => {
     if (report.drift.rows > 0) process.exitCode = 1;
   } else if (task.command === 'limit-organization') {
     await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
-    console.log(`${task.organization} has these limits, and its keys know of them.`);
+    console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);
   } else if (task.command === 'grant-credit') {
     const grant = await grantByOperator(await accountTables(database, task.stack), operator, task.organization, task.grant);
-    console.log(`Grant ${grant.number} of ${grant.organization}: $${grant.amount}.`);
+    console.log(`Granted $${grant.amount} to ${grant.organization} (grant ${grant.number}).`);
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
     console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));
@@ -106,10 +106,10 @@ const run = async (args: string[]): Promise<void> => {
   } else if (task.command === 'bootstrap') {
     const tables = await accountTables(database, task.stack);
     const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);
-    console.log(`${user.email} is an admin now. The temporary password is shown this once, and changed at the first login:\n${password}`);
+    console.log(`Created the admin ${user.email}. The temporary password is shown only once; change it at the first login:\n${password}`);
   } else {
     const { key_id, secret } = await createOperatorKey(await accountTables(database, task.stack), operator, task.key);
-    console.log(`Created ${key_id}. Its secret is shown this once:\n${secret}`);
+    console.log(`Created ${key_id}. Its secret is shown only once:\n${secret}`);
   }
 };
 

@@ -12,7 +12,7 @@ interface PublishDependencies extends AuditDependencies {
 /** Prices that were published before, and are missing now or have other figures. */
 export class PricesEdited extends Error {
   constructor(versions: readonly string[]) {
-    super(`Prices are never edited, because usage events name them: keep ${versions.join(', ')} as published and add a version.`);
+    super(`Published prices can't be changed. Keep ${versions.join(', ')} as published, and add a new version.`);
   }
 }
 

@@ -15,7 +15,7 @@ const NAMES: Record<keyof TokenizerTexts, string> = {
 const checkSizes = (texts: TokenizerTexts): void => {
   for (const [text, name] of Object.entries(NAMES)) {
     const bytes = Buffer.byteLength(texts[text as keyof TokenizerTexts] ?? '');
-    if (bytes > MAX_FILE_BYTES) throw new Error(`${name} has ${bytes} bytes. No file of a tokenizer may have more than ${MAX_FILE_BYTES}.`);
+    if (bytes > MAX_FILE_BYTES) throw new Error(`${name} has ${bytes} bytes. A tokenizer file can have at most ${MAX_FILE_BYTES}.`);
   }
 };
 
@@ -31,7 +31,7 @@ export const checkTokenizer = (texts: TokenizerTexts): void => {
   } catch (error) {
     const fault = error instanceof TemplateFailed ? error.cause : error;
     const words = fault instanceof Error ? fault.message : String(fault);
-    throw new Error(`The chat template cannot be rendered with one message of the user: ${words}`, { cause: error });
+    throw new Error(`The chat template cannot render a single user message: ${words}`, { cause: error });
   }
 };
 

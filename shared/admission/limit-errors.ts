@@ -21,9 +21,9 @@ export interface Refused {
 const sentence = (owner: Owner, dimension: Dimension, limits: RateLimits): string => {
   const limit = owner === 'organization' ? "The organization's limit of" : 'The limit of';
   return {
-    requests: `${limit} ${limits.requestsPerMinute} requests per minute is reached`,
-    tokens: `${limit} ${limits.tokensPerMinute} tokens per minute is reached`,
-    concurrency: `${limit} ${limits.concurrency} concurrent requests is reached`,
+    requests: `${limit} ${limits.requestsPerMinute} requests per minute has been reached`,
+    tokens: `${limit} ${limits.tokensPerMinute} tokens per minute has been reached`,
+    concurrency: `${limit} ${limits.concurrency} concurrent requests has been reached`,
   }[dimension];
 };
 
@@ -51,8 +51,8 @@ class RequestExceedsLimit extends ApiError {
   constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
     const message =
       dimension === 'tokens'
-        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Send less, or lower max_tokens.`
-        : `${sentence(owner, dimension, limits)}: this ${owner} may not send requests.`;
+        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
+        : `${sentence(owner, dimension, limits)}. This ${owner} can't send requests until the limit is raised.`;
     super({
       status: 429,
       type: dimension,
@@ -63,7 +63,7 @@ class RequestExceedsLimit extends ApiError {
   }
 }
 
-const BUDGETS: Record<Period, string> = { day: "day's budget", month: "month's budget", total: 'budget' };
+const BUDGETS: Record<Period, string> = { day: 'daily budget', month: 'monthly budget', total: 'total budget' };
 
 const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
@@ -75,7 +75,7 @@ class MoneyHeld extends ApiError {
       status: 429,
       type: 'insufficient_quota',
       code: 'rate_limit_exceeded',
-      message: `This request may cost up to $${dollarsOf(holdNanos)}, and the rest of the ${sourceOf(owner, refusal)} is held for requests in flight. Try again when they have ended.`,
+      message: `This request can cost up to $${dollarsOf(holdNanos)}, but the rest of the ${sourceOf(owner, refusal)} is reserved for requests in flight. Try again when they have finished.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs) },
     });
   }
@@ -89,7 +89,7 @@ class InsufficientQuota extends ApiError {
       status: 429,
       type: 'insufficient_quota',
       code: 'insufficient_quota',
-      message: `This request may cost up to $${dollarsOf(holdNanos)}, more than is left of the ${sourceOf(owner, refusal)}. ${remedy}, or lower max_tokens.`,
+      message: `This request can cost up to $${dollarsOf(holdNanos)}, which is more than what is left of the ${sourceOf(owner, refusal)}. ${remedy} or lower max_tokens.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
     });
   }

@@ -26,14 +26,14 @@ export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?
   if (param && !isAtLeast(actor.role, 'owner'))
     throw new Forbidden({
       param,
-      message: `Only an owner may set the ${param} of an API key. Leave them out, or ask an owner of your organization.`,
+      message: `Only owners can set the ${param} of an API key. Remove '${param}' from the request, or ask an owner of your organization.`,
     });
 };
 
 /** A key must not expire before it can be used. @throws 400 */
 export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (expiresAt != null && expiresAt * 1_000 <= nowMs)
-    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time that is still to come." });
+    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
 };
 
 const MAX_KEYS_A_READ = 100;

@@ -17,13 +17,13 @@ const everPlace = (organization: string): Place => ({ account: organization, rec
 const tooManyEver = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
-    message: `An organization has at most ${MAX_KEYS_EVER} API keys, revoked ones among them. Rotate keys instead of making new ones.`,
+    message: `An organization can have at most ${MAX_KEYS_EVER} API keys, including revoked ones. Rotate a key instead of creating a new one.`,
   });
 
 const tooMany = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
-    message: `An organization has at most ${MAX_KEYS} API keys that are not revoked. Revoke some first.`,
+    message: `An organization can have at most ${MAX_KEYS} active API keys. Revoke a key first.`,
   });
 
 const Stored = ApiKey.omit({ last_used_at: true });
@@ -55,7 +55,7 @@ export const createApiKeyStore = (table: AccountTable) => ({
   },
 
   toCreate: (key: StoredApiKey): Write[] => [
-    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} is there already.`)),
+    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
     table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
     table.toCount(everPlace(key.organization), 1, MAX_KEYS_EVER, tooManyEver),
   ],

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 
 /** A day of this century, which every reader of dates understands. */
-const Day = z.iso.date().regex(/^20/, 'expected a day from 2000 to 2099');
+const Day = z.iso.date().regex(/^20/, 'expected a date from 2000 to 2099');
 
 export const UsageQuery = z.strictObject({
   from: Day.optional().meta({ description: 'The first day (UTC); absent: a week ago.' }),
@@ -52,7 +52,10 @@ const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: s
   const first = from ?? dayOf(Date.parse(last) - 7 * DAY_MS);
   const days = (Date.parse(last) - Date.parse(first)) / DAY_MS;
   if (days < 0 || days > MAX_DAYS)
-    throw new InvalidRequest({ param: 'from', message: `Invalid value for 'from': expected a day at most ${MAX_DAYS} days before 'to'.` });
+    throw new InvalidRequest({
+      param: 'from',
+      message: `Invalid value for 'from': expected a date from 0 to ${MAX_DAYS} days before 'to'.`,
+    });
   return { from: first, to: last };
 };
 

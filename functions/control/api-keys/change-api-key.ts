@@ -40,7 +40,7 @@ const change = async (
 
 const active = (key: StoredApiKey): StoredApiKey => {
   if (key.status !== 'active')
-    throw new Conflict({ code: 'api_key_revoked', message: 'The API key is revoked, for good. Create a new one.' });
+    throw new Conflict({ code: 'api_key_revoked', message: "A revoked API key can't be changed. Create a new one." });
   return key;
 };
 
@@ -53,7 +53,7 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
       code: 'limits_too_high',
       param: 'limits',
       message:
-        'This API key was made for fewer requests at a time: its limits cannot be raised that far. Create a new key with these limits.',
+        "The limits of this API key can't be raised that far: its capacity was fixed at its creation. Create a new key with these limits.",
     });
 };
 
@@ -86,7 +86,7 @@ export const updateApiKey = async (
       if (!(error instanceof CountedMore)) throw error;
     }
   }
-  throw new DatabaseUnavailable(new Error(`The counts of ${id} change faster than its budgets can be shared.`));
+  throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
 };
 
 /** A rotation that a client repeats, because the reply was lost, would end the secret that is in use. */
@@ -94,7 +94,7 @@ const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',
     message:
-      'The secret from before the last rotation still opens. To rotate again now closes it: send the ETag of the API key in If-Match if you mean to, or ask without an overlap.',
+      "The previous secret of this API key is still valid, and another rotation ends it now. To rotate anyway, send the key's ETag in If-Match, or set overlap_seconds to 0.",
   });
 
 /**

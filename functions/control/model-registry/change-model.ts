@@ -40,7 +40,7 @@ const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model
   if (successor === model.name || !(await models.get(pool, successor)))
     throw new InvalidRequest({
       param: 'deprecation.successor',
-      message: "Invalid value for 'deprecation.successor': expected the name of another model beside this one.",
+      message: "Invalid value for 'deprecation.successor': expected another model of the same organization, or another shared one.",
     });
 };
 

@@ -34,8 +34,8 @@ export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 type Finding = Omit<Check, 'name'>;
 const passing = (detail: string): Finding => ({ passed: true, detail });
 const failing = (detail: string): Finding => ({ passed: false, detail });
-const TOO_LATE = failing('There was no answer in time. Check again shortly.');
-const NOT_TRIED = failing('It was not tried, because an earlier check has failed.');
+const TOO_LATE = failing('The check timed out. Check again shortly.');
+const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
 /** A target's endpoint, and its inference component where it names one. */
 const partsOf = ({ endpoint, component }: Target, facts: EndpointFacts) => [
@@ -53,19 +53,19 @@ const listed = (target: Target, facts: EndpointFacts): string =>
 const checkExists = (target: Target, facts: EndpointFacts): Finding => {
   const { endpoint, component, region } = target;
   const missing = partsOf(target, facts).find(({ status }) => status === undefined);
-  if (missing) return failing(`There is no ${missing.what} in ${placeOf(region)}. Check its name and its region.`);
+  if (missing) return failing(`The ${missing.what} does not exist in ${placeOf(region)}. Check its name and its region.`);
   if (component !== undefined && facts.componentEndpoint !== endpoint)
     return failing(
-      `The inference component '${component}' is on the endpoint '${facts.componentEndpoint}', not on '${endpoint}'. Name that endpoint, or another component.`,
+      `The inference component '${component}' is on the endpoint '${facts.componentEndpoint}', not on '${endpoint}'. Use that endpoint or another component.`,
     );
-  return passing(`SageMaker has ${listed(target, facts)}.`);
+  return passing(`Found ${listed(target, facts)} in SageMaker.`);
 };
 
 const checkTagged = (target: Target, facts: EndpointFacts, tag: string): Finding => {
   const untagged = partsOf(target, facts).find(({ tags }) => tags[tag] !== 'true');
   if (untagged)
-    return failing(`The ${untagged.what} has no tag '${tag}' with the value 'true', without which Sluice may not invoke it. Add the tag.`);
-  return passing(`The tag '${tag}' with the value 'true' is on ${listed(target, facts)}.`);
+    return failing(`The ${untagged.what} has no tag '${tag}' with the value 'true'. Add the tag: Sluice can't invoke it otherwise.`);
+  return passing(`Found the tag '${tag}' with the value 'true' on ${listed(target, facts)}.`);
 };
 
 /** Statuses that pass by themselves. */
@@ -73,8 +73,10 @@ const PASSING_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'Rol
 
 const checkInService = (target: Target, facts: EndpointFacts): Finding => {
   const { what, status = '' } = partsOf(target, facts).find((part) => part.status !== 'InService') ?? {};
-  if (what === undefined) return passing(`SageMaker says InService of ${listed(target, facts)}.`);
-  const advice = PASSING_STATUSES.has(status) ? 'Wait until it is, and check again.' : "SageMaker's console says why.";
+  if (what === undefined) return passing(`SageMaker reports InService for ${listed(target, facts)}.`);
+  const advice = PASSING_STATUSES.has(status)
+    ? 'Wait until it is InService, then check again.'
+    : 'See the reason in the SageMaker console.';
   return failing(`The ${what} is ${status}, not InService. ${advice}`);
 };
 
@@ -112,15 +114,15 @@ const orHidden = async (step: () => Finding | Promise<Finding>): Promise<Finding
 const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, files: TokenizerFiles): Promise<TokenizerReport> => {
   try {
     const { prompt_tokens: tokens } = await tokenizer.fit({ files, prompt: PROBE_PROMPT, max_prompt_tokens: null });
-    if (!tokens) return failing('The chat template makes no prompt of one short message. Correct it, and register its file again.');
-    return passing(`It counts ${tokens} tokens in a conversation of one short message.`);
+    if (!tokens) return failing('The chat template does not render a short message. Correct the file and register it again.');
+    return passing(`The tokenizer counted ${tokens} tokens in a conversation with one short message.`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (!(error instanceof FunctionUnavailable)) return failing(error.message);
     logError('tokenizer_check_failed', error.cause, { model: model.name });
-    if (!(error.cause instanceof FunctionError)) return failing('The tokenizer cannot be asked at the moment. Check again shortly.');
+    if (!(error.cause instanceof FunctionError)) return failing('The tokenizer is unavailable at the moment. Check again shortly.');
     return failing(
-      `The tokenizer's files cannot be used: ${plainWords(error.cause.message.replace(FUNCTION_NAME, ''))}. Register them again.`,
+      `The tokenizer's files cannot be used: ${plainWords(error.cause.message.replace(FUNCTION_NAME, ''))}. Correct and register them again.`,
     );
   }
 };

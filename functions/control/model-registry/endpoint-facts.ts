@@ -34,7 +34,7 @@ export interface EndpointFacts {
 export class TargetHidden extends InvalidRequest {
   constructor(region: string | undefined, cause?: unknown) {
     super({
-      message: `Sluice may not see endpoints in ${placeOf(region)}. Check the region's name, that endpointRegions of the deployment has it (without endpointRegions, only the deployment's own region may be used), and that the account has it enabled.`,
+      message: `Sluice has no access to endpoints in ${placeOf(region)}. Check the region's name, that the account has enabled it, and that the deployment's endpointRegions include it (without endpointRegions, only the deployment's own region can be used).`,
       param: 'region',
     });
     this.cause = cause;

@@ -67,7 +67,10 @@ const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: strin
 const readAfter = (after: string): { rank: number; name: string } => {
   const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
   if (rank === undefined || name === undefined)
-    throw new InvalidRequest({ param: 'after', message: "Invalid value for 'after': expected the `next` of a page of this list." });
+    throw new InvalidRequest({
+      param: 'after',
+      message: "Invalid value for 'after': expected the `next` value of an earlier page of this list.",
+    });
   return { rank: Number(rank), name };
 };
 

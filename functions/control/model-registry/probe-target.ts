@@ -23,16 +23,16 @@ const LOOSE_END = / with message "$|\.$/;
 export const plainWords = (text: string): string => publicText((text.split(NOT_SHOWN, 1)[0] ?? '').replace(LOOSE_END, ''));
 
 const ADVICE: Readonly<Record<UpstreamCode, string>> = {
-  upstream_error: "See the endpoint's log in CloudWatch; if the container does not know the model's name, set container_model.",
+  upstream_error: "See the endpoint's log in CloudWatch. If the container knows the model by another name, set container_model.",
   upstream_timeout: "See the endpoint's log in CloudWatch.",
-  no_capacity: 'Give it more instances or copies, or check again later.',
+  no_capacity: 'Add instances or copies, or check again later.',
   model_not_ready: 'Check again in a few minutes.',
 };
 
 const explanationOf = (error: unknown, { dialect }: Model): string => {
   if (error instanceof MistranslatedRequest)
-    return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or a container that serves chat at /invocations.`;
-  if (error instanceof RefusedByModel) return `The container refuses a short chat request: ${error.message}`;
+    return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or use a container that serves chat at /invocations.`;
+  if (error instanceof RefusedByModel) return `The container rejected a short chat request: ${error.message}`;
   if (error instanceof UpstreamFailed)
     return `A short chat request failed: ${plainWords(error.detail)}. ${ADVICE[error.code as UpstreamCode]}`;
   throw error;

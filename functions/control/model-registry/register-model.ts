@@ -27,7 +27,10 @@ const checkRoom = async ({ models }: ModelDependencies, pool: string, name: stri
   const known = await models.list(pool);
   if (known.has(name)) throw new ModelExists(name);
   if (known.size >= MAX_MODELS)
-    throw new Conflict({ code: 'too_many_models', message: `There may be ${MAX_MODELS} models beside each other. Delete some first.` });
+    throw new Conflict({
+      code: 'too_many_models',
+      message: `There can be at most ${MAX_MODELS} shared models, and as many for each organization. Delete a model first.`,
+    });
 };
 
 const refuse = (param: string, reason: string): InvalidRequest =>
@@ -35,9 +38,9 @@ const refuse = (param: string, reason: string): InvalidRequest =>
 
 /** @throws 400 for sizes that contradict each other */
 export const checkSizes = ({ context_length, max_output_tokens, default_output_tokens }: Model): void => {
-  if (max_output_tokens > context_length) throw refuse('max_output_tokens', `expected at most context_length, ${context_length}`);
+  if (max_output_tokens > context_length) throw refuse('max_output_tokens', `expected at most context_length (${context_length})`);
   if (default_output_tokens > max_output_tokens)
-    throw refuse('default_output_tokens', `expected at most max_output_tokens, ${max_output_tokens}`);
+    throw refuse('default_output_tokens', `expected at most max_output_tokens (${max_output_tokens})`);
 };
 
 /**
@@ -50,7 +53,7 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   const model = toModel(body, origin.nowMs);
   const { name } = model;
   checkSizes(model);
-  if (!priceAt(model.prices, origin.nowMs)) throw refuse('prices', 'expected one whose effective_at has come, or that has none');
+  if (!priceAt(model.prices, origin.nowMs)) throw refuse('prices', 'expected at least one price that is already in effect');
   // The transaction makes sure; the checks take long, so the error comes before them.
   if (pool !== SERVERLESS_POOL) await requireActive(deps.organizations, pool);
   await checkRoom(deps, pool, name);

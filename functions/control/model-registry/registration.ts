@@ -23,7 +23,7 @@ const AcceptFailedChecks = z.boolean().default(false).meta({
 
 /** A model to register. */
 export const ModelRegistration = z.strictObject({
-  name: ModelName.regex(NAME, 'expected letters, digits and _ . : @ + -, with slashes between them').meta({
+  name: ModelName.regex(NAME, 'expected letters, digits and _ . : @ + -, with single slashes between them').meta({
     description: 'What requests name it by.',
     examples: ['qwen3-8b'],
   }),
@@ -49,7 +49,7 @@ export const ModelRegistration = z.strictObject({
     .max(MAX_PRICES)
     .refine(
       (prices) => new Set(prices.map(({ effective_at }) => effective_at)).size === prices.length,
-      'expected prices of different times',
+      'expected each price to have a different effective_at',
     )
     .meta({ description: 'At least one of them in force already.' }),
   accept_failed_checks: AcceptFailedChecks,

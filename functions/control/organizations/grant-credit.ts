@@ -23,7 +23,7 @@ export class NoCredit extends Conflict {
   constructor(organization: string) {
     super({
       code: 'no_credit',
-      message: `The organization ${organization} has no limits yet, and so no credit: set them first, with prepaid credit among them.`,
+      message: `The organization ${organization} has no limits yet, so it can't have credit. Set its limits with prepaid: true first.`,
     });
   }
 }

@@ -35,7 +35,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
   },
 
   toCreate: (organization: Organization): Write[] => {
-    const exists = () => new Error(`${organization.id} is there already.`);
+    const exists = () => new Error(`${organization.id} already exists.`);
     return [
       table.toCreate(placeOf(organization.id), organization, exists),
       table.toCreate({ account: DIRECTORY, record: LISTED + organization.id }, {}, exists),

@@ -21,7 +21,7 @@ const effectiveAt = (seconds: number | undefined, nowMs: number): number => {
   if (seconds * 1_000 < nowMs - MAX_PAST_MS)
     throw new InvalidRequest({
       param: 'effective_at',
-      message: "Invalid value for 'effective_at': expected a time that is at most a minute past; what was used before is billed already.",
+      message: "Invalid value for 'effective_at': expected a time at most a minute in the past. Earlier usage is already billed.",
     });
   return Math.max(seconds * 1_000, nowMs);
 };
@@ -30,13 +30,13 @@ const checkRoom = ({ prices }: Model, effectiveAtMs: number): void => {
   if (prices.length >= MAX_PRICES)
     throw new Conflict({
       code: 'too_many_prices',
-      message: `A model has at most ${MAX_PRICES} price versions, which are never removed. Register it under another name.`,
+      message: `A model can have at most ${MAX_PRICES} price versions, and they are never removed. Register the model under another name.`,
     });
   if (prices.some(({ effective_at }) => effective_at === effectiveAtMs))
     throw new Conflict({
       code: 'price_exists',
       param: 'effective_at',
-      message: 'A price of this model comes into force at that very time already. Choose another time.',
+      message: 'This model already has a price that takes effect at this time. Choose another time.',
     });
 };
 

@@ -93,9 +93,9 @@ describe('npm run admin', () => {
 
     const write = (changed: object[]) => writeFileSync(file, JSON.stringify({ ...model, prices: changed }));
     write([{ ...prices[0], prompt_nanos: 9 }]);
-    expect((await admin('publish-model', '--file', file)).stderr).toContain('keep p1 as published');
+    expect((await admin('publish-model', '--file', file)).stderr).toContain('Keep p1 as published');
     write([{ ...prices[0], effective_at: Date.now() + 1e9 }]);
-    expect((await admin('publish-model', '--file', file)).stderr).toContain('no price whose effective_at has come');
+    expect((await admin('publish-model', '--file', file)).stderr).toContain('no price in effect');
     write([...prices, { version: 'p2', effective_at: 5, prompt_nanos: 3, completion_nanos: 4 }]);
     expect((await admin('publish-model', '--file', file)).code).toBe(0);
     expect((await database.models.list(SERVERLESS_POOL)).get('m')).toMatchObject({
@@ -172,12 +172,12 @@ describe('npm run admin', () => {
       expect(await refusal('--tokenizer', file)).toContain('tokenizer.json cannot be read');
       expect(await refusal('--tokenizer', tokenizer)).toContain('There is no chat template');
       const huge = write('huge.json', `${readFileSync(tokenizer, 'utf8')}${' '.repeat(64 * 1024 * 1024)}`);
-      expect(await refusal('--tokenizer', huge, '--chat-template', file)).toContain('No file of a tokenizer may have more than 67108864');
+      expect(await refusal('--tokenizer', huge, '--chat-template', file)).toContain('A tokenizer file can have at most 67108864');
       expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('open.jinja', '{% if x %}'))).toContain(
         'The chat template cannot be read',
       );
       expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('gap.jinja', '{{ messages | frobnicate }}'))).toMatch(
-        /cannot be rendered with one message of the user: .*frobnicate/,
+        /cannot render a single user message: .*frobnicate/,
       );
       expect(await published('uncounted')).toBeUndefined();
     });
@@ -267,7 +267,7 @@ describe('the money of an organization', () => {
     expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
-      'has these limits',
+      'Set the limits of org_paying',
     );
     const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 1_000 };
     expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
