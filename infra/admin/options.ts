@@ -21,7 +21,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
                                      Upload the model's own files, so that Sluice can count and truncate prompts.
   create-key --org ID                Create an API key for the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
-      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, per month (UTC) and in total, in dollars.
+      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, month (UTC) and in total, in dollars.
       [--no-content]                 Don't store results under idempotency keys.
   limit-organization --org ID        Replace the limits that all keys of an organization share.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]

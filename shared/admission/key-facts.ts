@@ -6,34 +6,34 @@ import type { Period } from './limits.ts';
 import { minuteOf, remaining, resetMs, type Window } from './sliding-window.ts';
 
 const RateLimit = z.object({
-  limit: z.int().meta({ description: 'The most in any minute.' }),
-  remaining: z.int().meta({ description: 'What is left of it now.' }),
-  reset_ms: z.int().meta({ description: 'Milliseconds until it is whole again, if nothing else is sent.' }),
+  limit: z.int().meta({ description: 'The maximum per minute.' }),
+  remaining: z.int().meta({ description: 'What is left of the limit now.' }),
+  reset_ms: z.int().meta({ description: 'Milliseconds until the full limit is available again, if no other request is sent.' }),
 });
 
 const BudgetFacts = z.object({
-  limit: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
-  remaining: z.string().meta({ description: 'Dollars that are neither spent nor held for requests under way.' }),
+  limit: z.string().meta({ description: 'The budget in dollars: an exact decimal number.' }),
+  remaining: z.string().meta({ description: 'The dollars that are neither spent nor held for requests in flight.' }),
 });
 type BudgetFacts = z.infer<typeof BudgetFacts>;
 
 /** A key as its own bearer sees it. */
 export const KeyFacts = z.object({
-  id: z.string().meta({ description: 'The public id of the key; never its secret.' }),
+  id: z.string().meta({ description: 'The public id of the key, not its secret.' }),
   object: z.literal('api_key'),
-  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that it opens.' }),
-  models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null: every one.' }),
-  expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: never.' }),
-  last_used_at: z.int().nullable().meta({ description: 'When its last request was let in: Unix time in seconds; null: never yet.' }),
+  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that the key works on.' }),
+  models: z.array(z.string()).nullable().meta({ description: 'The models that the key can use; null: all models.' }),
+  expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: the key does not expire.' }),
+  last_used_at: z.int().nullable().meta({ description: 'When the last request was admitted. Unix time in seconds; null: never used.' }),
   requests_per_minute: RateLimit,
   tokens_per_minute: RateLimit,
   concurrency: z.object({
-    limit: z.int().meta({ description: 'The most requests at the same time.' }),
-    in_flight: z.int().meta({ description: 'Those that are under way now.' }),
+    limit: z.int().meta({ description: 'The maximum number of concurrent requests.' }),
+    in_flight: z.int().meta({ description: 'The number of requests in flight now.' }),
   }),
   budgets: z
     .object({ day: BudgetFacts.nullable(), month: BudgetFacts.nullable(), total: BudgetFacts.nullable() })
-    .meta({ description: 'What the key may spend in a day, in a month (UTC) and in all; null: no such budget.' }),
+    .meta({ description: 'The budgets per day, per month (UTC) and in total; null: no such budget.' }),
 });
 export type KeyFacts = z.infer<typeof KeyFacts>;
 

@@ -17,7 +17,7 @@ const everPlace = (organization: string): Place => ({ account: organization, rec
 const tooManyEver = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
-    message: `An organization can have at most ${MAX_KEYS_EVER} API keys, including revoked ones. Rotate a key instead of creating a new one.`,
+    message: `An organization can have at most ${MAX_KEYS_EVER} API keys, including revoked ones. Rotate an existing key instead.`,
   });
 
 const tooMany = (): Conflict =>

@@ -12,7 +12,7 @@ const Budget = Dollars.nullable();
 export const KeyLimits = z.strictObject({
   requests_per_minute: RequestsPerMinute.default(600),
   tokens_per_minute: TokensPerMinute.default(200_000),
-  concurrency: Concurrency.default(32).meta({ description: 'Requests at the same time.' }),
+  concurrency: Concurrency.default(32).meta({ description: 'The maximum number of concurrent requests.' }),
 });
 
 export const KeyBudgets = z.strictObject({ day: Budget.default(null), month: Budget.default(null), total: Budget.default(null) });
@@ -32,8 +32,10 @@ export const OrganizationLimits = z.strictObject({
   requests_per_minute: RequestsPerMinute.nullable().default(null),
   tokens_per_minute: TokensPerMinute.nullable().default(null),
   concurrency: Concurrency.default(1_000),
-  month_budget: Budget.default(null).meta({ description: 'What it may spend in a month (UTC), counted from when it is set.' }),
-  prepaid: z.boolean().default(false).meta({ description: 'Its requests are paid from credit that was granted before.' }),
+  month_budget: Budget.default(null).meta({
+    description: 'The most that it can spend per month (UTC), counted from when it is set.',
+  }),
+  prepaid: z.boolean().default(false).meta({ description: 'If true, requests are paid from prepaid credit.' }),
 });
 export type OrganizationLimits = z.output<typeof OrganizationLimits>;
 

@@ -56,7 +56,7 @@ const checkExists = (target: Target, facts: EndpointFacts): Finding => {
   if (missing) return failing(`The ${missing.what} does not exist in ${placeOf(region)}. Check its name and its region.`);
   if (component !== undefined && facts.componentEndpoint !== endpoint)
     return failing(
-      `The inference component '${component}' is on the endpoint '${facts.componentEndpoint}', not on '${endpoint}'. Use that endpoint or another component.`,
+      `The inference component '${component}' is on the endpoint '${facts.componentEndpoint}', not on '${endpoint}'. Correct either name.`,
     );
   return passing(`Found ${listed(target, facts)} in SageMaker.`);
 };
@@ -122,7 +122,7 @@ const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, fi
     logError('tokenizer_check_failed', error.cause, { model: model.name });
     if (!(error.cause instanceof FunctionError)) return failing('The tokenizer is unavailable at the moment. Check again shortly.');
     return failing(
-      `The tokenizer's files cannot be used: ${plainWords(error.cause.message.replace(FUNCTION_NAME, ''))}. Correct and register them again.`,
+      `The tokenizer's files cannot be used: ${plainWords(error.cause.message.replace(FUNCTION_NAME, ''))}. Register corrected files.`,
     );
   }
 };

@@ -6,9 +6,9 @@ import { figuresOf, NewFigures, PriceFigures } from '../../../shared/prices/pric
 /** A price version of a model. It is never changed. */
 export const PriceResource = PriceFigures.omit({ version: true }).extend({
   object: z.literal('price'),
-  id: z.string().meta({ description: 'The id of the price version, which usage events name.' }),
+  id: z.string().meta({ description: 'The id of the price version. Usage events refer to it.' }),
   model: z.string(),
-  organization: z.string().nullable().meta({ description: 'Whose deployment the model is; null: it is shared.' }),
+  organization: z.string().nullable().meta({ description: 'The organization whose deployment the model is; null: a shared model.' }),
 });
 export type PriceResource = z.infer<typeof PriceResource>;
 
@@ -18,7 +18,12 @@ export type PriceList = z.infer<typeof PriceList>;
 
 export const PricedModel = z.strictObject({
   model: ModelName.meta({ description: 'The name of a model.' }),
-  organization: z.string().min(1).max(64).optional().meta({ description: 'Whose deployment it is. Absent: it is shared.' }),
+  organization: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ description: 'The organization whose deployment the model is. Default: a shared model.' }),
 });
 export type PricedModel = z.output<typeof PricedModel>;
 

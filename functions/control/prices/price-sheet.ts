@@ -7,14 +7,14 @@ import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts
 /** A model's price in force, and the one that follows. */
 const PricedEntry = PriceFigures.extend({
   model: z.string(),
-  next: PriceFigures.nullable().meta({ description: 'The next price that is known to come into force; null: none.' }),
+  next: PriceFigures.nullable().meta({ description: 'The next scheduled price; null: none.' }),
 });
 type PricedEntry = z.infer<typeof PricedEntry>;
 
 /** What the shared models cost. */
 export const PriceSheet = z.object({
   object: z.literal('list'),
-  pricing: z.array(PricedEntry).meta({ description: 'One entry for each published model that has a price in force, by name.' }),
+  pricing: z.array(PricedEntry).meta({ description: 'One entry for each published shared model with a current price, sorted by name.' }),
 });
 export type PriceSheet = z.infer<typeof PriceSheet>;
 
