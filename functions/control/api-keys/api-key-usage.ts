@@ -13,7 +13,6 @@ import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 
-/** A day of this century, which every reader of dates understands. */
 const Day = z.iso.date().regex(/^20/, 'expected a date from 2000 to 2099');
 
 export const UsageQuery = z.strictObject({
@@ -33,7 +32,7 @@ const UsageDay = z.object({
   cost: z.string().meta({ description: 'The cost in dollars: an exact decimal number.' }),
 });
 
-/** What a key has used, day by day, and what is left of its limits. */
+/** A key's usage by day, and what remains of its limits. */
 export const ApiKeyUsage = z.object({
   object: z.literal('api_key_usage'),
   api_key: z.string(),
@@ -59,7 +58,7 @@ const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: s
   return { from: first, to: last };
 };
 
-/** The usage of a key that the actor may see. @throws 400, 404 */
+/** The usage of a key that the actor can see. @throws 400, 404 */
 export const apiKeyUsage = async (
   deps: ApiKeyReads & { rollups: RollupStore },
   actor: Actor,

@@ -3,7 +3,7 @@ import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../lim
 
 const KeyName = z.string().trim().min(1).max(100);
 const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
-/** OpenAI's bounds of metadata. */
+/** OpenAI's limits for metadata. */
 const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= 16, 'expected at most 16 keys')
@@ -11,7 +11,7 @@ const Metadata = z
   .meta({ description: 'Up to 16 key-value pairs of your own.' });
 const ExpiresAt = z.int().positive().max(99_999_999_999).meta({ description: 'Unix time in seconds.' });
 
-/** An API key as its organization sees it; never its secret. */
+/** An API key on the wire, without its secret. */
 export const ApiKey = z.object({
   id: z.string(),
   object: z.literal('api_key'),
@@ -40,10 +40,10 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** An API key at rest, in the table `accounts`: without what its limiters know, and with their number. */
+/** An API key in the `accounts` table: without the facts in its limiter items, but with their number. */
 export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   shards: number;
-  /** The number of limiter items that its first limits needed, even where its tokens or budgets allowed fewer. */
+  /** The number of limiter items that its original limits needed; tokens or budgets can have allowed fewer. */
   load_shards: number;
 };
 
@@ -64,7 +64,7 @@ export const NewApiKey = z.strictObject({
 });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
-/** What is absent stays as it is. */
+/** Absent fields keep their values. */
 export const ApiKeyUpdate = z.strictObject({
   name: KeyName.optional(),
   models: Models.nullable().optional(),
@@ -76,7 +76,6 @@ export const ApiKeyUpdate = z.strictObject({
 });
 export type ApiKeyUpdate = z.output<typeof ApiKeyUpdate>;
 
-/** A week. */
 const MAX_OVERLAP_SECONDS = 604_800;
 
 export const Rotation = z.strictObject({
@@ -86,7 +85,7 @@ export const Rotation = z.strictObject({
 });
 export type Rotation = z.output<typeof Rotation>;
 
-/** A key with its secret, which is shown this once. */
+/** A key with its secret, which is shown only once. */
 export const ApiKeyWithSecret = ApiKey.extend({
   secret: z.string().meta({ description: 'The API key itself. It cannot be retrieved again, so save it now.' }),
 });

@@ -18,11 +18,11 @@ type Expected = readonly number[] | undefined;
 
 interface Change {
   action: string;
-  /** What is written beside the key's own row. */
+  /** Writes besides the key's own row. */
   writes: readonly Write[];
 }
 
-/** Replaces a key together with its limiter items, in one transaction: every environment notices at its next request. */
+/** Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request. */
 const change = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -44,7 +44,7 @@ const active = (key: StoredApiKey): StoredApiKey => {
   return key;
 };
 
-/** The number of a key's limiter items never changes, because its usage is found by it. @throws 409 */
+/** The number of a key's limiter items never changes, because it determines where usage events are stored. @throws 409 */
 const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
   const [old, limits] = [toLimits(before), toLimits(after)];
   const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
@@ -57,10 +57,10 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
     });
 };
 
-/** Requests of a busy key can refuse the change this often; then it is a 503. */
+/** Requests of a busy key can make the change fail this often; then it returns 503. */
 const MAX_ATTEMPTS = 8;
 
-/** Changes a key; what is absent stays. The data plane follows at the next request. @throws 400, 403, 404, 409, 412 */
+/** Changes a key; absent fields keep their values. The change applies from the next request on. @throws 400, 403, 404, 409, 412 */
 export const updateApiKey = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -89,7 +89,7 @@ export const updateApiKey = async (
   throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
 };
 
-/** A rotation that a client repeats, because the reply was lost, would end the secret that is in use. */
+/** If a client repeated a rotation because the response was lost, it would end the secret that is in use. */
 const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',
@@ -98,7 +98,7 @@ const rotating = (): Conflict =>
   });
 
 /**
- * Gives a key a new secret. The previous one stays valid for the overlap, an earlier one does not. Both share the key's limits and its bill.
+ * Gives a key a new secret. The previous secret stays valid for the overlap; earlier ones do not. Both secrets share the key's limits and usage.
  * @throws 404, 409, 412
  */
 export const rotateApiKey = async (
@@ -123,7 +123,7 @@ export const rotateApiKey = async (
   return { ...key, secret };
 };
 
-/** Revokes a key for good, from the next request on. A revoked key stays as it is. @throws 404, 412 */
+/** Revokes a key permanently, from the next request on. Does nothing if the key is already revoked. @throws 404, 412 */
 export const revokeApiKey = async (deps: ApiKeyDependencies, actor: Actor, id: string, expected?: Expected): Promise<ApiKey> => {
   const before = checkVersion(await visibleKey(deps, actor, id), expected);
   if (before.status === 'revoked') return toWire(deps.limiters, before);

@@ -1,16 +1,16 @@
 import { MIN_BUDGET_NANOS, shareOfNanos } from '../../../shared/admission/shards.ts';
 
 /**
- * Each shard's part of a key's budget, by what the shards have counted, so that together they spend no more than the budget and can spend what is
- * left of it: on the first `usable` shards, or on fewer where the parts would be too small for a request.
- * @returns a part for each shard; they add up to the budget. Unless the budget is spent, no part is below what its shard has counted.
+ * Divides a key's budget among its shards. The shards together never exceed the budget, and can spend all that is left of it. What is left goes to
+ * the first `usable` shards, or to fewer if their parts would be too small for a request.
+ * @returns a part for each shard; the parts add up to the budget. Unless the budget is spent, no part is below what its shard has counted.
  */
 export const shareBudget = (budgetNanos: bigint, countedNanos: readonly bigint[], usable: number): bigint[] => {
   const counted = countedNanos.reduce((sum, amount) => sum + amount, 0n);
-  // The budget is spent: every shard has counted its part, so none spends more, and in the next day or month they have the budget again.
+  // The budget is spent: every shard has counted its part, so none can spend more until the next day or month.
   if (counted > 0n && counted >= budgetNanos) {
     const parts = countedNanos.map((amount) => (amount * budgetNanos) / counted);
-    // Rounding leaves less than a nano-dollar a shard, which goes to shards that have counted it.
+    // Rounding leaves less than a nano-dollar per shard, which goes to shards that have counted it.
     let left = budgetNanos - parts.reduce((sum, amount) => sum + amount, 0n);
     return parts.map((part, i) => {
       if (left === 0n || part === countedNanos[i]) return part;

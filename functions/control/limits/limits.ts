@@ -17,17 +17,17 @@ export const KeyLimits = z.strictObject({
 
 export const KeyBudgets = z.strictObject({ day: Budget.default(null), month: Budget.default(null), total: Budget.default(null) });
 
-/** Changes of a key's rate limits; what is absent stays. */
+/** Changes of a key's rate limits; absent limits stay. */
 export const KeyLimitsUpdate = z.strictObject({
   requests_per_minute: RequestsPerMinute.optional(),
   tokens_per_minute: TokensPerMinute.optional(),
   concurrency: Concurrency.optional(),
 });
 
-/** Changes of a key's budgets; what is absent stays, null removes. */
+/** Changes of a key's budgets; absent budgets stay, null removes one. */
 export const KeyBudgetsUpdate = z.strictObject({ day: Budget.optional(), month: Budget.optional(), total: Budget.optional() });
 
-/** The limits that all keys of an organization share. What is null does not bind; the bound on requests in flight always does. */
+/** The limits that all keys of an organization share. Null means no limit; concurrency is always limited. */
 export const OrganizationLimits = z.strictObject({
   requests_per_minute: RequestsPerMinute.nullable().default(null),
   tokens_per_minute: TokensPerMinute.nullable().default(null),
@@ -39,13 +39,12 @@ export const OrganizationLimits = z.strictObject({
 });
 export type OrganizationLimits = z.output<typeof OrganizationLimits>;
 
-/** A key's limits on the wire. */
 interface WireKey {
   limits: z.output<typeof KeyLimits>;
   budgets: z.output<typeof KeyBudgets>;
 }
 
-/** Limits of the wire, of an API key or of an organization, as rules work with them. */
+/** Converts the wire limits of an API key or an organization. */
 export const toLimits = (wire: WireKey | OrganizationLimits): Limits => {
   const isKey = 'limits' in wire;
   const { requests_per_minute, tokens_per_minute, concurrency } = isKey ? wire.limits : wire;

@@ -11,24 +11,24 @@ import { type Check, CheckName, type RegistrationReport, type TargetReport, type
 
 const MAX_AT_ONCE = 4;
 const PROBE_TIMEOUT_MS = 10_000;
-/** API Gateway waits 29 s for a reply. */
+/** API Gateway waits 29 s for a response. */
 const TOTAL_TIMEOUT_MS = 25_000;
 
 export interface CheckDependencies {
   facts: EndpointFactsReader;
-  /** The same code that sends callers' requests. */
+  /** The code that also sends callers' requests. */
   invoke: Invoke;
   tokenizer: Pick<Tokenizer, 'fit'>;
-  /** Endpoints and inference components that carry this tag, with the value `true`, may be invoked. */
+  /** Endpoints and inference components with this tag and the value `true` can be invoked. */
   endpointTag: string;
   now: () => number;
-  /** How long a target may take to answer. */
+  /** The timeout of a target's answer. */
   probeTimeoutMs?: number;
-  /** How long all checks may take: whatever is not known by then has failed. */
+  /** The timeout of all checks: those that are unfinished then have failed. */
   totalTimeoutMs?: number;
 }
 
-/** Whether a model could be served. @throws SageMakerUnavailable (503), when its targets cannot be looked up */
+/** Whether a model could be served. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
 export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 
 type Finding = Omit<Check, 'name'>;
@@ -37,7 +37,7 @@ const failing = (detail: string): Finding => ({ passed: false, detail });
 const TOO_LATE = failing('The check timed out. Check again shortly.');
 const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
-/** A target's endpoint, and its inference component where it names one. */
+/** A target's endpoint and its inference component, if it has one. */
 const partsOf = ({ endpoint, component }: Target, facts: EndpointFacts) => [
   { what: `endpoint '${endpoint}'`, status: facts.endpointStatus, tags: facts.endpointTags },
   ...(component === undefined
@@ -68,19 +68,19 @@ const checkTagged = (target: Target, facts: EndpointFacts, tag: string): Finding
   return passing(`Found the tag '${tag}' with the value 'true' on ${listed(target, facts)}.`);
 };
 
-/** Statuses that pass by themselves. */
-const PASSING_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack']);
+/** Statuses that change without anyone's action. */
+const TRANSIENT_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack']);
 
 const checkInService = (target: Target, facts: EndpointFacts): Finding => {
   const { what, status = '' } = partsOf(target, facts).find((part) => part.status !== 'InService') ?? {};
   if (what === undefined) return passing(`SageMaker reports InService for ${listed(target, facts)}.`);
-  const advice = PASSING_STATUSES.has(status)
+  const advice = TRANSIENT_STATUSES.has(status)
     ? 'Wait until it is InService, then check again.'
     : 'See the reason in the SageMaker console.';
   return failing(`The ${what} is ${status}, not InService. ${advice}`);
 };
 
-/** What a step finds, or that it took too long. */
+/** Runs a step, and fails it if the time is up. */
 type InTime = (step: () => Promise<Finding>) => Promise<Finding>;
 
 const checkTarget = async (deps: CheckDependencies, model: Model, target: Target, inTime: InTime): Promise<TargetReport> => {
@@ -130,9 +130,9 @@ const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, fi
 const FUNCTION_NAME = /^The function \S+ failed: /;
 
 /**
- * Whether a model could be served: looks up each of its targets and asks it for one token, through the code that sends callers' requests, and has
- * the tokenizer count a conversation. Nothing is billed.
- * @throws SageMakerUnavailable (503), when the targets cannot be looked up
+ * Checks whether a model could be served: looks up each target, requests one token from it through the code that sends callers' requests, and counts
+ * a conversation with the tokenizer. Nothing is billed.
+ * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: CheckDependencies, model: Model): Promise<RegistrationReport> => {
   const { totalTimeoutMs = TOTAL_TIMEOUT_MS } = deps;

@@ -1,7 +1,7 @@
 import { Conflict } from '../../../shared/http/errors.ts';
 import type { RegistrationReport } from './registration-report.ts';
 
-/** Requests call a published model: 409. */
+/** A published model cannot be deleted: 409. */
 export class ModelPublished extends Conflict {
   constructor(model: string) {
     super({

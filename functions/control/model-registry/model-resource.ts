@@ -14,7 +14,7 @@ const ResourceTarget = z.object({
   weight: z.int().meta({ description: 'The share of requests that this target gets, relative to the weights of the other targets.' }),
 });
 
-/** A model, as the control plane shows it. */
+/** A model on the wire. */
 export const ModelResource = z.object({
   object: z.literal('model'),
   name: z.string().meta({ description: 'The `model` of requests. It can contain slashes.' }),
@@ -45,10 +45,10 @@ export type ModelResource = z.infer<typeof ModelResource>;
 export const RegisteredModel = ModelResource.extend({ report: RegistrationReport });
 export type RegisteredModel = z.infer<typeof RegisteredModel>;
 
-/** The organization of a pool; null: of the shared models. */
+/** The organization of a pool; null: the shared pool. */
 export const organizationOf = (pool: string): string | null => (pool === SERVERLESS_POOL ? null : pool);
 
-/** The fields of a model that every user sees who may see the model. */
+/** The fields that everyone who can see the model sees. */
 const publicFields = (pool: string, model: Model, nowMs: number): ModelResource => {
   const price = priceAt(model.prices, nowMs);
   return {
@@ -81,20 +81,19 @@ const adminFields = ({ targets, prices }: Model): Required<Pick<ModelResource, '
   prices: newestFirst(prices).map(figuresOf),
 });
 
-/** A model's pool, and who sees the model when. */
 interface View {
   pool: string;
   isAdmin: boolean;
   nowMs: number;
 }
 
-/** A model on the wire; its targets and all its prices are for admins. */
+/** Converts a model to the wire. Only admins see its targets and all its prices. */
 export const toResource = (model: Model, { pool, isAdmin, nowMs }: View): ModelResource => {
   const { version, ...fields } = publicFields(pool, model, nowMs);
   return { ...fields, ...(isAdmin && adminFields(model)), version };
 };
 
-/** The fields that the audit log compares: all that do not change with time alone. */
+/** The fields that the audit log compares: all except those that change with time. */
 export const auditedFields = (pool: string, model: Model): Record<string, unknown> => {
   const { pricing: _, ...fields } = toResource(model, { pool, isAdmin: true, nowMs: 0 });
   return fields;

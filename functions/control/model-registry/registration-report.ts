@@ -3,7 +3,7 @@ import * as z from 'zod';
 const Passed = z.boolean();
 const Detail = z.string().meta({ description: 'What the check found, and what to do about it.' });
 
-/** What is checked of each target, in the order in which it is. */
+/** The checks of each target, in the order in which they run. */
 export const CheckName = z.enum(['exists', 'tagged', 'in_service', 'answers']).meta({
   description:
     '`exists`: the endpoint, and the inference component on it, exist in SageMaker. `tagged`: both have the tag that allows Sluice to invoke them. `in_service`: SageMaker reports both as InService. `answers`: the container answered a request for one token, which is not billed.',
@@ -28,7 +28,7 @@ export type TargetReport = z.infer<typeof TargetReport>;
 const TokenizerReport = z.object({ passed: Passed, detail: Detail });
 export type TokenizerReport = z.infer<typeof TokenizerReport>;
 
-/** Whether a model could be served as it is registered, for an admin to read. */
+/** Whether a model can be served as registered. */
 export const RegistrationReport = z.object({
   targets: z.array(TargetReport).meta({ description: "A report for each of the model's targets, in their order." }),
   tokenizer: TokenizerReport.nullable().meta({

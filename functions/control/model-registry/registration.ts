@@ -14,7 +14,7 @@ import {
 } from '../../../shared/models/model.ts';
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
 
-/** A name stands in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
+/** Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
 const NAME = /^[A-Za-z0-9][\w.:@+-]*(\/[\w.:@+-]+)*$/;
 
 const AcceptFailedChecks = z.boolean().default(false).meta({
@@ -61,7 +61,7 @@ export const ModelRegistration = z.strictObject({
 });
 export type ModelRegistration = z.output<typeof ModelRegistration>;
 
-/** What is absent stays as it is. */
+/** Absent fields keep their values. */
 export const ModelUpdate = z.strictObject({
   status: ModelStatus.optional(),
   dialect: Dialect.optional(),
@@ -88,7 +88,6 @@ export const ModelUpdate = z.strictObject({
 });
 export type ModelUpdate = z.output<typeof ModelUpdate>;
 
-/** Whose targets are to be checked again. */
 export const ModelToCheck = z.strictObject({
   model: ModelName,
   organization: z
@@ -102,7 +101,7 @@ export type ModelToCheck = z.output<typeof ModelToCheck>;
 
 const pricesOf = (figures: readonly NewFigures[], nowMs: number) => figures.map((each) => toPrice(each, nowMs));
 
-/** The model that is registered at `nowMs`, of version 1. */
+/** The first version of a model, registered at `nowMs`. */
 export const toModel = (body: ModelRegistration, nowMs: number): Model => {
   const { organization: _, accept_failed_checks: __, prices, ...fields } = body;
   return Model.parse({ ...fields, created: Math.floor(nowMs / 1_000), prices: pricesOf(prices, nowMs), version: 1 });

@@ -17,7 +17,7 @@ const Amount = z
 export const NewCreditGrant = z.strictObject({ amount: Amount, reason: z.string().trim().min(1).max(500) });
 export type NewCreditGrant = z.output<typeof NewCreditGrant>;
 
-/** An entry of the ledger of credit, which is never changed. */
+/** An entry of the credit ledger, which never changes. */
 export const CreditGrant = z.object({
   object: z.literal('credit_grant'),
   organization: z.string(),
@@ -72,8 +72,8 @@ const sameGrant = (made: Grant, { amount_nanos, reason }: Pick<Grant, 'amount_na
 };
 
 /**
- * Grants credit and records it in the audit log, in one transaction. With an idempotency key that was used before, it returns the earlier grant.
- * @throws 404, 409 for an organization without limits, 422 for a key of another grant
+ * Grants credit and records it in the audit log, in one transaction. If the idempotency key was used before, returns the earlier grant.
+ * @throws 404, 409 for an organization without limits, 422 if the key was used for a different grant
  */
 export const createCreditGrant = async (
   deps: GrantDependencies,
@@ -92,7 +92,7 @@ export const createCreditGrant = async (
   };
   const granted = async (): Promise<Grant | undefined> => {
     const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
-    // A crash may have kept it out of the balance.
+    // A crash can have left it out of the balance.
     if (made) await applyGrants(deps, organization);
     return made && sameGrant(made, grant);
   };
@@ -112,7 +112,7 @@ export const createCreditGrant = async (
   }
 };
 
-/** All grants of an organization, the newest first. */
+/** All grants of an organization, newest first. */
 export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, organization: string): Promise<CreditGrant[]> =>
   (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
 

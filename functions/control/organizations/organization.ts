@@ -3,7 +3,7 @@ import { OrganizationLimits } from '../limits/limits.ts';
 
 export const OrganizationName = z.string().trim().min(1).max(100);
 
-/** An organization: it is billed, and it has users and API keys. */
+/** An organization: a billed customer with users and API keys. */
 export const Organization = z.object({
   id: z.string(),
   object: z.literal('organization'),

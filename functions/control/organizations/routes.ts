@@ -28,7 +28,7 @@ const creditGrants = '/v1/organizations/{id}/credit-grants';
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
 
-/** The organization of the path, if it is the actor's own or the actor is an admin. @throws 404 for any other */
+/** The organization in the path, if it is the actor's own or the actor is an admin. @throws 404 otherwise */
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
   if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
   return id;

@@ -12,10 +12,10 @@ export interface PriceDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
-/** Clocks differ. What has passed is billed already. */
+/** Allows for differing clocks. */
 const MAX_PAST_MS = 60_000;
 
-/** A time that has just passed is now: what was answered since then was billed at the price before. @throws 400 */
+/** A time in the last minute counts as now, because requests since then were billed at the previous price. @throws 400 */
 const effectiveAt = (seconds: number | undefined, nowMs: number): number => {
   if (seconds === undefined) return nowMs;
   if (seconds * 1_000 < nowMs - MAX_PAST_MS)
@@ -40,7 +40,7 @@ const checkRoom = ({ prices }: Model, effectiveAtMs: number): void => {
     });
 };
 
-/** Adds a price version to a model: from its time on requests are billed by it. @throws 400, 404, 409, 412 where another change came in between */
+/** Adds a price version, which applies to requests from its `effective_at` on. @throws 400, 404, 409, 412 after a concurrent change */
 export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body: NewPrice): Promise<PriceResource> => {
   const { model: name, organization, ...figures } = body;
   const pool = poolOf(organization);
@@ -59,7 +59,7 @@ export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body:
   return resource;
 };
 
-/** All price versions of a model, the newest first. @throws 404 */
+/** All price versions of a model, newest first. @throws 404 */
 export const listPrices = async (deps: PriceDependencies, { model: name, organization }: PricedModel): Promise<PriceList> => {
   const pool = poolOf(organization);
   const { prices } = await modelIn(deps, pool, name);
