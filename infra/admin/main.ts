@@ -20,7 +20,7 @@ import { uploadTokenizer } from './tokenizer-files.ts';
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
-/** The physical name of a table or bucket, or a fact about the user pool: from the environment, else from the stack's outputs. */
+/** The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the stack's outputs. */
 const physicalName = async (
   variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'AUDIT_TABLE' | 'TOKENIZERS_BUCKET' | IdentityVariable,
   output: string,
@@ -37,7 +37,6 @@ const physicalName = async (
 const upload = async (texts: TokenizerTexts, stack: string) =>
   uploadTokenizer(new S3Client(), await physicalName('TOKENIZERS_BUCKET', 'TokenizersBucket', stack), texts);
 
-/** Publishes a model, and uploads its own files. */
 const publish = async (
   database: Database,
   operator: Origin,
@@ -53,7 +52,6 @@ const publish = async (
   }
 };
 
-/** The tables that an operator's commands write to. */
 const accountTables = async (database: Database, stack: string) => ({
   database,
   keysTable: await physicalName('KEYS_TABLE', 'KeysTable', stack),
@@ -61,7 +59,7 @@ const accountTables = async (database: Database, stack: string) => ({
   auditTable: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
 });
 
-/** The user pool; the identity stack's name follows from the data stack's. */
+/** The identity stack's name is derived from the data stack's. */
 const identityOf = async (dataStack: string): Promise<Identity> => {
   const stack = dataStack.replace(/-data$/, '-identity');
   const poolId = await physicalName('USER_POOL_ID', 'UserPoolId', stack);
@@ -70,7 +68,6 @@ const identityOf = async (dataStack: string): Promise<Identity> => {
   return { userPool, issuer: await physicalName('TOKEN_ISSUER', 'TokenIssuer', stack) };
 };
 
-/** The stores that the balance is read from. */
 const creditStores = async (database: Database, stack: string) => {
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
   return {

@@ -72,13 +72,13 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'bootstrap'; email: string }
 );
 
-/** A model in a file, without the version that its store counts. */
+/** A model in a file, without the version, which the store increments. */
 const ModelFile = Model.omit({ version: true });
 
 /** A mistake in the command line, shown without a stack trace. */
 export class UsageError extends Error {}
 
-/** The command that the arguments ask for, checked whole before anything is done. */
+/** Parses and validates the command line. @throws UsageError */
 export const readCommand = (args: string[], nowMs: number): Command => {
   const { positionals, values } = parseStrictly(args);
   const [command] = positionals;
@@ -126,7 +126,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
-/** An empty text is not a number, and above all not 0. */
+/** An empty text is NaN, not 0. */
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
 
 const rateLimits = (values: Partial<Record<'requests-per-minute' | 'tokens-per-minute' | 'concurrency', string | undefined>>) => ({
@@ -140,7 +140,7 @@ const organizationOf = ({ org }: { org?: string | undefined }): string => {
   return org;
 };
 
-/** Dollars in the form of the control plane, without zeros at the end. */
+/** Dollars in the control plane's form, without trailing zeros. */
 const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): string | undefined => {
   const text = values[name];
   if (text === undefined) return undefined;
@@ -165,7 +165,6 @@ const readText = (file: string): string => {
   }
 };
 
-/** The model's own files, checked. */
 const readTokenizer = (files: {
   tokenizer?: string;
   'tokenizer-config'?: string;
@@ -189,7 +188,6 @@ const readTokenizer = (files: {
   return texts;
 };
 
-/** A model file, with its defaults. */
 const readJson = (file: string, nowMs: number): unknown => {
   const text = readText(file);
   try {

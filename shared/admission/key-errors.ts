@@ -1,7 +1,7 @@
 import { ApiError } from '../http/errors.ts';
 import type { Scope } from './secret.ts';
 
-/** 401. Its text goes out as the plain string that interface 7 asks for. */
+/** 401. Its message is sent as the plain string that interface 7 requires. */
 export class InvalidApiKey extends ApiError {
   constructor(message: string) {
     super({ status: 401, type: 'authentication_error', code: 'invalid_api_key', message, headers: { 'www-authenticate': 'Bearer' } });
@@ -11,19 +11,19 @@ export class InvalidApiKey extends ApiError {
 export const missingKey = (): InvalidApiKey =>
   new InvalidApiKey("You didn't provide an API key. Send it in the header 'Authorization: Bearer <API key>'.");
 
-/** One text for every key that does not open: unknown, wrong, revoked. */
+/** The same message for every invalid key: unknown, wrong or revoked. */
 export const wrongKey = (): InvalidApiKey =>
   new InvalidApiKey('Your API key is not valid. Check that you copied the whole key and that it has not been revoked.');
 
 export const expiredKey = (): InvalidApiKey => new InvalidApiKey('Your API key has expired. Create a new one in the console.');
 
-/** @param url of the host that the key is for, where it is known */
+/** @param url of the host that the key is for, if known */
 export const wrongHost = (scope: Scope, url?: string): InvalidApiKey =>
   new InvalidApiKey(
     `This is an API key for the ${scope === 'on_demand' ? 'on-demand' : 'serverless'} host, not for this one.${url ? ` Send it to ${url}.` : ''}`,
   );
 
-/** A key whose allow-list does not hold the model: 403. */
+/** The model is not on the key's allow-list: 403. */
 export class ModelNotAllowed extends ApiError {
   constructor(model: string, headers: Record<string, string>) {
     super({

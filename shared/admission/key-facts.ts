@@ -17,7 +17,7 @@ const BudgetFacts = z.object({
 });
 type BudgetFacts = z.infer<typeof BudgetFacts>;
 
-/** A key as its own bearer sees it. */
+/** A key's facts for the caller who presents it. */
 export const KeyFacts = z.object({
   id: z.string().meta({ description: 'The public id of the key, not its secret.' }),
   object: z.literal('api_key'),
@@ -47,7 +47,7 @@ const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): 
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
-/** A budget of the whole key: the sum of its shards' parts, and of what they have counted. */
+/** A budget of the whole key: the sum of its shards' parts and of their counts. */
 const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number): BudgetFacts | null => {
   const parts = shards.map((shard) => limitsOf(shard).budgets[period]).filter((part) => part !== undefined);
   if (parts.length === 0) return null;
@@ -56,7 +56,7 @@ const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number)
   return { limit: dollarsOf(whole), remaining: dollarsOf(counted < whole ? whole - counted : 0n) };
 };
 
-/** A key as its own bearer sees it at `nowMs`, from the limiter items that share its limits. */
+/** A key's facts at `nowMs`, from the limiter items that share its limits. */
 export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: number): KeyFacts => {
   const [item] = items;
   const limits = wholeRateLimitsOf(item);

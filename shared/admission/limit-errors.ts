@@ -5,10 +5,9 @@ import { isMoneyRefusal, type Refusal } from './refusal.ts';
 import type { Dimension, RateRefusal } from './sliding-window.ts';
 import type { MoneyRefusal } from './spending.ts';
 
-/** Whose limit refused a request. */
+/** The owner of the limit that rejected a request. */
 export type Owner = 'key' | 'organization';
 
-/** A request that limits refused. */
 export interface Refused {
   owner: Owner;
   refusal: Refusal;
@@ -32,7 +31,7 @@ const waitHeaders = (retryAfterMs: number): Record<string, string> => ({
   'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
 });
 
-/** A rate limit: 429, with the wait in whole seconds and in milliseconds. */
+/** A rate limit: 429 with the wait in whole seconds and in milliseconds. */
 class RateLimited extends ApiError {
   constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
     const wait = waitHeaders(retryAfterMs);
@@ -46,7 +45,7 @@ class RateLimited extends ApiError {
   }
 }
 
-/** A request that is larger than the whole limit: waiting does not help, so clients must not retry. */
+/** The request is larger than the whole limit: waiting does not help, so clients must not retry. */
 class RequestExceedsLimit extends ApiError {
   constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
     const message =
@@ -68,7 +67,7 @@ const BUDGETS: Record<Period, string> = { day: 'daily budget', month: 'monthly b
 const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
 
-/** There is enough money, but requests in flight hold it until they end: 429, worth a retry. */
+/** There is enough money, but requests in flight hold it until they end: 429 that is worth a retry. */
 class MoneyHeld extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     super({
@@ -81,7 +80,7 @@ class MoneyHeld extends ApiError {
   }
 }
 
-/** The money is spent: 429 as OpenAI sends it; repeating the request does not help. */
+/** The money is spent: 429 as OpenAI sends it; a retry does not help. */
 class InsufficientQuota extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
@@ -95,7 +94,7 @@ class InsufficientQuota extends ApiError {
   }
 }
 
-/** A refusal as an error. */
+/** Converts a refusal to an error. */
 export const refusedBy = (refused: Refused): ApiError => {
   const { refusal } = refused;
   if (isMoneyRefusal(refusal)) return refusal.isHeld ? new MoneyHeld(refused, refusal) : new InsufficientQuota(refused, refusal);

@@ -3,7 +3,7 @@ import { checkHost, type Host } from './authenticate.ts';
 import { missingKey, wrongKey } from './key-errors.ts';
 import { type PresentedKey, parseSecret } from './secret.ts';
 
-/** The API key of the request; one that cannot be ours is refused here, without a call. */
+/** The API key of the request. A malformed key or a key of the other host is rejected without a call. @throws 401 */
 export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
   const authorization = headerOf(event, 'authorization');
   if (!authorization) throw missingKey();
