@@ -10,7 +10,7 @@ import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 
 /** After an outage, the sweep catches up by at most this many epochs per run. */
-const MAX_EPOCHS_A_RUN = 200;
+const MAX_EPOCHS_PER_RUN = 200;
 
 interface Sweep {
   limiters: LimiterStore;
@@ -55,7 +55,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
   const failures: unknown[] = [];
   const organizations = new Map<string, Promise<LimiterItem | undefined>>();
-  const last = Math.min(closed, first + MAX_EPOCHS_A_RUN);
+  const last = Math.min(closed, first + MAX_EPOCHS_PER_RUN);
   // Open epochs are always swept, even while a failure keeps older ones from being finished.
   for (let epoch = first; epoch <= current; epoch = epoch === last ? closed + 1 : epoch + 1) {
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {

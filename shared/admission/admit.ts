@@ -127,9 +127,9 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
       holdNanos: maxCostNanos,
       linkOf: isOrganizationLimited,
       check: (item, nowMs) => {
-        const opening = checkKey(key, item, nowMs);
-        checkModel(opening, model, nowMs);
-        return opening;
+        const checked = checkKey(key, item, nowMs);
+        checkModel(checked, model, nowMs);
+        return checked;
       },
     };
     const result =

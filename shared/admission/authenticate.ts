@@ -53,9 +53,9 @@ export const openKey = async (
   check: (item: KeyItem) => void = () => undefined,
 ): Promise<Opened> => {
   const opened = (item: LimiterItem | undefined): KeyItem => {
-    const opening = checkKey(key, item, now());
-    check(opening);
-    return opening;
+    const checked = checkKey(key, item, now());
+    check(checked);
+    return checked;
   };
   const read = async (): Promise<LimiterItem | undefined> => {
     const item = await store.get(key.keyId);

@@ -4,9 +4,9 @@ import type { Limits, RateLimits } from './limits.ts';
 /** A limiter item with more requests in flight costs more than one write unit per write. */
 const MAX_IN_FLIGHT = 32;
 /** A DynamoDB partition accepts 1,000 writes per second; a request needs two, and failed conditions need some more. */
-const MAX_REQUESTS_A_SECOND = 400;
+const MAX_REQUESTS_PER_SECOND = 400;
 /** A shard's part of the tokens must fit a typical request. */
-const MIN_TOKENS_A_MINUTE = 65_536;
+const MIN_TOKENS_PER_MINUTE = 65_536;
 /** A shard's part of a budget must cover the most that a request costs: a dollar, in nano-dollars. */
 export const MIN_BUDGET_NANOS = 1_000_000_000n;
 
@@ -15,7 +15,7 @@ export const shardsFor = ({ budgets, ...limits }: Omit<Limits, 'isPrepaid'>): nu
   const most = Math.min(
     limits.concurrency,
     limits.requestsPerMinute,
-    Math.floor(limits.tokensPerMinute / MIN_TOKENS_A_MINUTE),
+    Math.floor(limits.tokensPerMinute / MIN_TOKENS_PER_MINUTE),
     ...Object.values(budgets).map((budget) => Number(budget / MIN_BUDGET_NANOS)),
   );
   return Math.max(1, Math.min(shardsForLoad(limits), most));
@@ -25,7 +25,7 @@ type Load = Pick<RateLimits, 'requestsPerMinute' | 'concurrency'>;
 
 /** The number of limiter items that the request limits alone need. */
 export const shardsForLoad = ({ requestsPerMinute, concurrency }: Load): number =>
-  Math.max(Math.ceil(concurrency / MAX_IN_FLIGHT), Math.ceil(requestsPerMinute / 60 / MAX_REQUESTS_A_SECOND));
+  Math.max(Math.ceil(concurrency / MAX_IN_FLIGHT), Math.ceil(requestsPerMinute / 60 / MAX_REQUESTS_PER_SECOND));
 
 /** The number of shards with a part of the limits. If limits are lower than the number of shards, the last shards get nothing. */
 export const usableShards = (shards: number, { requestsPerMinute, concurrency }: Load): number =>

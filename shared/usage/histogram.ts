@@ -19,11 +19,11 @@ export const mergeCounts = <Value>(a: Counts<Value>, b: Counts<Value>): Counts<V
  */
 export type Histogram = Counts<number>;
 
-const BUCKETS_AN_OCTAVE = 8;
+const BUCKETS_PER_OCTAVE = 8;
 const MIN_MS = 1;
 /** No request takes longer because of its function's timeout. */
 const MAX_MS = 600_000;
 
 /** Adds one latency, in place. */
 export const addLatency = (histogram: Histogram, ms: number): void =>
-  count(histogram, Math.floor(BUCKETS_AN_OCTAVE * Math.log2(Math.min(Math.max(ms, MIN_MS), MAX_MS))));
+  count(histogram, Math.floor(BUCKETS_PER_OCTAVE * Math.log2(Math.min(Math.max(ms, MIN_MS), MAX_MS))));

@@ -36,15 +36,15 @@ export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number)
     throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
 };
 
-const MAX_KEYS_A_READ = 100;
+const MAX_KEYS_PER_READ = 100;
 
 /** The last use of each key in any of its shards: Unix time in seconds. */
 const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<Map<string, number>> => {
   const owners = new Map(keys.flatMap(({ id, shards }) => shardIds(id, shards).map((limiter) => [limiter, id] as const)));
   const ids = [...owners.keys()];
   const last = new Map<string, number>();
-  for (let start = 0; start < ids.length; start += MAX_KEYS_A_READ)
-    for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_A_READ))) {
+  for (let start = 0; start < ids.length; start += MAX_KEYS_PER_READ)
+    for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_PER_READ))) {
       const id = owners.get(limiter) as string;
       last.set(id, Math.max(last.get(id) ?? 0, Math.floor(atMs / 1_000)));
     }

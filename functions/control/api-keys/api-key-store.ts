@@ -12,12 +12,12 @@ const countPlace = (organization: string): Place => ({ account: organization, re
 const MAX_KEYS = 1_000;
 
 /** A bill reads every key that ever existed, which must take seconds at most. */
-const MAX_KEYS_EVER = 10_000;
-const everPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
-const tooManyEver = (): Conflict =>
+const MAX_KEYS_IN_TOTAL = 10_000;
+const totalPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
+const tooManyInTotal = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
-    message: `An organization can have at most ${MAX_KEYS_EVER} API keys, including revoked ones. Rotate an existing key instead.`,
+    message: `An organization can have at most ${MAX_KEYS_IN_TOTAL} API keys, including revoked ones. Rotate an existing key instead.`,
   });
 
 const tooMany = (): Conflict =>
@@ -57,7 +57,7 @@ export const createApiKeyStore = (table: AccountTable) => ({
   toCreate: (key: StoredApiKey): Write[] => [
     table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
     table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
-    table.toCount(everPlace(key.organization), 1, MAX_KEYS_EVER, tooManyEver),
+    table.toCount(totalPlace(key.organization), 1, MAX_KEYS_IN_TOTAL, tooManyInTotal),
   ],
 
   /** Replaces the version that was read; 412 if it has changed since. */

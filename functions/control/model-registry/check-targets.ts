@@ -5,8 +5,8 @@ import type { Model, Target, TokenizerFiles } from '../../../shared/models/model
 import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
-import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetHidden } from './endpoint-facts.ts';
-import { PROBE_PROMPT, plainWords, probeTarget } from './probe-target.ts';
+import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';
+import { PROBE_PROMPT, shortenError, probeTarget } from './probe-target.ts';
 import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';
 
 const MAX_AT_ONCE = 4;
@@ -96,17 +96,17 @@ const checkTarget = async (deps: CheckDependencies, model: Model, target: Target
   };
   const checks: Check[] = [];
   for (const name of CheckName.options) {
-    const finding = checks.every(({ passed }) => passed) ? await inTime(() => orHidden(steps[name])) : NOT_TRIED;
+    const finding = checks.every(({ passed }) => passed) ? await inTime(() => failIfInaccessible(steps[name])) : NOT_TRIED;
     checks.push({ name, ...finding });
   }
   return { endpoint: target.endpoint, component: target.component ?? null, region: target.region ?? null, checks };
 };
 
-const orHidden = async (step: () => Finding | Promise<Finding>): Promise<Finding> => {
+const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promise<Finding> => {
   try {
     return await step();
   } catch (error) {
-    if (error instanceof TargetHidden) return failing(error.message);
+    if (error instanceof TargetInaccessible) return failing(error.message);
     throw error;
   }
 };
@@ -122,7 +122,7 @@ const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, fi
     logError('tokenizer_check_failed', error.cause, { model: model.name });
     if (!(error.cause instanceof FunctionError)) return failing('The tokenizer is unavailable at the moment. Check again shortly.');
     return failing(
-      `The tokenizer's files cannot be used: ${plainWords(error.cause.message.replace(FUNCTION_NAME, ''))}. Register corrected files.`,
+      `The tokenizer's files cannot be used: ${shortenError(error.cause.message.replace(FUNCTION_NAME, ''))}. Register corrected files.`,
     );
   }
 };

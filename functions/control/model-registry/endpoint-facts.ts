@@ -31,7 +31,7 @@ export interface EndpointFacts {
 }
 
 /** SageMaker denies access to a target, which the admin can correct: 400. */
-export class TargetHidden extends InvalidRequest {
+export class TargetInaccessible extends InvalidRequest {
   constructor(region: string | undefined, cause?: unknown) {
     super({
       message: `Sluice has no access to endpoints in ${placeOf(region)}. Check the region's name, that the account has enabled it, and that the deployment's endpointRegions include it (without endpointRegions, only the deployment's own region can be used).`,
@@ -126,7 +126,7 @@ const FIRST_SERVER_STATUS = 500;
 /** Converts a failed call to an error for callers. A mistake in the call itself is our bug and is returned unchanged. */
 const toApiError = (error: unknown, region: string | undefined): unknown => {
   const { name = '', code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
-  if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetHidden(region, error);
+  if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetInaccessible(region, error);
   const isNetwork = typeof code === 'string' && /^E[A-Z]+/.test(code);
   const isOutage = OUTAGES.has(name) || isNetwork || ($metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
   return isOutage ? new SageMakerUnavailable(error) : error;
@@ -136,11 +136,11 @@ const toApiError = (error: unknown, region: string | undefined): unknown => {
 export const createEndpointFacts = (clientOf: ClientOf) => ({
   /**
    * Returns SageMaker's facts about a target within 10 s.
-   * @throws TargetHidden (400) if Sluice has no access, SageMakerUnavailable (503)
+   * @throws TargetInaccessible (400) if Sluice has no access, SageMakerUnavailable (503)
    */
   describe: async ({ endpoint, component, region }: Target): Promise<EndpointFacts> => {
     // The region becomes part of a host name.
-    if (region !== undefined && !REGION.test(region)) throw new TargetHidden(region);
+    if (region !== undefined && !REGION.test(region)) throw new TargetInaccessible(region);
     const lookup = { client: clientOf(region), abortSignal: AbortSignal.timeout(TOTAL_TIMEOUT_MS) };
     try {
       const [endpointFacts, componentFacts] = await Promise.all([

@@ -20,7 +20,7 @@ const probeBody = ({ dialect }: Model, { container_model: containerModel = '' }:
 const NOT_SHOWN = /Traceback|\\n|\n|\. See https?:/;
 const LOOSE_END = / with message "$|\.$/;
 /** Shortens an upstream's error text to what an admin needs. */
-export const plainWords = (text: string): string => publicText((text.split(NOT_SHOWN, 1)[0] ?? '').replace(LOOSE_END, ''));
+export const shortenError = (text: string): string => publicText((text.split(NOT_SHOWN, 1)[0] ?? '').replace(LOOSE_END, ''));
 
 const ADVICE: Readonly<Record<UpstreamCode, string>> = {
   upstream_error: "See the endpoint's log in CloudWatch. If the container knows the model by another name, set container_model.",
@@ -34,7 +34,7 @@ const explanationOf = (error: unknown, { dialect }: Model): string => {
     return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or use a container that serves chat at /invocations.`;
   if (error instanceof RefusedByModel) return `The container rejected a short chat request: ${error.message}`;
   if (error instanceof UpstreamFailed)
-    return `A short chat request failed: ${plainWords(error.detail)}. ${ADVICE[error.code as UpstreamCode]}`;
+    return `A short chat request failed: ${shortenError(error.detail)}. ${ADVICE[error.code as UpstreamCode]}`;
   throw error;
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { addLatency, type Histogram, mergeCounts } from '../../../shared/usage/histogram.ts';
 
-const BUCKETS_AN_OCTAVE = 8;
+const BUCKETS_PER_OCTAVE = 8;
 
 /**
  * How a reader of the totals gets a percentile: the latency that a share of the requests did not exceed, in ms; undefined when there is none. It is the middle of the
@@ -17,7 +17,7 @@ const quantile = (histogram: Histogram, share: number): number | undefined => {
   let passed = 0;
   for (const [bucket, times] of buckets) {
     passed += times;
-    if (passed >= rank) return 2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE);
+    if (passed >= rank) return 2 ** ((bucket + 0.5) / BUCKETS_PER_OCTAVE);
   }
   return undefined;
 };

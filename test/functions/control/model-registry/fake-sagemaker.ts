@@ -12,7 +12,7 @@ const oneToken: RequestListener = (_request, response) => {
   response.end(`data: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]\n\n`);
 };
 
-/** The SageMaker emulator, with one container that answers as a test wants it to. Clients find it in the environment. */
+/** The SageMaker emulator with one scripted container. Clients find it through environment variables. */
 export const startFakeSageMaker = async () => {
   const asked: unknown[] = [];
   let answer = oneToken;
@@ -31,9 +31,9 @@ export const startFakeSageMaker = async () => {
     AWS_SECRET_ACCESS_KEY: 'secret',
   });
   return {
-    /** What the container was asked, in order. */
+    /** The requests to the container, in order. */
     asked,
-    /** Everything is forgotten: no endpoint, and a container that answers with one token. */
+    /** Removes all endpoints and requests; the container answers with one token again. */
     reset: (): void => {
       endpoints.clear();
       asked.length = 0;
