@@ -28,7 +28,7 @@ export const actorOf = (role: Role, organization: string | null = null, nowMs: n
 
 export const admin = actorOf('admin');
 
-/** What checks say of every target: that it passes, or that it is not there. */
+/** A report in which every target passes, or none exists. */
 export const reportOf = (passed: boolean): RegistrationReport => ({
   targets: [
     { endpoint: 'e', component: null, region: null, checks: [{ name: 'exists', passed, detail: passed ? 'It is.' : 'There is none.' }] },
@@ -37,13 +37,13 @@ export const reportOf = (passed: boolean): RegistrationReport => ({
   passed,
 });
 
-/** Models over real tables; what checks find is the test's own to say. */
+/** Models in real tables, with a test-defined result of their checks. */
 export const manage = (database: TestDatabase) => {
   const accounts = createAccountTable(database.database, database.tables.Accounts as string);
   let passes = true;
-  const asked: string[] = [];
+  const checkedModels: string[] = [];
   const checkModel: CheckModel = async ({ name }) => {
-    asked.push(name);
+    checkedModels.push(name);
     return reportOf(passes);
   };
   const deps: ModelDependencies = {
@@ -53,7 +53,6 @@ export const manage = (database: TestDatabase) => {
     organizations: createOrganizationStore(accounts),
     checkModel,
   };
-  /** As an admin sends it. */
   const bodyOf = (fields: object = {}): ModelRegistration =>
     ModelRegistration.parse({
       name: newId('key'),
@@ -66,14 +65,14 @@ export const manage = (database: TestDatabase) => {
     });
   return {
     deps,
-    /** The models whose targets were asked. */
-    asked,
+    /** The models whose targets were checked. */
+    checkedModels,
     bodyOf,
     setPassing: (passing: boolean): void => {
       passes = passing;
     },
     register: (fields: object = {}, actor: Actor = admin) => registerModel(deps, actor, bodyOf(fields)),
-    /** The same, where changes read a model together: each when the other has read it too. */
+    /** Dependencies with which two concurrent changes both read the model before either writes it. */
     meeting: (): ModelDependencies => {
       let reads = 0;
       let meet = (): void => undefined;
@@ -89,7 +88,7 @@ export const manage = (database: TestDatabase) => {
       return { ...deps, models: { ...deps.models, get } };
     },
     newOrganization: () => createOrganization(deps, admin.origin, { name: 'Acme' }),
-    /** What the log of an organization says of a target, the newest first. */
+    /** An organization's audit entries about a target, newest first. */
     log: async (organization: string | null, target: string) => {
       const { data } = await deps.audit.list(organization, { limit: 100 });
       return data.filter(({ target: { id } }) => id === target);

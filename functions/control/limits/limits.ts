@@ -8,7 +8,6 @@ const TokensPerMinute = z.int().min(0).max(1_000_000_000);
 const Concurrency = z.int().min(0).max(1_000);
 const Budget = Dollars.nullable();
 
-/** The rate limits of an API key. */
 export const KeyLimits = z.strictObject({
   requests_per_minute: RequestsPerMinute.default(600),
   tokens_per_minute: TokensPerMinute.default(200_000),
@@ -64,7 +63,6 @@ export const toLimits = (wire: WireKey | OrganizationLimits): Limits => {
 
 const orNull = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
 
-/** An organization's limits on the wire. */
 export const toOrganizationLimits = ({
   requestsPerMinute,
   tokensPerMinute,

@@ -6,7 +6,7 @@ import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/funct
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
 import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';
-import { PROBE_PROMPT, shortenError, probeTarget } from './probe-target.ts';
+import { PROBE_PROMPT, probeTarget, shortenError } from './probe-target.ts';
 import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';
 
 const MAX_AT_ONCE = 4;

@@ -14,7 +14,6 @@ const ResourceTarget = z.object({
   weight: z.int().meta({ description: 'The share of requests that this target gets, relative to the weights of the other targets.' }),
 });
 
-/** A model on the wire. */
 export const ModelResource = z.object({
   object: z.literal('model'),
   name: z.string().meta({ description: 'The `model` of requests. It can contain slashes.' }),
@@ -41,7 +40,6 @@ export const ModelResource = z.object({
 });
 export type ModelResource = z.infer<typeof ModelResource>;
 
-/** A model with the report of its checks. */
 export const RegisteredModel = ModelResource.extend({ report: RegistrationReport });
 export type RegisteredModel = z.infer<typeof RegisteredModel>;
 

@@ -1,7 +1,7 @@
 import type { Admission } from '../../../shared/admission/admit.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 
-/** The event of a request that went well. */
+/** The event of a completed request. */
 export const eventOf = (admission: Admission, used: { tokens: number; costNanos: bigint }): UsageEvent => ({
   request_id: admission.requestId,
   key_id: admission.keyId,

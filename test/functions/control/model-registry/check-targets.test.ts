@@ -80,7 +80,7 @@ describe('an endpoint that can serve', () => {
   test('receives a request for one token in the usual request format', async () => {
     sagemaker.deploy('e');
     await check([{ endpoint: 'e', container_model: 'inner' }]);
-    expect(sagemaker.asked).toEqual([
+    expect(sagemaker.requests).toEqual([
       {
         model: 'inner',
         messages: [{ role: 'user', content: expect.any(String) }],
@@ -107,7 +107,7 @@ describe('a target that does not exist', () => {
       { name: 'exists', passed: false, detail: expect.stringContaining("The endpoint 'none' does not exist") },
       ...['tagged', 'in_service', 'answers'].map((name) => ({ name, passed: false, detail: expect.stringContaining('Skipped') })),
     ]);
-    expect(sagemaker.asked).toEqual([]);
+    expect(sagemaker.requests).toEqual([]);
   });
 
   test('is reported if it is the inference component', async () => {
@@ -136,7 +136,7 @@ describe('an endpoint without the tag', () => {
     const { passed, failed, detail } = await checkOne({ endpoint: 'e', component: 'c' });
     expect({ passed, failed }).toEqual({ passed: ['exists'], failed: 'tagged' });
     expect(detail).toMatch(new RegExp(`^The ${lacking} .* has no tag 'sluice'`));
-    expect(sagemaker.asked).toEqual([]);
+    expect(sagemaker.requests).toEqual([]);
   });
 
   test('is rejected if its tag differs from the configured one', async () => {
@@ -163,7 +163,7 @@ test.each([
   const { passed, failed, detail } = await checkOne({ endpoint: 'e', component: 'c' });
   expect({ passed, failed }).toEqual({ passed: ['exists', 'tagged'], failed: 'in_service' });
   expect(detail).toMatch(new RegExp(`^The ${what} .* is ${Object.values(status)[0]}, not InService.*${advice}`));
-  expect(sagemaker.asked).toEqual([]);
+  expect(sagemaker.requests).toEqual([]);
 });
 
 describe('a container that does not answer as it should', () => {

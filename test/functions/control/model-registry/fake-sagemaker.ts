@@ -14,10 +14,10 @@ const oneToken: RequestListener = (_request, response) => {
 
 /** The SageMaker emulator with one scripted container. Clients find it through environment variables. */
 export const startFakeSageMaker = async () => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   let answer = oneToken;
   const container = createServer(async (request, response) => {
-    asked.push(await json(request));
+    requests.push(await json(request));
     answer(request, response);
   });
   const url = await listen(container, 0);
@@ -32,11 +32,11 @@ export const startFakeSageMaker = async () => {
   });
   return {
     /** The requests to the container, in order. */
-    asked,
+    requests,
     /** Removes all endpoints and requests; the container answers with one token again. */
     reset: (): void => {
       endpoints.clear();
-      asked.length = 0;
+      requests.length = 0;
       answer = oneToken;
     },
     deploy: (endpoint: string, facts: Partial<ContainerTarget> = {}): void => {

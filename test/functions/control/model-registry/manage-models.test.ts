@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   managed.setPassing(true);
-  managed.asked.length = 0;
+  managed.checkedModels.length = 0;
 });
 
 const addressOf = (name: string, organization?: string, expected?: number[]) => ({ name, organization, expected });
@@ -130,15 +130,15 @@ describe('checks', () => {
   test('are repeated only if a target, the dialect or the tokenizer changes', async () => {
     const { name } = await managed.register();
     managed.setPassing(false);
-    managed.asked.length = 0;
+    managed.checkedModels.length = 0;
     for (const fields of [{ targets: [{ endpoint: 'g' }] }, { dialect: 'sluice' }, { tokenizer: { tokenizer: 'k' } }])
       await expect(update(name, fields)).rejects.toMatchObject({ status: 409, code: 'checks_failed' });
-    expect(managed.asked).toEqual([name, name, name]);
+    expect(managed.checkedModels).toEqual([name, name, name]);
     await update(name, { status: 'published', dialect: 'vllm', targets: [{ endpoint: 'e' }] });
     expect(await update(name, { targets: [{ endpoint: 'g' }], accept_failed_checks: true })).toMatchObject({
       targets: [{ endpoint: 'g' }],
     });
-    expect(managed.asked).toHaveLength(3);
+    expect(managed.checkedModels).toHaveLength(3);
   });
 });
 
