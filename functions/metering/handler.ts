@@ -10,14 +10,14 @@ const database = createDatabase();
 const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 
-/** Without it, every request in flight would count as dead. */
+/** Without this limit, every request in flight would count as crashed. */
 const maxFlightMs = Number(process.env.MAX_FLIGHT_MS);
 if (!(maxFlightMs > 0)) throw new Error('The environment variable MAX_FLIGHT_MS is missing.');
 
-/** The run stops this long before its time ends; the next one continues there. */
+/** The run stops this long before its timeout; the next run continues from there. */
 const RESERVE_MS = 10_000;
 
-/** The scheduled sweep: settles requests that dead functions left in flight. */
+/** The scheduled sweep: settles requests that crashed functions left in flight. */
 export const handler = async (_event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<SweepReport> => {
   const report = await sweep({
     limiters,

@@ -9,18 +9,18 @@ import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../../shared/admission/swee
 import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 
-/** After an outage the sweep catches up, at most this many epochs in one run. */
-const MAX_EPOCHS_A_RUN = 200;
+/** After an outage, the sweep catches up by at most this many epochs per run. */
+const MAX_EPOCHS_PER_RUN = 200;
 
 interface Sweep {
   limiters: LimiterStore;
   usage: UsageStore;
   now: () => number;
-  /** The function of a request in flight for longer than this has died: its timeout and a minute. */
+  /** If a request is in flight for longer than this, its function has crashed: the function's timeout plus a minute. */
   maxFlightMs: number;
-  /** Whether there is time to go on. */
+  /** Whether there is time to continue. */
   hasTime: () => boolean;
-  /** Called for each request whose function died without an event. */
+  /** Called for each request whose function crashed before it wrote an event. */
   onOrphan: (orphan: { requestId: string; keyId: string }) => void;
 }
 
@@ -28,39 +28,40 @@ export interface SweepReport {
   limiters: number;
   released: number;
   orphaned: number;
-  /** Requests whose function died before they were admitted, or while they were rejected. */
+  /** Requests whose function crashed before they were admitted or while they were rejected. */
   undone: number;
   complete: boolean;
 }
 
 /**
- * Settles what dead functions left in flight, so that events = admitted requests, always. Safe beside late settlements and beside itself.
+ * Settles requests that crashed functions left in flight, so that every admitted request has exactly one event. Safe to run concurrently with late
+ * settlements and other sweeps.
  *
  * | a key's entry has | then |
  * |---|---|
- * | its event | both limiters are released by it |
- * | no event, and lacks the entry in its organization's limiter | it is undone: the request was never admitted |
- * | no event otherwise | an `orphaned` event at cost 0, and both are released |
+ * | an event | both limiters are released based on it |
+ * | no event, and lacks its entry in the organization's limiter | it is undone: the request was never admitted |
+ * | no event otherwise | an `orphaned` event at cost 0 is written, and both limiters are released |
  *
- * The key's entry decides about its organization's; where the key's is gone, the organization's was written too late and is undone.
+ * The key's entry decides about the organization's entry. If the key's entry is gone, the organization's was written too late and is undone.
  */
 export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const { limiters, now } = deps;
   const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, undone: 0, complete: false };
   const current = epochOf(now());
   const swept = await limiters.sweptEpoch();
-  // The latest epoch none of whose requests can still be in flight.
+  // The latest epoch whose requests can no longer be in flight.
   const closed = epochOf(now() - deps.maxFlightMs - EPOCH_MS);
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
   const failures: unknown[] = [];
   const organizations = new Map<string, Promise<LimiterItem | undefined>>();
-  const last = Math.min(closed, first + MAX_EPOCHS_A_RUN);
-  // The open epochs are swept in any case, even while something keeps older ones from being finished.
+  const last = Math.min(closed, first + MAX_EPOCHS_PER_RUN);
+  // Open epochs are always swept, even while a failure keeps older ones from being finished.
   for (let epoch = first; epoch <= current; epoch = epoch === last ? closed + 1 : epoch + 1) {
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
         if (!deps.hasTime()) return report;
-        // A limiter that cannot be swept must not hold up the others.
+        // A limiter that cannot be swept must not block the others.
         await sweepLimiter(deps, id, organizations, report).catch((error: unknown) => failures.push(error));
       }
     }
@@ -84,7 +85,7 @@ const sweepLimiter = async (deps: Sweep, id: string, organizations: Organization
   }
 };
 
-/** A key that was created while its organization was given limits may not be marked. All shards are, so that they keep the same version. */
+/** A key that was created while its organization received limits can be unmarked. All its shards are marked, so that they keep the same version. */
 const markLimited = async ({ limiters }: Sweep, item: KeyItem, organizations: Organizations): Promise<void> => {
   if (isOrganizationLimited(item)) return;
   const organization = organizations.get(item.org) ?? limiters.get(item.org);
@@ -119,7 +120,7 @@ const sweepKeyEntry = async (
   } else report.released++;
 };
 
-/** The organization's entry ends before its key's. One that outlives its key's was written late, and nobody used it. */
+/** The organization's entry ends before its key's entry. If it outlives that, it was written late and the request never used it. */
 const sweepOrganizationEntry = async (
   { limiters, now }: Sweep,
   item: LimiterItem,

@@ -11,10 +11,10 @@ const database = createDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
 
-/** What has not begun this long before the function's time ends is left to the next attempt, which gets a smaller batch. */
+/** Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller batch. */
 const RESERVE_MS = 60_000;
 
-/** A batch of the stream of usage events: recomputes the totals of what it has touched. If some fail Lambda sends the batch again, in halves. */
+/** Recomputes the totals of the buckets in a batch of the usage stream. If any fail, Lambda sends the batch again in halves. */
 export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
   const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
   const buckets = [...touched].map(bucketOfKey);

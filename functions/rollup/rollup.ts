@@ -10,10 +10,10 @@ export interface Rollups {
   rollups: RollupStore;
 }
 
-/** What the events of requests without a model are counted under: their function died with what it knew. */
+/** The model name for events without a model, which belong to crashed functions. */
 export const NO_MODEL = '(none)';
 
-/** Buckets, then days, that are worked on at the same time. */
+/** The number of buckets, and then of days, that are processed concurrently. */
 const PARALLEL = 16;
 
 /** The totals of a bucket's events by model. */
@@ -29,7 +29,7 @@ export const rollUpEvents = async (bucket: Bucket, events: AsyncIterable<UsageEv
   return [...byModel.values()];
 };
 
-/** The totals of a day by model from those of its ten minutes. */
+/** The totals of a day by model, from its ten-minute totals. */
 export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
   const byModel = new Map<string, Rollup>();
   for (const { keyId, day, model, orgId, totals } of tenMinutes)
@@ -37,28 +37,26 @@ export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
   return [...byModel.values()];
 };
 
-/** Makes the rows of a bucket from its events. */
 const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket): Promise<void> => {
   const rows = await rollUpEvents(bucket, usage.listByBucket(bucket.shard, bucket.startMs));
   for (const row of rows) await rollups.put(row);
 };
 
-/** Makes the rows of a day from those of its ten minutes. */
 const recomputeDay = async ({ rollups }: Rollups, of: KeyDay): Promise<void> => {
   for (const row of rollUpDay(await Array.fromAsync(rollups.listTenMinutes(of)))) await rollups.put(row);
 };
 
 /**
- * Makes the rows of these buckets, and then of their days, from what is stored. May be repeated, in any order, by any number of
- * consumers at once, each of which may die anywhere: when every consumer's last attempt has ended well, every row is the whole truth.
+ * Recomputes the rows of these buckets, and then of their days, from stored data. It can be repeated, in any order, by any number of concurrent
+ * consumers that can crash at any point: when every consumer's last attempt has succeeded, every row is complete.
  *
- * Why, although no query is a snapshot and consumers overtake each other: events are only ever added, and whatever a consumer
- * counts into a row are events of that row. So a row whose `n` is the number of its events holds all of them, and nothing may
- * replace it, because a row gives way only to one with a greater `n`. Until then a row may lack events, also some that another consumer
- * had seen. But the consumer that receives a bucket's last event queries after that event was stored, consistently, and so counts all of them:
- * either its put is done, or a row with as many, the same, is there already. The day follows in the same way: each consumer reads it after its puts, also after
- * those that were refused, so whoever completes the last of its buckets, or repeats that after a death between the two steps, reads only whole ones.
- * @throws AggregateError when some could not be made; all others are
+ * This holds although queries are not snapshots and consumers overtake each other. Events are only ever added, and a consumer counts only a row's own
+ * events. So a row whose `n` equals the number of its events contains all of them, and nothing can replace it, because a row is only replaced by one
+ * with a greater `n`. Until then a row can lack events, even some that another consumer has seen. But the consumer that receives a bucket's last
+ * event queries consistently after that event was stored, so it counts all events: either its put succeeds, or an equal row already exists. The
+ * same holds for days: each consumer reads a day after its puts, including failed ones, so the consumer that completes the day's last bucket, or
+ * repeats that after a crash between the two steps, reads only complete buckets.
+ * @throws AggregateError if some rows failed; all others are written
  */
 export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTime?: () => boolean): Promise<void> => {
   const days = new Map(buckets.map(keyDayOf).map((of) => [`${of.keyId}#${of.day}`, of]));

@@ -20,7 +20,7 @@ import { createAccountTable } from '../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
 
-/** What an operator's commands write to. */
+/** The tables that the operator's commands write to. */
 export interface AccountTables {
   database: Database;
   accountsTable: string;
@@ -28,7 +28,7 @@ export interface AccountTables {
   keysTable: string;
 }
 
-/** Someone with the deployment's own credentials, whose changes the audit log records too. */
+/** The audit log's origin for someone with the deployment's own credentials. */
 export const operatorOrigin = (name: string, nowMs: number): Origin => ({
   actor: { type: 'operator', id: name, email: null, organization: null },
   requestId: null,
@@ -53,20 +53,20 @@ type Stores = ReturnType<typeof open>;
 
 const ORGANIZATION_ID = /^org_[\w-]{1,59}$/;
 
-/** Creates an organization that does not exist yet, with its id as its name. A limiter from before there were organizations has its limits. */
+/** Creates an organization with its id as its name, unless it exists. Its limits come from an existing limiter, which older versions created alone. */
 const ensureOrganization = async (stores: Stores, origin: Origin, id: string): Promise<void> => {
   try {
     await stores.organizations.get(id);
   } catch (error) {
     if (!(error instanceof ResourceNotFound)) throw error;
     if (!ORGANIZATION_ID.test(id))
-      throw new InvalidRequest({ param: '--org', message: `${id} is no id of an organization: it begins with org_.` });
+      throw new InvalidRequest({ param: '--org', message: `${id} is not an organization id. Organization ids start with org_.` });
     const item = await stores.limiters.get(id);
     await createOrganization(stores, origin, { name: id }, { id, limits: item ? toOrganizationLimits(limitsOf(item)) : null });
   }
 };
 
-/** Creates an API key by the control plane's own rule. */
+/** Creates an API key with the control plane's own rule. */
 export const createOperatorKey = async (
   tables: AccountTables,
   origin: Origin,
@@ -79,7 +79,7 @@ export const createOperatorKey = async (
   return { key_id: id, secret };
 };
 
-/** Sets an organization's limits by the control plane's own rule. */
+/** Sets an organization's limits with the control plane's own rule. */
 export const limitByOperator = async (
   tables: AccountTables,
   origin: Origin,
@@ -91,7 +91,7 @@ export const limitByOperator = async (
   await limitOrganization(stores, origin, organization, limits);
 };
 
-/** Grants credit by the control plane's own rule. */
+/** Grants credit with the control plane's own rule. */
 export const grantByOperator = async (tables: AccountTables, origin: Origin, organization: string, grant: NewCreditGrant) => {
   const stores = open(tables);
   await ensureOrganization(stores, origin, organization);
@@ -100,17 +100,16 @@ export const grantByOperator = async (tables: AccountTables, origin: Origin, org
 
 const PASSWORD_CHARACTERS = 20;
 
-/** A temporary password with all kinds of characters that a pool can require. */
+/** A temporary password with every kind of character that a user pool can require. */
 const temporaryPassword = (): string => `${randomBase62(PASSWORD_CHARACTERS)}-aA7`;
 
-/** Where people log in. */
 export interface Identity {
   userPool: UserPool;
   /** The issuer of the users' access tokens. */
   issuer: string;
 }
 
-/** Creates an admin: the first of a fresh deployment, or another where nobody can log in any more. */
+/** Creates an admin: the first of a new deployment, or another if nobody can log in any more. */
 export const bootstrap = async (
   tables: AccountTables,
   identity: Identity,

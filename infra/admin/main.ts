@@ -20,7 +20,7 @@ import { uploadTokenizer } from './tokenizer-files.ts';
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
-/** The physical name of a table or bucket, or a fact about the user pool: from the environment, else from the stack's outputs. */
+/** The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the stack's outputs. */
 const physicalName = async (
   variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'AUDIT_TABLE' | 'TOKENIZERS_BUCKET' | IdentityVariable,
   output: string,
@@ -30,14 +30,13 @@ const physicalName = async (
   if (given) return given;
   const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
   const name = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
-  if (!name) throw new UsageError(`The stack ${stack} has no output ${output}. Deploy it, or name the stack with --stack.`);
+  if (!name) throw new UsageError(`The stack ${stack} has no output ${output}. Deploy it, or choose another stack with --stack.`);
   return name;
 };
 
 const upload = async (texts: TokenizerTexts, stack: string) =>
   uploadTokenizer(new S3Client(), await physicalName('TOKENIZERS_BUCKET', 'TokenizersBucket', stack), texts);
 
-/** Publishes a model, and uploads its own files. */
 const publish = async (
   database: Database,
   operator: Origin,
@@ -53,7 +52,6 @@ const publish = async (
   }
 };
 
-/** The tables that an operator's commands write to. */
 const accountTables = async (database: Database, stack: string) => ({
   database,
   keysTable: await physicalName('KEYS_TABLE', 'KeysTable', stack),
@@ -61,7 +59,7 @@ const accountTables = async (database: Database, stack: string) => ({
   auditTable: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
 });
 
-/** The user pool; the identity stack's name follows from the data stack's. */
+/** The identity stack's name is derived from the data stack's. */
 const identityOf = async (dataStack: string): Promise<Identity> => {
   const stack = dataStack.replace(/-data$/, '-identity');
   const poolId = await physicalName('USER_POOL_ID', 'UserPoolId', stack);
@@ -70,7 +68,6 @@ const identityOf = async (dataStack: string): Promise<Identity> => {
   return { userPool, issuer: await physicalName('TOKEN_ISSUER', 'TokenIssuer', stack) };
 };
 
-/** The stores that the balance is read from. */
 const creditStores = async (database: Database, stack: string) => {
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
   return {
@@ -95,10 +92,10 @@ const run = async (args: string[]): Promise<void> => {
     if (report.drift.rows > 0) process.exitCode = 1;
   } else if (task.command === 'limit-organization') {
     await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
-    console.log(`${task.organization} has these limits, and its keys know of them.`);
+    console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);
   } else if (task.command === 'grant-credit') {
     const grant = await grantByOperator(await accountTables(database, task.stack), operator, task.organization, task.grant);
-    console.log(`Grant ${grant.number} of ${grant.organization}: $${grant.amount}.`);
+    console.log(`Granted $${grant.amount} to ${grant.organization} (grant ${grant.number}).`);
   } else if (task.command === 'balance') {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
     console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));
@@ -106,10 +103,10 @@ const run = async (args: string[]): Promise<void> => {
   } else if (task.command === 'bootstrap') {
     const tables = await accountTables(database, task.stack);
     const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);
-    console.log(`${user.email} is an admin now. The temporary password is shown this once, and changed at the first login:\n${password}`);
+    console.log(`Created the admin ${user.email}. The temporary password is shown only once; change it at the first login:\n${password}`);
   } else {
     const { key_id, secret } = await createOperatorKey(await accountTables(database, task.stack), operator, task.key);
-    console.log(`Created ${key_id}. Its secret is shown this once:\n${secret}`);
+    console.log(`Created ${key_id}. Its secret is shown only once:\n${secret}`);
   }
 };
 

@@ -14,28 +14,28 @@ import { checkTokenizer } from './tokenizer-files.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]
 
-  bootstrap --email ada@example.com  Make an admin of the control plane, and print a temporary password once: the first of a fresh deployment.
-  publish-model --file model.json    Publish a model of the serverless host. The file holds its name, sizes, targets and prices
-                                     (docs/operations.md shows one).
+  bootstrap --email ada@example.com  Create an admin, such as the first admin of a new deployment, and print their temporary password once.
+  publish-model --file model.json    Publish a model on the serverless host. The file contains its name, sizes, targets and prices
+                                     (see docs/operations.md for an example).
       [--tokenizer tokenizer.json [--tokenizer-config tokenizer_config.json] [--chat-template chat_template.jinja]]
-                                     The model's own files, which are uploaded: with them prompts are counted and shortened.
-  create-key --org ID                Create an API key of the serverless host and print it once.
+                                     Upload the model's own files, so that Sluice can count and truncate prompts.
+  create-key --org ID                Create an API key for the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
-      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    In dollars: what it may spend in a day, a month (UTC) and in all.
-      [--no-content]                 Results of its requests are not kept under their idempotency keys.
-  limit-organization --org ID        Set the limits that all keys of an organization share, in place of any that it had.
+      [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, month (UTC) and in total, in dollars.
+      [--no-content]                 Don't store results under idempotency keys.
+  limit-organization --org ID        Replace the limits that all keys of an organization share.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
-                                     --prepaid: its requests are paid from credit that was granted before.
+                                     --prepaid: pay for requests from prepaid credit.
   grant-credit --org ID --dollars 100 --reason TEXT
-                                     Add prepaid credit to an organization that has limits. To take some back: --dollars=-5.
-  balance --org ID                   Tell an organization's credit: what was granted, spent and is held, and whether it adds up.
-  rebuild --day 2026-11-21           Make the totals of a UTC day from its usage events again, put right what differs, and tell it as
-                                     JSON. It fails when something did.
+                                     Add prepaid credit to an organization that has limits. Use --dollars=-5 to deduct credit.
+  balance --org ID                   Show the credit that was granted, spent, held and is available, and fail if it doesn't add up.
+  rebuild --day 2026-11-21           Recompute the totals of a UTC day from its usage events, correct them and print the differences as
+                                     JSON. Fails if totals were wrong.
 
-  --actor NAME                       Who does it, for the audit log (default: the user of this shell).
-  --stack NAME                       The data stack whose tables and bucket are meant (default sluice-data). KEYS_TABLE,
-                                     MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE, AUDIT_TABLE and TOKENIZERS_BUCKET in the environment name them directly,
-                                     USER_POOL_ID, USER_POOL_CLIENT_ID and TOKEN_ISSUER the user pool.
+  --actor NAME                       The name in the audit log (default: the user of this shell).
+  --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
+                                     override their names: KEYS_TABLE, MODELS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE, AUDIT_TABLE,
+                                     TOKENIZERS_BUCKET, and for the user pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
 `;
 
 const options = {
@@ -72,13 +72,13 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'bootstrap'; email: string }
 );
 
-/** A model in a file, without the version that its store counts. */
+/** A model in a file, without the version, which the store increments. */
 const ModelFile = Model.omit({ version: true });
 
 /** A mistake in the command line, shown without a stack trace. */
 export class UsageError extends Error {}
 
-/** The command that the arguments ask for, checked whole before anything is done. */
+/** Parses and validates the command line. @throws UsageError */
 export const readCommand = (args: string[], nowMs: number): Command => {
   const { positionals, values } = parseStrictly(args);
   const [command] = positionals;
@@ -87,7 +87,9 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     if (!values.file) throw new UsageError('publish-model needs --file.');
     const model = { ...checked(ModelFile, readJson(values.file, nowMs), values.file), version: 1 };
     if (!priceAt(model.prices, nowMs))
-      throw new UsageError(`${values.file} has no price whose effective_at has come: the model could not be called.`);
+      throw new UsageError(
+        `${values.file} has no price in effect, so the model could not be called. Add one whose effective_at has passed.`,
+      );
     return { command, ...common, model, tokenizer: readTokenizer(values) };
   }
   if (command === 'create-key') {
@@ -124,7 +126,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 
-/** An empty text is not a number, and above all not 0. */
+/** An empty text is NaN, not 0. */
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));
 
 const rateLimits = (values: Partial<Record<'requests-per-minute' | 'tokens-per-minute' | 'concurrency', string | undefined>>) => ({
@@ -138,7 +140,7 @@ const organizationOf = ({ org }: { org?: string | undefined }): string => {
   return org;
 };
 
-/** Dollars in the form of the control plane, without zeros at the end. */
+/** Dollars in the control plane's form, without trailing zeros. */
 const dollars = <Name extends string>(values: Partial<Record<Name, string | undefined>>, name: Name): string | undefined => {
   const text = values[name];
   if (text === undefined) return undefined;
@@ -163,7 +165,6 @@ const readText = (file: string): string => {
   }
 };
 
-/** The model's own files, checked. */
 const readTokenizer = (files: {
   tokenizer?: string;
   'tokenizer-config'?: string;
@@ -187,7 +188,6 @@ const readTokenizer = (files: {
   return texts;
 };
 
-/** A model file, with its defaults. */
 const readJson = (file: string, nowMs: number): unknown => {
   const text = readText(file);
   try {
@@ -199,6 +199,6 @@ const readJson = (file: string, nowMs: number): unknown => {
 
 const checked = <Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> => {
   const result = schema.safeParse(value);
-  if (!result.success) throw new UsageError(`${source} is not as expected:\n${z.prettifyError(result.error)}`);
+  if (!result.success) throw new UsageError(`Invalid input in ${source}:\n${z.prettifyError(result.error)}`);
   return result.data;
 };

@@ -9,17 +9,17 @@ interface PublishDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
-/** Prices that were published before, and are missing now or have other figures. */
+/** Published prices were removed or changed. */
 export class PricesEdited extends Error {
   constructor(versions: readonly string[]) {
-    super(`Prices are never edited, because usage events name them: keep ${versions.join(', ')} as published and add a version.`);
+    super(`Published prices can't be changed. Keep ${versions.join(', ')} as published, and add a new version.`);
   }
 }
 
 /**
- * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or deprecation that the file does not have
- * stays. The data plane follows within 30 s.
- * @throws PricesEdited; 412 where another change came first
+ * Creates or replaces a shared model from an operator's file, without checking its targets. A tokenizer or deprecation that is missing in the file
+ * stays. Requests see the change within 30 s.
+ * @throws PricesEdited; 412 after a concurrent change
  */
 export const publishModel = async (deps: PublishDependencies, origin: Origin, model: Model): Promise<void> => {
   const before = await deps.models.get(SERVERLESS_POOL, model.name);

@@ -11,36 +11,34 @@ import type { UsageEvent } from '../../shared/usage/event.ts';
 import { createRollupStore, leastShardsOf, type Rollup, type Row, rowId } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 
-/** What a rebuilt day holds, and how far the stored totals were from it. */
+/** The totals of a rebuilt day, and how far the stored totals differed. */
 interface RebuildReport {
   day: string;
-  /** Keys that were looked at. */
   keys: number;
   events: number;
   requests: number;
   cost_nanos: bigint;
-  /** Rows that were wrong, and by how many events and how much money, up or down. Rows of ten minutes and of days, so one mistake may count twice. */
+  /** Wrong rows, and the absolute differences in events and money. One mistake can count twice: in a ten-minute row and in a daily row. */
   drift: { rows: number; events: number; cost_nanos: bigint };
-  /** Rows that lack only events of the last minutes, which the stream will bring. */
+  /** Rows that lack only events of the last few minutes, which the stream will deliver. */
   behind: { rows: number; events: number };
 }
 
-/** A key and the number of its shards as of now. */
 interface KeyShards {
   id: string;
   shards: number;
 }
 
-/** The stream brings an event within this time, unless something is wrong. */
+/** The stream delivers an event within this time, unless something is wrong. */
 const BEHIND_MS = 5 * 60_000;
 const KEYS_AT_ONCE = 4;
 const BUCKETS_AT_ONCE = 16;
 
 /**
- * Makes the rows of a UTC day from its events, as the stream's consumer does, and replaces those that differ. Rows are read before events and replaced
- * only as they were read, so consumers may continue meanwhile.
- * @param keys those that were used on that day; others of them cost 144 empty queries each
- * @throws AggregateError when a key could not be rebuilt; all others are
+ * Recomputes the rows of a UTC day from its events, as the stream's consumer does, and replaces those that differ. Rows are read before events and are
+ * replaced only if they have not changed since, so consumers can run concurrently.
+ * @param keys the keys that were used on that day; an unused key costs 144 empty queries
+ * @throws AggregateError if some keys failed; all others are rebuilt
  */
 export const rebuild = async (deps: Rollups, day: string, keys: readonly KeyShards[], now: () => number): Promise<RebuildReport> => {
   const report = {
@@ -59,7 +57,7 @@ export const rebuild = async (deps: Rollups, day: string, keys: readonly KeyShar
 
 const rebuildKey = async (deps: Rollups, of: KeyDay, shards: number, nowMs: number, report: RebuildReport): Promise<void> => {
   const stored = new Map((await Array.fromAsync(deps.rollups.listRows(of))).map((row) => [rowId(row.key), row]));
-  // A key may have had more shards that day than it has now.
+  // A key can have had more shards on that day than it has now.
   const most = Math.max(shards, ...[...stored.values()].map(leastShardsOf));
   const { whole, late } = await rollUpKey(deps, of, most, nowMs);
   for (const [id, rollup] of whole) {
@@ -81,7 +79,7 @@ const rebuildKey = async (deps: Rollups, of: KeyDay, shards: number, nowMs: numb
   }
 };
 
-/** The day's rows by their ids: of all events, and of those that were settled in the last minutes. */
+/** The day's rows by id: of all events, and of events that were settled in the last few minutes. */
 const rollUpKey = async ({ usage }: Rollups, { keyId, day }: KeyDay, shards: number, nowMs: number) => {
   const buckets = shardIds(keyId, shards).flatMap((shard) => bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })));
   const whole: Rollup[] = [];
@@ -118,12 +116,12 @@ const addDifference = ({ drift, behind }: RebuildReport, row: Row | undefined, r
 
 /** About a million keys. */
 const MAX_PAGES = 10_000;
-/** The clocks of two functions may differ by less than this. */
+/** The clocks of two functions differ by less than this. */
 const CLOCKS_MS = 60_000;
 
 const LimiterFacts = z.object({ id: z.string(), shards: z.int().default(1), last_used: z.int().optional() });
 
-/** The keys that have been used since an instant, by any of their shards. An operator's scan: no request makes one. */
+/** The keys that were used since an instant, in any of their shards. Scans the table, which requests never do. */
 const listKeysUsed = async (database: Database, table: string, sinceMs: number): Promise<KeyShards[]> => {
   const keys = new Map<string, KeyShards & { isUsed: boolean }>();
   let start: Record<string, unknown> | undefined;
@@ -145,7 +143,7 @@ const listKeysUsed = async (database: Database, table: string, sinceMs: number):
   throw new Error(`The table ${table} has more than ${MAX_PAGES} pages.`);
 };
 
-/** Rebuilds the totals of a UTC day for every key that was used since it began; see `rebuild`. */
+/** Rebuilds the totals of a UTC day for every key that was used since the day began; see `rebuild`. */
 export const rebuildTotals = async (database: Database, tables: { keys: string; usage: string }, day: string): Promise<RebuildReport> => {
   const keys = await listKeysUsed(database, tables.keys, Date.parse(day));
   const deps = { usage: createUsageStore(database, tables.usage), rollups: createRollupStore(database, tables.usage) };

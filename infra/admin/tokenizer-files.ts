@@ -15,13 +15,13 @@ const NAMES: Record<keyof TokenizerTexts, string> = {
 const checkSizes = (texts: TokenizerTexts): void => {
   for (const [text, name] of Object.entries(NAMES)) {
     const bytes = Buffer.byteLength(texts[text as keyof TokenizerTexts] ?? '');
-    if (bytes > MAX_FILE_BYTES) throw new Error(`${name} has ${bytes} bytes. No file of a tokenizer may have more than ${MAX_FILE_BYTES}.`);
+    if (bytes > MAX_FILE_BYTES) throw new Error(`${name} has ${bytes} bytes. A tokenizer file can have at most ${MAX_FILE_BYTES}.`);
   }
 };
 
 /**
- * Makes sure that a model's files can count a prompt.
- * @throws Error naming the file that is too large or cannot be read, or the reason why the chat template does not take a plain message
+ * Checks that a model's files can count a prompt.
+ * @throws Error that names a file that is too large or invalid, or the reason why the chat template cannot render a plain message
  */
 export const checkTokenizer = (texts: TokenizerTexts): void => {
   checkSizes(texts);
@@ -31,14 +31,14 @@ export const checkTokenizer = (texts: TokenizerTexts): void => {
   } catch (error) {
     const fault = error instanceof TemplateFailed ? error.cause : error;
     const words = fault instanceof Error ? fault.message : String(fault);
-    throw new Error(`The chat template cannot be rendered with one message of the user: ${words}`, { cause: error });
+    throw new Error(`The chat template cannot render a single user message: ${words}`, { cause: error });
   }
 };
 
-/** The key of a file's content: another content is another object, so what a function has read stays true. */
+/** The object key is derived from the content, so an object never changes and functions can cache it. */
 const keyOf = (content: string, name: string): string => `sha256/${createHash('sha256').update(content).digest('hex')}/${name}`;
 
-/** What is read of a tokenizer.json: Hugging Face's vocabularies are objects, or lists of pairs in Unigram models. */
+/** The fields of tokenizer.json that are read. Hugging Face vocabularies are objects, or lists of pairs in Unigram models. */
 const Vocabulary = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.int() })).default([]),
   model: z.looseObject({ vocab: z.union([z.array(z.unknown()).transform(({ length }) => length - 1), z.record(z.string(), z.int())]) }),
@@ -51,7 +51,7 @@ const vocabularySizeOf = (tokenizer: string): number => {
   return added_tokens.reduce((most, { id }) => Math.max(most, id), highest) + 1;
 };
 
-/** Uploads a model's files to the tokenizers' bucket and gives their keys. To do it again changes nothing. */
+/** Uploads a model's files to the tokenizers bucket and returns their keys. Idempotent. */
 export const uploadTokenizer = async (client: S3Client, bucket: string, texts: TokenizerTexts): Promise<TokenizerFiles> => {
   const upload = async (content: string, name: string): Promise<string> => {
     const key = keyOf(content, name);

@@ -16,19 +16,18 @@ import { shardId, shardOf } from './shards.ts';
 
 export type Keys = Limiters;
 
-/** A request that one shard has no room for is tried in this many shards; one that a shard cannot pay for is tried in all. */
+/** A request that a shard rejects by a rate limit is tried in this many shards; one that a shard cannot pay for is tried in all. */
 const MAX_SHARDS_TRIED = 2;
 
-/** A request to be admitted. */
 export interface AdmissionRequest {
   key: PresentedKey;
   model: string;
   requestId: string;
-  /** Tokens to reserve out of the tokens-per-minute limit. */
+  /** Tokens to reserve from the tokens-per-minute limit. */
   tokens: number;
-  /** The most that it may cost, in nano-dollars; computed only where money is limited. */
+  /** The most that it can cost, in nano-dollars; computed only if money is limited. */
   maxCostNanos: () => bigint;
-  /** The key's item, where it has been opened for this request. */
+  /** The key's item, if it was already authenticated for this request. */
   opened?: Opened;
 }
 
@@ -40,7 +39,7 @@ export interface Admission {
   /** Number of the key's shards; its usage events are spread over them. */
   shards: number;
   admittedAtMs: number;
-  /** The most that it may be charged; undefined: no money is limited. */
+  /** The most that it can be charged; undefined: no money is limited. */
   holdNanos: bigint | undefined;
   isPrepaid: boolean;
   /** In the key's limiter, then in its organization's. */
@@ -50,12 +49,12 @@ export interface Admission {
   headers: Record<string, string>;
 }
 
-/** Rejects a model that is not on the key's allow-list. @throws 403 */
+/** @throws 403 for a model that is not on the key's allow-list */
 export const checkModel = (item: KeyItem, model: string, nowMs: number): void => {
   if (!isModelAllowed(item, model)) throw new ModelNotAllowed(model, limitHeaders([item], nowMs));
 };
 
-/** A limiter's refusal as an error. @param key the item of the key, for the limits that an organization does not have */
+/** Converts a limiter's refusal to an error. @param key the key's item, for the limits that an organization does not have */
 const rejection = (
   owner: Owner,
   request: AdmissionRequest,
@@ -71,7 +70,7 @@ const rejection = (
     headers: limitHeaders(key === item ? [item] : [key, item], nowMs),
   });
 
-/** A refusal that this environment remembers, if it still holds: it costs no call. */
+/** A refusal that this environment remembers and that still holds; it costs no call. */
 const remembered = (
   { cache, now }: Limiters,
   limiterId: string,
@@ -84,8 +83,8 @@ const remembered = (
 };
 
 /**
- * Rejects a request, before anything else is done for it, by a refusal that this environment remembers: of all shards of the key, or of its
- * organization. @throws 429
+ * Rejects a request before any other work, if this environment remembers a refusal by its organization or by all shards of its key.
+ * @throws 429
  */
 export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, item: KeyItem): void => {
   const organization = isOrganizationLimited(item) ? remembered(limiters, item.org, request) : undefined;
@@ -97,14 +96,14 @@ export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, i
   if (first && shards.every((refused) => refused !== undefined)) throw rejection('key', request, first);
 };
 
-/** The shards in the order in which this request tries them: first the one that its id points to, then the others from a random one on. */
+/** The shards in the order in which the request tries them: first the one that its id determines, then the others from a random one on. */
 const shardOrder = (requestId: string, shards: number): number[] => {
   const first = shardOf(requestId, shards);
   const start = Math.floor(Math.random() * (shards - 1));
   return [first, ...Array.from({ length: shards - 1 }, (_, i) => (first + 1 + ((start + i) % (shards - 1))) % shards)];
 };
 
-/** What is known of a shard: its last image, else a guess from the key's own item. */
+/** The known state of a shard: its last image, or else a guess from the key's own item. */
 const knownShard = ({ cache }: Limiters, limiterId: string, { item, isRead }: Opened): Known => {
   if (limiterId === item.id) return { item, isExact: isRead };
   const seen = cache.get(limiterId)?.item;
@@ -112,7 +111,7 @@ const knownShard = ({ cache }: Limiters, limiterId: string, { item, isRead }: Op
   return { item: assumedShard(item, limiterId), isExact: false };
 };
 
-/** Reserves the request in one of its key's shards. */
+/** Reserves the request in one of its key's shards. @throws 401, 403, 429, 503 */
 const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened: Opened): Promise<Reserved<KeyItem>> => {
   const { key, model, requestId, tokens, maxCostNanos } = request;
   const { item: base } = opened;
@@ -128,9 +127,9 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
       holdNanos: maxCostNanos,
       linkOf: isOrganizationLimited,
       check: (item, nowMs) => {
-        const opening = checkKey(key, item, nowMs);
-        checkModel(opening, model, nowMs);
-        return opening;
+        const checked = checkKey(key, item, nowMs);
+        checkModel(checked, model, nowMs);
+        return checked;
       },
     };
     const result =
@@ -152,7 +151,7 @@ const reserveOrganization = async (
   const { requestId, tokens, maxCostNanos } = request;
   const { cache, store, now } = limiters;
   const seen = cache.get(organization);
-  // A suspended organization is read again after a while: it may have been resumed.
+  // A suspended organization is read again after a while because it can have been resumed.
   const isKnown = seen?.item !== undefined && (seen.item.status === 'active' || now() - seen.seenAtMs < REFUSAL_MS);
   const item = isKnown ? seen.item : await store.get(organization);
   if (!isKnown) cache.set(organization, item, now());
@@ -163,7 +162,7 @@ const reserveOrganization = async (
   throw rejection('organization', request, result, key);
 };
 
-/** Undoes a reservation. Where that fails, the sweep finds it. */
+/** Undoes a reservation. If that fails, the sweep undoes it later. */
 const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, reservation: Reservation): Promise<void> => {
   try {
     await endReservations(store, [reservation], { requestId, used: 'undone', nowMs: now() });
@@ -172,21 +171,21 @@ const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, r
   }
 };
 
-/** Rejects an organization that was suspended a moment ago, without a call. */
+/** Rejects an organization that was suspended when last seen, at most 5 s ago, without a call. @throws 403 */
 const checkSeen = ({ cache, now }: Limiters, organization: string): void => {
   const seen = cache.get(organization);
   if (seen?.item && now() - seen.seenAtMs < REFUSAL_MS) checkOrganization(seen.item);
 };
 
-/** The key's item, if it may use the model; the item is read again where a cached one does not allow it. */
+/** The key's item, if it can use the model; the item is read again if a cached one does not allow it. @throws 401, 403 */
 const openFor = async (limiters: Limiters, { key, model, opened }: AdmissionRequest): Promise<Opened> =>
   opened && isModelAllowed(opened.item, model)
     ? opened
     : openKey(limiters, key, Number.POSITIVE_INFINITY, (item) => checkModel(item, model, limiters.now()));
 
 /**
- * Admits a request: reserves it in its key's limiter, and then in its organization's where that has limits; as a rule, one conditional write each.
- * @throws 401, 403, 429, and then nothing is in flight; 503, and then the sweep ends what may be in flight
+ * Admits a request: reserves it in its key's limiter, and then in its organization's if that has limits. Usually this is one conditional write each.
+ * @throws 401, 403, 429: nothing is in flight; 503: the sweep ends what may be in flight
  */
 export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<Admission> => {
   const { requestId } = request;
@@ -230,7 +229,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   };
 };
 
-/** Releases a request's reservations, by what it used. Idempotent. */
+/** Releases a request's reservations based on what it used. Idempotent. */
 export const release = async ({ store, cache, now }: Keys, { requestId, reservations }: Admission, used: Used): Promise<void> => {
   await endReservations(store, reservations, { requestId, used, nowMs: now() });
   for (const { limiterId } of reservations) cache.forgetRefusal(limiterId);

@@ -20,33 +20,33 @@ export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
   return key;
 };
 
-/** The rules of a limiter item's configuration at `nowMs`: 401 for a key that does not open. */
+/** Checks a presented key against a limiter item at `nowMs`. @throws 401 */
 export const checkKey = (key: PresentedKey, item: LimiterItem | undefined, nowMs: number): KeyItem => {
   if (!item || !isKeyItem(item)) throw wrongKey();
-  const opens = sameHash(key.hash, item.h) || (item.h2 !== undefined && nowMs < (item.h2_until ?? 0) && sameHash(key.hash, item.h2));
-  if (!opens || item.status !== 'active' || item.scope !== key.scope) throw wrongKey();
+  const isSecret = sameHash(key.hash, item.h) || (item.h2 !== undefined && nowMs < (item.h2_until ?? 0) && sameHash(key.hash, item.h2));
+  if (!isSecret || item.status !== 'active' || item.scope !== key.scope) throw wrongKey();
   if (item.expires_at !== undefined && item.expires_at <= nowMs) throw expiredKey();
   return item;
 };
 
-/** A key without an allow-list may use every model. */
+/** A key without an allow-list can use all models. */
 export const isModelAllowed = (item: KeyItem, model: string): boolean => !item.models || item.models.includes(model);
 
-/** Where no write proves the configuration, a cached one is valid for this long. */
+/** A cached configuration is valid for this long if no write verifies it. */
 const CONFIGURATION_MS = 30_000;
-/** A refusal on a cached configuration is final for this long; then it is read again. */
+/** A refusal based on a cached configuration stands for this long; then the item is read again. */
 export const REFUSAL_MS = 5_000;
 
-/** A key's item that opens, and whether it was read just now. */
+/** The item of an authenticated key, and whether it was just read. */
 export interface Opened {
   item: KeyItem;
   isRead: boolean;
 }
 
 /**
- * The key's item, from the cache or by one read, if the key opens it and `check` lets it pass.
- * A cached item that opens is valid for `maxAgeMs`. One that does not is valid for 5 s, but is read again up to five times in that time: so a new
- * secret opens at once, and a flood of wrong keys costs few reads.
+ * The key's item, from the cache or by one read, if the presented key is valid and `check` passes.
+ * A cached item is valid for `maxAgeMs` if the key matches it. Otherwise it is valid for 5 s, but is read again up to five times in that time: so a
+ * new secret works at once, and many requests with wrong keys cost few reads.
  */
 export const openKey = async (
   { store, cache, now }: Limiters,
@@ -55,9 +55,9 @@ export const openKey = async (
   check: (item: KeyItem) => void = () => undefined,
 ): Promise<Opened> => {
   const opened = (item: LimiterItem | undefined): KeyItem => {
-    const opening = checkKey(key, item, now());
-    check(opening);
-    return opening;
+    const checked = checkKey(key, item, now());
+    check(checked);
+    return checked;
   };
   const read = async (): Promise<LimiterItem | undefined> => {
     const item = await store.get(key.keyId);
@@ -73,21 +73,21 @@ export const openKey = async (
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (ageMs < REFUSAL_MS) {
-      const look = error instanceof InvalidApiKey ? cache.lookAgain(key.keyId, now(), read) : undefined;
-      if (!look) throw error;
-      return { item: opened(await look), isRead: true };
+      const reread = error instanceof InvalidApiKey ? cache.readAgain(key.keyId, now(), read) : undefined;
+      if (!reread) throw error;
+      return { item: opened(await reread), isRead: true };
     }
   }
   return { item: opened(await read()), isRead: true };
 };
 
-/** The item of a presented key, for replies that admit no request. @throws 401 */
+/** The item of a presented key, for routes that admit no request. @throws 401 */
 export const authenticate = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> =>
   (await openKey(limiters, key, CONFIGURATION_MS)).item;
 
 /**
- * The item of a presented key that may see what is stored for its organization, as of now, because no write proves it.
- * @throws 401; 403 where the organization is suspended
+ * The current item of a presented key, for access to the organization's stored data, which no conditional write protects.
+ * @throws 401; 403 if the organization is suspended
  */
 export const authenticateToSee = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => {
   const item = await authenticateNow(limiters, key);
@@ -95,5 +95,5 @@ export const authenticateToSee = async (limiters: Limiters, key: PresentedKey): 
   return item;
 };
 
-/** The item of a presented key as of now, by one read. @throws 401 */
+/** The current item of a presented key, by one read. @throws 401 */
 export const authenticateNow = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => (await openKey(limiters, key, 0)).item;

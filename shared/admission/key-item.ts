@@ -5,30 +5,29 @@ import { usableShards } from './shards.ts';
 
 /** The limiter item of an API key, or of a shard of one. */
 export interface KeyItem extends LimiterItem {
-  /** SHA-256 of the secret, and of the previous one while a rotation overlaps (until `h2_until`, ms). */
+  /** SHA-256 of the secret, and of the previous one during the overlap of a rotation (until `h2_until`, ms). */
   h: Uint8Array;
   h2?: Uint8Array;
   h2_until?: number;
   scope: Scope;
-  /** The allow-list; absent = every model. */
+  /** The allow-list; absent: all models. */
   models?: string[];
   /** ms since the epoch. */
   expires_at?: number;
-  /** How many limiter items share the key's limits; absent = one. */
+  /** The number of limiter items that share the key's limits; absent: one. */
   shards?: number;
-  /** Whether its organization has limits of its own, which every request must meet too. */
+  /** Whether its organization has limits of its own, which every request must meet as well. */
   lim_o?: true;
-  /** Nothing of a request's content may be kept for a later one. */
+  /** No request content may be stored for later requests. */
   no_content?: true;
 }
 
-/** Whether a limiter item is a key's; an organization's has no secret, and no key opens it. */
+/** Whether a limiter item is a key's. An organization's item has no secret, so no key can authenticate with it. */
 export const isKeyItem = (item: LimiterItem): item is KeyItem => 'h' in item;
 
-/** Whether the key's organization has limits of its own. */
 export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === true;
 
-/** What is configured in each limiter item of a key, beside its secret. */
+/** The configuration of a key's limiter item, except its secret. */
 export interface KeySettings {
   status: 'active' | 'revoked';
   /** The item's part of the key's limits. */
@@ -43,7 +42,7 @@ export interface KeySettings {
 
 const OPTIONAL = ['models', 'expires_at', 'no_content'] as const;
 
-/** The settings of a key as an item stores them, in place of those that it had. */
+/** The configuration change that replaces the settings of a key's limiter item. */
 export const keyConfiguration = (settings: KeySettings): Configuration<KeyItem> => {
   const { status, limits, whole, shards, models, expiresAtMs, keepsNoContent } = settings;
   const { set, remove } = limitConfiguration(limits);
@@ -66,7 +65,7 @@ export const newKeyItem = (
   settings: KeySettings,
 ): KeyItem => ({ ...newLimiterItem(id, org, keyConfiguration(settings)), scope, h: hash, ...(isLimited && { lim_o: true }) });
 
-/** A new secret. `previous`: the one that opens until then, too; without it, no earlier one does. */
+/** The configuration change that sets a new secret. `previous` stays valid until `untilMs`; without it, no earlier secret does. */
 export const secretConfiguration = (hash: Uint8Array, previous?: { hash: Uint8Array; untilMs: number }): Configuration<KeyItem> =>
   previous
     ? { set: { h: hash, h2: previous.hash, h2_until: previous.untilMs }, remove: [] }
@@ -74,14 +73,14 @@ export const secretConfiguration = (hash: Uint8Array, previous?: { hash: Uint8Ar
 
 export const REVOKED: Configuration<KeyItem> = { set: { status: 'revoked' }, remove: ['h2', 'h2_until'] };
 
-/** The number of limiter items that an item's limits are shared by. */
+/** The number of limiter items that share an item's limits. */
 export const shardsOf = (item: LimiterItem): number => (isKeyItem(item) ? (item.shards ?? 1) : 1);
 
 /** The number of a key's shards that have a part of its limits. */
 export const usableShardsOf = ({ shards = 1, all_r = shards, all_c = shards }: KeyItem): number =>
   usableShards(shards, { requestsPerMinute: all_r, concurrency: all_c });
 
-/** What differs from shard to shard. */
+/** Attributes that differ between shards. */
 const COUNTER = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
 const LIMIT = /^lim_[rtc]$|^bud_[dmt]$/;
 
@@ -89,8 +88,8 @@ const lowerByOne = (limit: StoredNanos): StoredNanos =>
   limit === 0 || limit === 0n ? limit : typeof limit === 'bigint' ? limit - 1n : limit - 1;
 
 /**
- * A guess at another shard of a key: its configuration with nothing counted. A shard's part of a limit may be smaller by one, so every limit is
- * lowered: a limit that is too low costs a round trip, one that is too high would admit one request too many.
+ * Guesses another shard of a key: the same configuration without counts. A shard's part of a limit can be smaller by one, so every limit is
+ * lowered by one: a guess that is too low costs a round trip, one that is too high would admit one request too many.
  */
 export const assumedShard = (item: KeyItem, id: string): KeyItem => {
   const configured = Object.entries(item).filter(([name]) => !COUNTER.test(name));

@@ -5,10 +5,9 @@ import { isMoneyRefusal, type Refusal } from './refusal.ts';
 import type { Dimension, RateRefusal } from './sliding-window.ts';
 import type { MoneyRefusal } from './spending.ts';
 
-/** Whose limit refused a request. */
+/** The owner of the limit that rejected a request. */
 export type Owner = 'key' | 'organization';
 
-/** A request that limits refused. */
 export interface Refused {
   owner: Owner;
   refusal: Refusal;
@@ -21,9 +20,9 @@ export interface Refused {
 const sentence = (owner: Owner, dimension: Dimension, limits: RateLimits): string => {
   const limit = owner === 'organization' ? "The organization's limit of" : 'The limit of';
   return {
-    requests: `${limit} ${limits.requestsPerMinute} requests per minute is reached`,
-    tokens: `${limit} ${limits.tokensPerMinute} tokens per minute is reached`,
-    concurrency: `${limit} ${limits.concurrency} concurrent requests is reached`,
+    requests: `${limit} ${limits.requestsPerMinute} requests per minute has been reached`,
+    tokens: `${limit} ${limits.tokensPerMinute} tokens per minute has been reached`,
+    concurrency: `${limit} ${limits.concurrency} concurrent requests has been reached`,
   }[dimension];
 };
 
@@ -32,7 +31,7 @@ const waitHeaders = (retryAfterMs: number): Record<string, string> => ({
   'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
 });
 
-/** A rate limit: 429, with the wait in whole seconds and in milliseconds. */
+/** A rate limit: 429 with the wait in whole seconds and in milliseconds. */
 class RateLimited extends ApiError {
   constructor({ owner, limits, headers }: Refused, { dimension, retryAfterMs }: RateRefusal) {
     const wait = waitHeaders(retryAfterMs);
@@ -46,13 +45,13 @@ class RateLimited extends ApiError {
   }
 }
 
-/** A request that is larger than the whole limit: waiting does not help, so clients must not retry. */
+/** The request is larger than the whole limit: waiting does not help, so clients must not retry. */
 class RequestExceedsLimit extends ApiError {
   constructor({ owner, limits, tokens, headers }: Refused, dimension: Dimension) {
     const message =
       dimension === 'tokens'
-        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Send less, or lower max_tokens.`
-        : `${sentence(owner, dimension, limits)}: this ${owner} may not send requests.`;
+        ? `This request needs up to ${tokens} tokens (prompt and max_tokens), but the ${owner}'s limit is ${limits.tokensPerMinute} tokens per minute. Shorten the prompt or lower max_tokens.`
+        : `${sentence(owner, dimension, limits)}. This ${owner} can't send requests until the limit is raised.`;
     super({
       status: 429,
       type: dimension,
@@ -63,25 +62,25 @@ class RequestExceedsLimit extends ApiError {
   }
 }
 
-const BUDGETS: Record<Period, string> = { day: "day's budget", month: "month's budget", total: 'budget' };
+const BUDGETS: Record<Period, string> = { day: 'daily budget', month: 'monthly budget', total: 'total budget' };
 
 const sourceOf = (owner: Owner, { dimension, period }: MoneyRefusal): string =>
   dimension === 'credit' || !period ? `prepaid credit of this ${owner}` : `${BUDGETS[period]} of this ${owner}`;
 
-/** There is enough money, but requests in flight hold it until they end: 429, worth a retry. */
+/** There is enough money, but requests in flight hold it until they end: 429 that is worth a retry. */
 class MoneyHeld extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     super({
       status: 429,
       type: 'insufficient_quota',
       code: 'rate_limit_exceeded',
-      message: `This request may cost up to $${dollarsOf(holdNanos)}, and the rest of the ${sourceOf(owner, refusal)} is held for requests in flight. Try again when they have ended.`,
+      message: `This request can cost up to $${dollarsOf(holdNanos)}, but the rest of the ${sourceOf(owner, refusal)} is reserved for requests in flight. Try again when they have finished.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs) },
     });
   }
 }
 
-/** The money is spent: 429 as OpenAI sends it; repeating the request does not help. */
+/** The money is spent: 429 as OpenAI sends it; a retry does not help. */
 class InsufficientQuota extends ApiError {
   constructor({ owner, holdNanos, headers }: Refused, refusal: MoneyRefusal) {
     const remedy = refusal.dimension === 'credit' ? 'Add credit' : 'Raise the budget';
@@ -89,13 +88,13 @@ class InsufficientQuota extends ApiError {
       status: 429,
       type: 'insufficient_quota',
       code: 'insufficient_quota',
-      message: `This request may cost up to $${dollarsOf(holdNanos)}, more than is left of the ${sourceOf(owner, refusal)}. ${remedy}, or lower max_tokens.`,
+      message: `This request can cost up to $${dollarsOf(holdNanos)}, which is more than what is left of the ${sourceOf(owner, refusal)}. ${remedy} or lower max_tokens.`,
       headers: { ...headers, ...waitHeaders(refusal.retryAfterMs), 'x-should-retry': 'false' },
     });
   }
 }
 
-/** A refusal as an error. */
+/** Converts a refusal to an error. */
 export const refusedBy = (refused: Refused): ApiError => {
   const { refusal } = refused;
   if (isMoneyRefusal(refusal)) return refusal.isHeld ? new MoneyHeld(refused, refusal) : new InsufficientQuota(refused, refusal);

@@ -4,20 +4,20 @@ import { type Entry, readEntry, type StoredEntry } from './reservation-entry.ts'
 import type { Usage, Window } from './sliding-window.ts';
 import { type Budget, dayNumberOf, type Money, monthOf } from './spending.ts';
 
-/** Nano-dollars at rest: a number, or a bigint where a number would not be exact. */
+/** Nano-dollars at rest: a number, or a bigint if a number would not be exact. */
 export type StoredNanos = number | bigint;
 
 /**
- * A limiter item, of an API key, of a shard of one, or of an organization: what every request reads and writes, in one item that stays
- * small. Attribute names are short because DynamoDB charges for them. Other folders read items through the functions below.
+ * The limiter item of an API key, a key's shard or an organization: everything that a request reads and writes, in one small item. Attribute names are
+ * short because DynamoDB charges for them. Other folders read items through the functions below.
  */
 export interface LimiterItem {
   id: string;
   org: string;
   status: 'active' | 'revoked' | 'suspended';
-  /** The version of everything that is configured here; a write proves with it that what it was decided on is current. */
+  /** The version of the configuration. A write's condition verifies with it that the decision was made on the current configuration. */
   cfg: number;
-  /** Limits: requests and tokens a minute, requests in flight. An absent one does not bind. */
+  /** Limits: requests per minute, tokens per minute, requests in flight. Absent: no limit. */
   lim_r?: number;
   lim_t?: number;
   lim_c?: number;
@@ -25,28 +25,28 @@ export interface LimiterItem {
   all_r?: number;
   all_t?: number;
   all_c?: number;
-  /** Budgets of a day, a month and in all. */
+  /** Budgets per day, per month and in total. */
   bud_d?: StoredNanos;
   bud_m?: StoredNanos;
   bud_t?: StoredNanos;
-  /** Requests are paid from `avail`, which is what was granted, less what was spent and what is held. */
+  /** Requests are paid from `avail`, which is granted − spent − held. */
   prepaid?: true;
   avail?: StoredNanos;
-  /** The number of grants of credit that are in `avail`. */
+  /** The number of credit grants that are included in `avail`. */
   grants?: number;
-  /** The requests in flight by request id. An entry IS the reservation. */
+  /** The requests in flight by request id. The entry is the reservation. */
   fl: Record<string, StoredEntry>;
   last_used?: number;
-  /** The epoch (see `sweep-epoch.ts`) of the last admission, by which the sweep finds entries that a dead function left. */
+  /** The epoch (see `sweep-epoch.ts`) of the last admission. The sweep uses it to find entries that crashed functions left. */
   ep?: string;
-  /** Spent and held in all. */
+  /** Spent and held in total. */
   spent?: StoredNanos;
-  /** By minute: requests and reserved tokens. By day and by month: spent and held. */
+  /** Per minute: requests and reserved tokens. Per day and per month: spent and held. */
   [counter: `r${number}` | `t${number}`]: number;
   [counter: `d${number}` | `m${number}`]: StoredNanos;
 }
 
-/** A change of what is configured in a limiter item. */
+/** A change of a limiter item's configuration. */
 export interface Configuration<Item extends LimiterItem = LimiterItem> {
   set: Partial<Item>;
   remove: readonly (keyof Item & string)[];
@@ -56,7 +56,7 @@ const PERIODS = ['day', 'month', 'total'] as const;
 const budgetAttributes = { day: 'bud_d', month: 'bud_m', total: 'bud_t' } as const;
 const LIMIT_ATTRIBUTES = ['lim_r', 'lim_t', 'lim_c', 'bud_d', 'bud_m', 'bud_t', 'prepaid'] as const;
 
-/** Limits as an item stores them, in place of any that it had. */
+/** The configuration change that replaces an item's limits. */
 export const limitConfiguration = ({ requestsPerMinute, tokensPerMinute, concurrency, budgets, isPrepaid }: Limits): Configuration => {
   const set: Partial<LimiterItem> = {
     ...(Number.isFinite(requestsPerMinute) && { lim_r: requestsPerMinute }),
@@ -68,18 +68,18 @@ export const limitConfiguration = ({ requestsPerMinute, tokensPerMinute, concurr
   return { set, remove: LIMIT_ATTRIBUTES.filter((name) => set[name] === undefined) };
 };
 
-/** A limiter item that has counted nothing. */
+/** A limiter item without counts. */
 export const newLimiterItem = (id: string, org: string, { set }: Pick<Configuration, 'set'>): LimiterItem =>
   ({ ...set, id, org, cfg: 1, fl: {} }) as LimiterItem;
 
-/** The rate limits of an item; where it is one of several shards, of this one alone. */
+/** The rate limits of an item; for a shard, only its own part. */
 export const rateLimitsOf = ({ lim_r, lim_t, lim_c }: LimiterItem): RateLimits => ({
   requestsPerMinute: lim_r ?? Number.POSITIVE_INFINITY,
   tokensPerMinute: lim_t ?? Number.POSITIVE_INFINITY,
   concurrency: lim_c ?? Number.POSITIVE_INFINITY,
 });
 
-/** All limits of an item; where it is one of several shards, of this one alone. */
+/** All limits of an item; for a shard, only its own part. */
 export const limitsOf = (item: LimiterItem): Limits => {
   const budgets: Limits['budgets'] = {};
   for (const period of PERIODS) {
@@ -89,28 +89,26 @@ export const limitsOf = (item: LimiterItem): Limits => {
   return { ...rateLimitsOf(item), budgets, isPrepaid: isPrepaid(item) };
 };
 
-/** The rate limits of a whole key, whichever of its shards the item is, or of an organization. */
+/** The rate limits of a whole key, from any of its shards, or of an organization. */
 export const wholeRateLimitsOf = ({ lim_r, lim_t, lim_c, all_r = lim_r, all_t = lim_t, all_c = lim_c }: LimiterItem): RateLimits => ({
   requestsPerMinute: all_r ?? Number.POSITIVE_INFINITY,
   tokensPerMinute: all_t ?? Number.POSITIVE_INFINITY,
   concurrency: all_c ?? Number.POSITIVE_INFINITY,
 });
 
-/** Tokens to reserve in an item: no more than a shard's part of a limit that the request as a whole fits. */
+/** Tokens to reserve in an item. If the request fits the whole key's limit, a shard reserves at most its own part of the limit. */
 export const tokensToReserve = ({ lim_t = Number.POSITIVE_INFINITY, all_t }: LimiterItem, tokens: number): number =>
   all_t !== undefined && tokens <= all_t ? Math.min(tokens, lim_t) : tokens;
 
-/** Whether requests are paid from credit. */
 export const isPrepaid = ({ prepaid }: LimiterItem): boolean => prepaid === true;
 
-/** Whether requests and tokens are counted by the minute. */
+/** Whether requests and tokens are counted per minute. */
 export const countsMinutes = ({ lim_r, lim_t }: LimiterItem): boolean => lim_r !== undefined || lim_t !== undefined;
 
 /** Whether the most that a request can cost must be known before it is admitted. */
 export const countsMoney = ({ bud_d, bud_m, bud_t, prepaid }: LimiterItem): boolean =>
   prepaid === true || bud_d !== undefined || bud_m !== undefined || bud_t !== undefined;
 
-/** Whether anything was counted in a minute. */
 export const hasCountedIn = (item: LimiterItem, minute: number): boolean => item[`r${minute}`] !== undefined;
 
 const windowOf = (item: LimiterItem, kind: 'r' | 't', minute: number): Window => ({
@@ -118,7 +116,7 @@ const windowOf = (item: LimiterItem, kind: 'r' | 't', minute: number): Window =>
   previous: item[`${kind}${minute - 1}`] ?? 0,
 });
 
-/** What was used, as of a minute. */
+/** The usage as of a minute. */
 export const usageOf = (item: LimiterItem, minute: number): Usage => ({
   requests: windowOf(item, 'r', minute),
   tokens: windowOf(item, 't', minute),
@@ -127,19 +125,19 @@ export const usageOf = (item: LimiterItem, minute: number): Usage => ({
 
 type MoneyCounters = Record<Period, `d${number}` | `m${number}` | 'spent'>;
 
-/** The attributes that count money at an instant. */
+/** The counters of money at an instant. */
 export const moneyCountersAt = (ms: number): MoneyCounters => ({ day: `d${dayNumberOf(ms)}`, month: `m${monthOf(ms)}`, total: 'spent' });
 
-/** The attributes that count what a request spends, by the time in its id, which is also the day that it is billed on. */
+/** The counters of a request's cost, determined by the time in its id, which also determines the day on which it is billed. */
 export const moneyCountersOf = (requestId: string): MoneyCounters => moneyCountersAt(requestTimeMs(requestId));
 
-/** Nano-dollars that were counted, spent and held, as of an instant. */
+/** Nano-dollars that are spent or held in the periods of an instant. */
 export const countedNanosAt = (item: LimiterItem, ms: number): Record<Period, bigint> => {
   const { day, month, total } = moneyCountersAt(ms);
   return { day: BigInt(item[day] ?? 0), month: BigInt(item[month] ?? 0), total: BigInt(item[total] ?? 0) };
 };
 
-/** The budgets that a request is measured by. */
+/** The budgets that apply to a request. */
 export const budgetsOf = (item: LimiterItem, requestId: string): Budget[] => {
   const counters = moneyCountersOf(requestId);
   return PERIODS.flatMap((period) => {
@@ -151,7 +149,6 @@ export const budgetsOf = (item: LimiterItem, requestId: string): Budget[] => {
 /** Nano-dollars of credit that are neither spent nor held. */
 export const availableNanosOf = ({ avail = 0 }: LimiterItem): bigint => BigInt(avail);
 
-/** The entries of the requests in flight. */
 export const entriesOf = (item: LimiterItem): [requestId: string, Entry][] =>
   Object.entries(item.fl).map(([requestId, stored]) => [requestId, readEntry(stored)]);
 
@@ -161,7 +158,7 @@ export const entryOf = (item: LimiterItem, requestId: string): Entry | undefined
   return stored && readEntry(stored);
 };
 
-/** What may be spent on a request. */
+/** The money that a request can use. */
 export const moneyOf = (item: LimiterItem, requestId: string): Money => ({
   budgets: budgetsOf(item, requestId),
   ...(item.prepaid && { creditNanos: availableNanosOf(item) }),

@@ -14,17 +14,17 @@ const MAX_PAGES = 100;
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
 /**
- * The `keys` table: limiter items. Only this folder knows its attributes, conditions and indexes.
- * @param once sends each admission only once: one that arrives late, after its request has ended, must differ from the one that was settled
+ * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.
+ * @param once sends each admission only once: one that arrives after its request has ended must differ from the one that was settled
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => ({
-  /** The item as of now, or undefined. */
+  /** The current item, or undefined. */
   get: async (id: string): Promise<LimiterItem | undefined> => {
     const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id }, ConsistentRead: true }));
     return Item as LimiterItem | undefined;
   },
 
-  /** ADMIT: writes the reservation if every clause holds, else returns the item as it is (undefined: there is none). */
+  /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
   admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
     try {
       const { Attributes } = await once.send(
@@ -43,7 +43,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     }
   },
 
-  /** RELEASE or UNDO: removes the entry and corrects the counters. Done already = success. */
+  /** RELEASE or UNDO: removes the entry and corrects the counters. Succeeds if this was already done. */
   end: async (ending: Ending): Promise<void> => {
     try {
       await database.send(new UpdateCommand({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) }));
@@ -52,7 +52,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     }
   },
 
-  /** The ids of an organization's limiters: its own, and those of its keys and their shards. One that was just created may be missing. */
+  /** The ids of an organization's own limiter and those of its keys and their shards. One that was just created can be missing. */
   listByOrganization: async function* (organization: string): AsyncGenerator<string> {
     const query = {
       TableName: table,
@@ -63,7 +63,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
   },
 
-  /** Marks a limiter of a key as one whose organization has limits of its own: requests notice at their next write. Done already = success. */
+  /** Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was already done. */
   markOrganizationLimited: async (id: string): Promise<void> => {
     const write = database.send(
       new UpdateCommand({
@@ -79,7 +79,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     });
   },
 
-  /** Adds the grant with this number to the credit, once; false where it was added before. Grants come in the order of their numbers. */
+  /** Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers. */
   addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
     try {
       await database.send(
@@ -104,7 +104,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     }
   },
 
-  /** The ids of limiters whose last admission lies in one partition of an epoch. */
+  /** The ids of limiters whose last admission is in this partition of an epoch. */
   listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {
     const query = {
       TableName: table,
@@ -115,7 +115,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
   },
 
-  /** The last epoch that a sweep has finished; undefined before the first. */
+  /** The last epoch that a sweep has finished; undefined before the first sweep. */
   sweptEpoch: async (): Promise<number | undefined> => {
     const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: SWEEP_MARK } }));
     return Item?.epoch as number | undefined;
@@ -126,7 +126,7 @@ export const createLimiterStore = (database: Database, table: string, once: Data
   },
 });
 
-/** The sweep's own row; no API key has such an id. */
+/** The id of the sweep's own row; no limiter has such an id. */
 const SWEEP_MARK = 'sweep';
 
 export type LimiterStore = ReturnType<typeof createLimiterStore>;

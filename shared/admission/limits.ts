@@ -1,16 +1,16 @@
 export type Period = 'day' | 'month' | 'total';
 
-/** The most requests and tokens a minute, and requests in flight. Infinity: no such limit. */
+/** Limits on requests per minute, tokens per minute and requests in flight. Infinity: no limit. */
 export interface RateLimits {
   requestsPerMinute: number;
   tokensPerMinute: number;
   concurrency: number;
 }
 
-/** What an API key, one shard of it, or an organization is limited to. */
+/** The limits of an API key, one of its shards, or an organization. */
 export interface Limits extends RateLimits {
-  /** Nano-dollars that may be spent in a day, in a month (both UTC) and in all; absent: no such budget. */
+  /** The most nano-dollars to spend per day, per month (both UTC) and in total; absent: no such budget. */
   budgets: Partial<Record<Period, bigint>>;
-  /** Whether requests are paid from credit that was granted before. */
+  /** Whether requests are paid from prepaid credit. */
   isPrepaid: boolean;
 }

@@ -1,22 +1,21 @@
 import { ApiError } from '../http/errors.ts';
 import type { LimiterItem } from './limiter-item.ts';
 
-/** An organization that may send no requests: 403. */
+/** The organization is suspended: 403. */
 export class OrganizationSuspended extends ApiError {
   constructor() {
     super({
       status: 403,
       type: 'permission_error',
       code: 'organization_suspended',
-      message:
-        'The organization is suspended: its API keys open nothing, and its members can change nothing. Ask the administrator of this service.',
+      message: "This organization is suspended: its API keys don't work, and its members can't make changes. Contact your administrator.",
     });
   }
 }
 
-/** The limiter of an organization that may send requests. A key that names one which does not exist is a fault of ours. @throws 403 */
+/** The limiter of an active organization. A missing limiter is our own bug. @throws 403 */
 export const checkOrganization = (item: LimiterItem | undefined): LimiterItem => {
-  if (!item) throw new Error('An API key names limits of its organization, which has none.');
+  if (!item) throw new Error('The API key is marked as limited by its organization, which has no limiter.');
   if (item.status !== 'active') throw new OrganizationSuspended();
   return item;
 };

@@ -10,15 +10,14 @@ export const formatDuration = (ms: number): string => {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
 };
 
-/** One limit as it stands. */
 interface RateLimit {
   limit: number;
   remaining: number;
-  /** Until it is whole again, if nothing else comes. */
+  /** Until the full limit is available again, if no other request arrives. */
   resetMs: number;
 }
 
-/** The `x-ratelimit-*` headers: each limit, what is left of it now, and when it will be whole again. */
+/** The `x-ratelimit-*` headers: each limit, what is left of it, and when it will be fully available again. */
 export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; tokens: RateLimit }): Record<string, string> => ({
   'x-ratelimit-limit-requests': String(requests.limit),
   'x-ratelimit-remaining-requests': String(requests.remaining),
@@ -28,7 +27,7 @@ export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; to
   'x-ratelimit-reset-tokens': formatDuration(tokens.resetMs),
 });
 
-/** One limit as of now, assuming that every shard has as much left as this one. */
+/** The state of a limit, assuming that every shard has as much left as this one. */
 const rateLimitOf = (limit: number, whole: number, window: Window, shards: number, nowMs: number): RateLimit => ({
   limit: whole,
   remaining: Math.min(whole, remaining(limit, window, nowMs) * shards),
@@ -49,7 +48,7 @@ const currentLimitsOf = (item: LimiterItem, nowMs: number): { requests: RateLimi
 const scarcest = (limits: readonly RateLimit[]): RateLimit =>
   limits.reduce((scarce, limit) => (limit.remaining < scarce.remaining ? limit : scarce));
 
-/** The `x-ratelimit-*` headers, from images of the limiter items that a request must pass: of each limit, the one with the least left. */
+/** The `x-ratelimit-*` headers from images of the limiter items that apply to a request: for each limit, the one with the least left. */
 export const limitHeaders = (items: readonly LimiterItem[], nowMs: number): Record<string, string> => {
   const all = items.map((item) => currentLimitsOf(item, nowMs));
   return rateLimitHeaders({

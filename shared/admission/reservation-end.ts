@@ -3,20 +3,20 @@ import type { Entry } from './reservation-entry.ts';
 import { minuteOf } from './sliding-window.ts';
 import { dayNumberOf, monthBefore, monthOf } from './spending.ts';
 
-/** Counters of earlier minutes than this no longer count, and are removed when a request ends. */
+/** Older minute counters no longer count and are removed when a request ends. */
 const KEPT_MINUTES = 3;
-/** Reserved tokens are corrected only while the minute of the admission counts. */
+/** Reserved tokens are corrected only while the minute of the admission still counts. */
 const CORRECTED_MINUTES = 1;
-/** Yesterday's money is still counted: a request may end after midnight. */
+/** Yesterday's money still counts because a request can end after midnight. */
 const KEPT_DAYS = 1;
 
-/** What a request used in the end. */
+/** The actual usage of a request. */
 export interface Used {
   tokens: number;
   costNanos: bigint;
 }
 
-/** What the usage event of a request says about its use. */
+/** The fields of a usage event that determine a request's charge. */
 interface UsageFacts {
   admitted_at: number;
   prompt_tokens: number;
@@ -24,24 +24,20 @@ interface UsageFacts {
   cost_nanos: bigint;
 }
 
-/**
- * What an admission is charged by the event of its request. A second admission, after the function died that had settled the first, is charged nothing
- * more.
- */
+/** The charge of an admission from its request's usage event. A second admission, after the first was settled, is charged nothing more. */
 export const usedBy = (event: UsageFacts, admittedAtMs: number): Used =>
   event.admitted_at === admittedAtMs
     ? { tokens: event.prompt_tokens + event.completion_tokens, costNanos: event.cost_nanos }
     : { tokens: 0, costNanos: 0n };
 
-/** The end of a reservation. */
 export interface Ending {
   limiterId: string;
   requestId: string;
   entry: Entry;
-  /** What the request used; `undone`: it was not admitted after all. */
+  /** The request's usage; `undone`: it was not admitted after all. */
   used: Used | 'undone';
   nowMs: number;
-  /** Any image of the item; counters in it that no longer count are removed. */
+  /** Any image of the item; its counters that no longer count are removed. */
   known?: LimiterItem | undefined;
 }
 
@@ -53,7 +49,7 @@ const isStale = (counter: string, nowMs: number): boolean => {
   return /^m\d+$/.test(counter) && time < monthBefore(monthOf(nowMs));
 };
 
-/** Corrections of the counters that still count, from what was reserved to what was used. */
+/** Corrections of the counters that still count, from reserved to used amounts. */
 const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, number | bigint> => {
   const corrections = new Map<string, number | bigint>();
   const minute = minuteOf(entry.admittedAtMs);
@@ -69,8 +65,8 @@ const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, n
 };
 
 /**
- * RELEASE or UNDO as an update of DynamoDB: it removes the entry and corrects the counters from what was reserved to what was used. The condition
- * makes it happen once: it holds while this very admission is in flight.
+ * RELEASE or UNDO as a DynamoDB update: removes the entry and corrects the counters from reserved to used amounts. It takes effect only once, because
+ * its condition holds only while this admission is in flight.
  */
 export const toEnd = (ending: Ending) => {
   const { requestId, entry, used, nowMs, known } = ending;

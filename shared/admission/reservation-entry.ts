@@ -8,14 +8,14 @@ export type StoredEntry = [
   link?: string | 0 | 1,
 ];
 
-/** What a request in flight has reserved in one limiter. */
+/** A request's reservation in one limiter. */
 export interface Entry {
   admittedAtMs: number;
-  /** Reserved tokens; undefined where the limiter does not count them. */
+  /** Reserved tokens; undefined if the limiter does not count them. */
   tokens: number | undefined;
-  /** The most that the request may cost, where that is held. */
+  /** The nano-dollars held for the request: the most that it can cost; 0 if the limiter does not limit money. */
   holdNanos: bigint;
-  /** Whether the hold comes out of prepaid credit. */
+  /** Whether the hold is paid from prepaid credit. */
   isFromCredit: boolean;
   /** On a key: whether its organization has an entry too. On an organization: the id of the key's limiter. */
   link: string | boolean;
@@ -29,7 +29,6 @@ export const readEntry = ([admittedAtMs, tokens, holdNanos = 0, isFromCredit = 0
   link: typeof link === 'string' ? link : link === 1,
 });
 
-/** An entry as it is stored. */
 export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, link }: Entry): StoredEntry => {
   const counted = tokens ?? null;
   if (link !== false) return [admittedAtMs, counted, holdNanos, isFromCredit ? 1 : 0, link === true ? 1 : link];

@@ -3,20 +3,20 @@ import type { Period } from './limits.ts';
 import { type Entry, storedEntry } from './reservation-entry.ts';
 import { epochKeyOf } from './sweep-epoch.ts';
 
-/** The bounds of one minute. None is ever negative, because a counter that does not exist would pass it. */
+/** The bounds of one minute. None is ever negative, because a missing counter would pass a negative bound. */
 export interface MinuteBounds {
-  /** The minute to count in; our own, or the next when our clock is behind. */
+  /** The minute to count in: our own, or the next one if our clock is behind. */
   minute: number;
   tokens: number;
-  /** The most that the previous minute may hold for the bounds to be right. */
+  /** The highest counts of the previous minute for which the bounds are correct. */
   previousRequests: number;
   previousTokens: number;
-  /** The most that the current minute may hold before this request; Infinity: no limit. */
+  /** The highest counts of the current minute before this request; Infinity: no limit. */
   maxRequests: number;
   maxTokens: number;
 }
 
-/** A reservation to be written, with the bounds that prove that the request fits. */
+/** A reservation to write, with the bounds that prove that the request fits. */
 export interface ReservationPlan {
   limiterId: string;
   requestId: string;
@@ -26,12 +26,11 @@ export interface ReservationPlan {
   /** The most requests in flight; Infinity: no limit. */
   concurrency: number;
   minute?: MinuteBounds;
-  /** The most that may be counted in each budget before this request. */
+  /** The highest count of each budget before this request. */
   budgets: Partial<Record<Period, bigint>>;
   nowMs: number;
 }
 
-/** The parts of an update expression with its names and values. */
 interface Write {
   set: string[];
   add: string[];
@@ -44,13 +43,13 @@ const countMinute = ({ minute, tokens, ...bounds }: MinuteBounds, { add, clauses
   add.push('#rc :one', '#tc :tok');
   Object.assign(names, { '#rc': `r${minute}`, '#tc': `t${minute}`, '#rn': `r${minute + 1}` });
   Object.assign(values, { ':one': 1, ':tok': tokens });
-  clauses.push('attribute_not_exists(#rn)'); // nobody's clock has reached the next minute
+  clauses.push('attribute_not_exists(#rn)'); // no caller's clock has reached the next minute
   const bound = (kind: 'r' | 't', previous: number, max: number): void => {
     if (max === Number.POSITIVE_INFINITY) return;
     names[`#${kind}p`] = `${kind}${minute - 1}`;
     Object.assign(values, { [`:${kind}p`]: previous, [`:${kind}max`]: max });
     clauses.push(
-      `(attribute_not_exists(#${kind}p) OR #${kind}p <= :${kind}p)`, // the previous minute was not underrated
+      `(attribute_not_exists(#${kind}p) OR #${kind}p <= :${kind}p)`, // the previous minute was not underestimated
       `(attribute_not_exists(#${kind}c) OR #${kind}c <= :${kind}max)`,
     );
   };
@@ -74,15 +73,15 @@ const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clause
   clauses.push('avail >= :hold');
 };
 
-/** ADMIT as an update of DynamoDB. Each clause must hold at the write, or nothing is written. */
+/** ADMIT as a DynamoDB update. Every clause must hold at the write, or nothing is written. */
 export const toReserve = (plan: ReservationPlan) => {
   const { limiterId, requestId, entry, cfg, concurrency, minute, nowMs } = plan;
   const write: Write = {
     set: ['fl.#id = :entry', 'last_used = :now', 'ep = :ep'],
     add: [],
     clauses: [
-      'cfg = :cfg', // status, hash, allow-list, expiry and limits are those that were checked
-      'attribute_not_exists(fl.#id)', // not admitted already: a retry of this very write
+      'cfg = :cfg', // status, hash, allow-list, expiry and limits are the ones that were checked
+      'attribute_not_exists(fl.#id)', // not already admitted by an earlier attempt of this write
     ],
     names: { '#id': requestId },
     values: { ':entry': storedEntry(entry), ':now': nowMs, ':ep': epochKeyOf(limiterId, nowMs), ':cfg': cfg },

@@ -4,14 +4,14 @@ import type { LimiterStore } from './limiter-store.ts';
 import type { Ending } from './reservation-end.ts';
 import type { Entry } from './reservation-entry.ts';
 
-/** What a request in flight has reserved in one limiter. */
+/** A request's reservation in one limiter, with an image of the limiter. */
 export interface Reservation {
   limiterId: string;
   item: LimiterItem;
   entry: Entry;
 }
 
-/** The reservations of a request in flight: its entry in a key's limiter, then the one in the organization's that belongs to it, where there is one. */
+/** The reservations of a request in flight: its entry in the key's limiter, then the matching entry in the organization's limiter, if it exists. */
 export const reservationsOf = async (store: LimiterStore, key: KeyItem, requestId: string, entry: Entry): Promise<Reservation[]> => {
   const own = { limiterId: key.id, item: key, entry };
   const organization = entry.link ? await store.get(key.org) : undefined;
@@ -19,7 +19,7 @@ export const reservationsOf = async (store: LimiterStore, key: KeyItem, requestI
   return shared?.link === key.id ? [own, { limiterId: key.org, item: organization as LimiterItem, entry: shared }] : [own];
 };
 
-/** Ends a request's reservations, the organization's before the key's: the sweep reads the organization's through the key's. Idempotent. */
+/** Ends a request's reservations, the organization's before the key's, because the sweep finds the organization's through the key's. Idempotent. */
 export const endReservations = async (
   store: LimiterStore,
   reservations: readonly Reservation[],

@@ -21,9 +21,9 @@ import type { MinuteBounds, ReservationPlan } from './reservation-plan.ts';
 import { MINUTE_MS, minuteOf, refusalOf, roomFor } from './sliding-window.ts';
 import { moneyRefusalOf } from './spending.ts';
 
-/** More refusals of the condition in a row than this mean that the limiter is too busy: 503, try again. */
+/** If the condition fails this often in a row, the limiter is too busy: 503. */
 const MAX_ATTEMPTS = 6;
-/** So many of these may fail because of the database; the waits between them grow. */
+/** This many attempts can fail because of the database; the waits between them grow. */
 const MAX_OUTAGES = 3;
 const OUTAGE_WAIT_MS = 50;
 
@@ -34,21 +34,21 @@ export interface Limiters {
   now: () => number;
 }
 
-/** A request's reservation, before it is planned for an image of the limiter. */
+/** A reservation that a request needs, independent of any image of the limiter. */
 export interface RequestedReservation<Item extends LimiterItem> {
   limiterId: string;
   requestId: string;
-  /** Tokens to reserve out of the tokens-per-minute limit. */
+  /** Tokens to reserve from the tokens-per-minute limit. */
   tokens: number;
-  /** The most that the request may cost, computed only where money is limited. */
+  /** The most that the request can cost, in nano-dollars; computed only if money is limited. */
   holdNanos: () => bigint;
-  /** The entry's link, by the item that the write proves. */
+  /** The entry's link, from the item that the write verifies. */
   linkOf: (item: Item) => Entry['link'];
   /** The item, if its configuration allows the request; throws otherwise. */
   check: (item: LimiterItem | undefined, nowMs: number) => Item;
 }
 
-/** What is known of a limiter before the write; `isExact`: it was just read. */
+/** The known state of a limiter before the write; `isExact`: it was just read. */
 export interface Known {
   item: LimiterItem | undefined;
   isExact: boolean;
@@ -72,20 +72,20 @@ type RequestedAmounts = Pick<RequestedReservation<LimiterItem>, 'requestId' | 't
 
 const holdFor = (item: LimiterItem, { holdNanos }: RequestedAmounts): bigint => (countsMoney(item) ? holdNanos() : 0n);
 
-/** Why a request does not fit an image, if it does not. Money that is spent comes before limits that last a minute. */
+/** Why a request does not fit an image, or undefined if it fits. Spent money takes precedence over limits that last a minute. */
 export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {
   const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, requested.requestId), requested.holdNanos(), nowMs) : undefined;
   const rate = refusalOf(rateLimitsOf(item), usageOf(item, minuteOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
   return money && !money.isHeld ? money : (rate ?? money);
 };
 
-/** When the item already counts the minute after ours, our clock is behind: count there, where the previous minute weighs most. */
+/** If the item already counts the minute after ours, our clock is behind: count at that minute's start, where the previous minute weighs most. */
 const furthestClock = (item: LimiterItem, nowMs: number): number => {
   const next = minuteOf(nowMs) + 1;
   return hasCountedIn(item, next) ? next * MINUTE_MS : nowMs;
 };
 
-/** The minute's bounds, from the image where it has counts of this minute, else from a guess; undefined when both are negative. */
+/** The minute's bounds, from the image if it has counts of this minute, otherwise from a guess; undefined if both are negative. */
 const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact: boolean): MinuteBounds | undefined => {
   const minute = minuteOf(clock);
   const limits = rateLimitsOf(item);
@@ -103,7 +103,7 @@ const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact:
   return known ?? bounds(half(limits.requestsPerMinute), half(limits.tokensPerMinute - tokens));
 };
 
-/** The write and the bounds that prove it; undefined where a bound would be negative, and must not be sent. */
+/** The write and the bounds that prove it; undefined if a bound would be negative, because such a write must not be sent. */
 const planOf = <Item extends LimiterItem>(
   item: Item,
   requested: RequestedReservation<Item>,
@@ -137,25 +137,25 @@ const planOf = <Item extends LimiterItem>(
 };
 
 /**
- * A time of the same minute that differs from those of tries with an unknown outcome: a try that arrives after its request was settled must not be
- * mistaken for the one that was settled.
+ * A time in the same minute that differs from the times of attempts with an unknown outcome: an attempt that arrives after its request was settled
+ * must not be mistaken for the one that was settled.
  */
 const distinctTime = (clock: number, unknown: readonly ReservationPlan[]): number => {
-  const tries = unknown.length;
+  const attempts = unknown.length;
   if (!unknown.some(({ nowMs }) => nowMs === clock)) return clock;
-  return (clock % MINUTE_MS) + tries < MINUTE_MS ? clock + tries : clock - tries;
+  return (clock % MINUTE_MS) + attempts < MINUTE_MS ? clock + attempts : clock - attempts;
 };
 
-/** Undoes writes with an unknown outcome. That may fail for the same reason; then the sweep finds the entry. */
+/** Undoes writes with an unknown outcome. This can fail for the same reason; then the sweep undoes them. */
 const undoUnknown = async (store: LimiterStore, plans: readonly ReservationPlan[]): Promise<void> => {
   for (const { limiterId, requestId, entry, nowMs } of plans)
     await store.end({ limiterId, requestId, entry, used: 'undone', nowMs }).catch(() => undefined);
 };
 
 /**
- * Reserves a request in one limiter, as a rule with ONE conditional write. The cached image only makes the first guess; the write's condition proves
- * it. The proof and its edge cases: docs/admission.md.
- * @throws what `check` throws, and 503 where the limiter is too busy or in an outage: then it is not known whether the entry is there
+ * Reserves a request in one limiter, usually with ONE conditional write. The cached image only provides the first guess; the write's condition
+ * verifies it. The proof and its edge cases: docs/admission.md.
+ * @throws what `check` throws; 503 if the limiter is too busy or during an outage, and then it is unknown whether the entry exists
  */
 export const reserve = async <Item extends LimiterItem>(
   limiters: Limiters,
@@ -172,7 +172,7 @@ export const reserve = async <Item extends LimiterItem>(
   }
 };
 
-/** @param unknown collects the tries with an unknown outcome */
+/** @param unknown collects the attempts with an unknown outcome */
 const tryToReserve = async <Item extends LimiterItem>(
   { store, cache, now }: Limiters,
   requested: RequestedReservation<Item>,
@@ -196,7 +196,7 @@ const tryToReserve = async <Item extends LimiterItem>(
     const plan = planOf(item, requested, { clock, admittedAtMs: distinctTime(clock, unknown), isExact });
     roundTrips++;
     if (!plan) {
-      // Neither the image nor a guess leaves room, so read the item.
+      // Neither the image nor the guess has room, so read the item.
       seen = await store.get(limiterId);
       isExact = true;
       continue;
@@ -214,7 +214,7 @@ const tryToReserve = async <Item extends LimiterItem>(
     isExact = true;
     cache.set(limiterId, seen, now());
     const entry = seen && entryOf(seen, requestId);
-    // Our own id in flight means that a write succeeded, perhaps an earlier one whose reply was lost.
+    // If our id is in flight, a write succeeded, perhaps an earlier one whose response was lost.
     if (entry) return { item: seen as Item, entry, nowMs: clock, roundTrips };
   }
   throw new ServiceUnavailable();

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Scope } from '../hosts/host.ts';
 import { randomBase62, toBase62 } from '../ids/base62.ts';
 
-/** The hosts, by the letter in their keys, so that a key sent to the wrong host is recognized without a read. */
+/** The hosts by the letter in their keys, which identifies a key that was sent to the wrong host without a read. */
 const scopes = { s: 'serverless', o: 'on_demand' } as const satisfies Record<string, Scope>;
 
 const ID_CHARACTERS = 18;
@@ -23,14 +23,14 @@ const checksum = (text: string): string => toBase62(crc32(text), CHECKSUM_CHARAC
 
 const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** A new secret for a key id: `sk-`, the scope's letter, the id without prefix, 166 random bits, a checksum. Shown once. */
+/** A new secret for a key id: `sk-`, the scope's letter, the id without its prefix, 166 random bits, a checksum. */
 export const newSecret = (scope: Scope, keyId: string): { secret: string; hash: Buffer } => {
   const body = `sk-${scope === 'serverless' ? 's' : 'o'}${keyId.slice(-ID_CHARACTERS)}${randomBase62(RANDOM_CHARACTERS)}`;
   const secret = body + checksum(body);
   return { secret, hash: sha256(secret) };
 };
 
-/** Parses a presented key; undefined when it cannot be one of ours (form or checksum), which costs no call. */
+/** Parses a presented key; undefined if its form or checksum is wrong. */
 export const parseSecret = (secret: string): PresentedKey | undefined => {
   const [, letter, id, sum] = FORM.exec(secret) ?? [];
   if (!letter || !id || checksum(secret.slice(0, -CHECKSUM_CHARACTERS)) !== sum) return undefined;

@@ -1,32 +1,32 @@
 import type { RateLimits } from './limits.ts';
 
 /**
- * The limits' arithmetic, pure: time comes in, money and counts are integers.
- * A sliding window of two one-minute buckets: what the previous minute used still counts by the share of it that the
- * last 60 s cover. The counters are the limiter item's `r<minute>` and `t<minute>`.
+ * Pure arithmetic of the rate limits; counts are integers.
+ * A sliding window of two one-minute buckets: the previous minute's count is weighted by the share of it that the last 60 s cover. The counters are
+ * the limiter item's `r<minute>` and `t<minute>`.
  */
 export const MINUTE_MS = 60_000;
 
-/** One limit's counters in two neighbouring minutes. */
+/** One limit's counters in two consecutive minutes. */
 export interface Window {
   current: number;
   previous: number;
 }
 
-/** What a key has used, as of one minute. */
+/** The usage of a limiter as of one minute. */
 export interface Usage {
   requests: Window;
   tokens: Window;
   inFlight: number;
 }
 
-/** The minute since the epoch that an instant lies in. */
+/** The minute of an instant, counted from the epoch. */
 export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS);
 
-/** How much of the previous minute's count still weighs at `nowMs`; rounded up, so that the limit holds. */
+/** The part of the previous minute's count that still counts at `nowMs`; rounded up so that the limit holds. */
 export const carried = (previous: number, nowMs: number): number => Math.ceil((previous * (MINUTE_MS - (nowMs % MINUTE_MS))) / MINUTE_MS);
 
-/** The count that the current minute may have before `amount` more fit; negative when they cannot fit. */
+/** The highest count of the current minute to which `amount` can be added; negative if it cannot fit. */
 export const roomFor = (limit: number, previous: number, amount: number, nowMs: number): number =>
   limit - carried(previous, nowMs) - amount;
 
@@ -34,7 +34,7 @@ export const roomFor = (limit: number, previous: number, amount: number, nowMs: 
 export const remaining = (limit: number, window: Window, nowMs: number): number =>
   Math.max(0, limit - carried(window.previous, nowMs) - window.current);
 
-/** Milliseconds until a window without further requests is empty again. */
+/** Milliseconds until a window is empty, if no other request arrives. */
 export const resetMs = (window: Window, nowMs: number): number => {
   const untilNextMinute = MINUTE_MS - (nowMs % MINUTE_MS);
   if (window.current > 0) return untilNextMinute + MINUTE_MS;
@@ -42,7 +42,7 @@ export const resetMs = (window: Window, nowMs: number): number => {
 };
 
 /**
- * Milliseconds until `amount` more fit, if nothing else comes; Infinity when they never do.
+ * Milliseconds until `amount` fits, if no other request arrives; Infinity if it never fits.
  * With c in the current and p in the previous minute and a limit L, the count at a share e of a minute is p·(1−e) + c;
  * in the next minute it is c·(1−e).
  */
@@ -60,14 +60,14 @@ export type Dimension = 'requests' | 'tokens' | 'concurrency';
 /** Why a request cannot be admitted now. */
 export interface RateRefusal {
   dimension: Dimension;
-  /** Until this request fits; Infinity when it is larger than the limit. */
+  /** Until this request fits; Infinity if it is larger than the limit. */
   retryAfterMs: number;
 }
 
-/** A concurrency slot frees when some request ends, which nobody can foretell. */
+/** A concurrency slot becomes free when another request ends, at an unknown time. */
 const CONCURRENCY_RETRY_MS = 1_000;
 
-/** The exact rule: the limit that keeps out one more request with `tokens` for longest; undefined where the request fits. */
+/** The exact rule: the limit that rejects one more request with `tokens` for the longest time; undefined if the request fits. */
 export const refusalOf = (limits: RateLimits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
   const waits: RateRefusal[] = [];
   if (roomFor(limits.requestsPerMinute, usage.requests.previous, 1, nowMs) < usage.requests.current)

@@ -1,21 +1,20 @@
 import type { Period } from './limits.ts';
 
 /**
- * What a limiter may spend, pure: nano-dollars and instants come in. Counted is what was spent and what is held for requests in
- * flight, so a request that fits can be paid whatever the others turn out to cost.
+ * Pure rules of a limiter's spending, in nano-dollars. Counts include spent money and money held for requests in flight, so a request that fits can
+ * be paid whatever the other requests turn out to cost.
  */
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The day since the epoch (UTC) that an instant lies in. */
+/** The UTC day of an instant, counted from the epoch. */
 export const dayNumberOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
-/** The month (UTC) that an instant lies in: 202611. */
+/** The UTC month of an instant: 202611. */
 export const monthOf = (ms: number): number => {
   const date = new Date(ms);
   return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
 };
 
-/** The month before one. */
 export const monthBefore = (month: number): number => (month % 100 === 1 ? month - 89 : month - 1);
 
 export interface Budget {
@@ -26,24 +25,23 @@ export interface Budget {
 
 export interface Money {
   budgets: readonly Budget[];
-  /** What is left of a prepaid credit; absent: nothing is prepaid. */
+  /** Prepaid credit that is left; absent: not prepaid. */
   creditNanos?: bigint;
-  /** Of what is counted, or gone from the credit, what requests in flight hold and may give back. */
+  /** The part of the counts, or of the used credit, that requests in flight hold and can release. */
   heldNanos: bigint;
 }
 
-/** Why a request cannot be paid. */
 export interface MoneyRefusal {
   dimension: 'budget' | 'credit';
   period?: Period;
-  /** It fits once the requests in flight have given back what they do not need. */
+  /** The request can fit after requests in flight release what they do not use. */
   isHeld: boolean;
   retryAfterMs: number;
 }
 
-/** Requests in flight end at some time that nobody can foretell. */
+/** Requests in flight end at unknown times. */
 const HELD_RETRY_MS = 1_000;
-/** Nobody knows when credit is added or a budget raised. */
+/** The time when credit is added or a budget is raised is unknown. */
 const EMPTY_RETRY_MS = 3_600_000;
 
 const untilNext = (period: Period, nowMs: number): number => {
@@ -53,7 +51,7 @@ const untilNext = (period: Period, nowMs: number): number => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - nowMs;
 };
 
-/** Whether a request that may cost `holdNanos` can be paid, and if not, what is in its way for longest. One that costs nothing always can. */
+/** The reason why a request that can cost `holdNanos` cannot be paid, with the longest wait; undefined if it can. A cost of 0 can always be paid. */
 export const moneyRefusalOf = ({ budgets, creditNanos, heldNanos }: Money, holdNanos: bigint, nowMs: number): MoneyRefusal | undefined => {
   if (holdNanos === 0n) return undefined;
   const refusals: MoneyRefusal[] = [];

@@ -1,14 +1,14 @@
 import { keyIdOf } from '../admission/shards.ts';
 import { BUCKET_MS } from './usage-store.ts';
 
-/** Ten minutes of a key, or of one shard of it: the events of one partition of the table `usage`. */
+/** Ten minutes of a key or one of its shards: the events in one partition of the `usage` table. */
 export interface Bucket {
   shard: string;
   /** Milliseconds since the epoch; a multiple of ten minutes. */
   startMs: number;
 }
 
-/** A key's day: UTC, `2026-11-21`. */
+/** A UTC day of a key, such as `2026-11-21`. */
 export interface KeyDay {
   keyId: string;
   day: string;
@@ -19,8 +19,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const FORM = /^(.+)#(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z)$/;
 
 /**
- * The bucket of an event, from the partition key that it is stored under.
- * @throws Error when that is no event's key: a mistake of ours
+ * The bucket of an event, from its partition key.
+ * @throws Error if it is not the key of an event, which is our own bug
  */
 export const bucketOfKey = (usageBucket: string): Bucket => {
   const [, shard, start = ''] = FORM.exec(usageBucket) ?? [];
@@ -29,15 +29,15 @@ export const bucketOfKey = (usageBucket: string): Bucket => {
   return { shard, startMs };
 };
 
-/** The UTC day that holds an instant. */
+/** The UTC day of an instant. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The UTC time of day, `16:40`. */
+/** The UTC time of day of an instant, such as `16:40`. */
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 
-/** The day that a bucket is counted in. */
+/** The day in which a bucket is counted. */
 export const keyDayOf = ({ shard, startMs }: Bucket): KeyDay => ({ keyId: keyIdOf(shard), day: dayOf(startMs) });
 
-/** The starts of the ten minutes of a day, also of those that are still to come: no clock decides what is looked at. */
+/** The start times of all ten-minute buckets of a day, including future ones, so that the result does not depend on a clock. */
 export const bucketStarts = (day: string): number[] =>
   Array.from({ length: DAY_MS / BUCKET_MS }, (_, i) => Date.parse(day) + i * BUCKET_MS);

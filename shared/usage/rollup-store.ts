@@ -6,12 +6,12 @@ import type { KeyDay } from './bucket.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 import type { Totals } from './totals.ts';
 
-/** The span of a row: ten minutes of a key or of one of its shards, where there is a `bucket`, else the key's whole day. */
+/** The span of a row: with a `bucket`, ten minutes of a key or one of its shards; without, the key's whole day. */
 interface Span extends KeyDay {
   bucket?: { shard: string /** `16:40` */; time: string };
 }
 
-/** The totals of a key's events of a span for one model. */
+/** The totals of a key's events in a span for one model. */
 export interface Rollup extends Span {
   model: string;
   orgId: string;
@@ -23,39 +23,39 @@ interface RowKey {
   usage_event: string;
 }
 
-/** A row as it was read; without `totals` where they are damaged. */
+/** A row as it was read; without `totals` if they are invalid. */
 export interface Row {
   key: RowKey;
-  /** The number of events that it counts, if it says so. */
+  /** The number of events in the row; undefined if the attribute is missing. */
   n: unknown;
   totals: Totals | undefined;
 }
 
-/** A row is only replaced by one that counts more events. */
+/** A row can only be replaced by one with more events. */
 const COUNTS_MORE = 'attribute_not_exists(n) OR n < :n';
 /** The row has not changed since it was read, because every write changes `n`. */
 const AS_READ = 'n = :read';
 const STILL_ABSENT = 'attribute_not_exists(n)';
 
-/** Some 40 shards of the busiest key have 144 buckets a day, at about a kilobyte for each model: tens of pages. */
+/** The busiest key has about 40 shards with 144 buckets per day, at about a kilobyte per model: tens of pages. */
 const MAX_PAGES = 1_000;
 
 /**
- * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. A row for each model, so
- * that no number of models makes one large: two histograms of 154 buckets, 51 codes of 64 characters and a dozen sums are 9 KB at the most, and mostly 1.
+ * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. Each model has its own row, which bounds
+ * the row size: two histograms of 154 buckets, 51 codes of 64 characters and a dozen sums have at most 9 KB, and usually 1 KB.
  */
 const rowKeyOf = ({ keyId, day, bucket, model }: Span & { model: string }): RowKey =>
   bucket
     ? { usage_bucket: `rollup#${keyId}#${day}`, usage_event: `${bucket.time}#${bucket.shard}#${model}` }
     : { usage_bucket: `day#${keyId}`, usage_event: `${day}#${model}` };
 
-/** One text for a row's key. */
+/** A row's key as one string. */
 export const rowId = (row: RowKey | (Span & { model: string })): string => {
   const { usage_bucket, usage_event } = 'usage_bucket' in row ? row : rowKeyOf(row);
   return `${usage_bucket} ${usage_event}`;
 };
 
-/** The least number of shards that its key had when a row of ten minutes was written. */
+/** The lowest number of shards that the key can have had when this ten-minute row was written. */
 export const leastShardsOf = ({ key }: Row): number => Number(/^\d\d:\d\d#[^#]+#(\d{1,3})#/.exec(key.usage_event)?.[1] ?? 0) + 1;
 
 const itemOf = (rollup: Rollup) => ({
@@ -89,7 +89,7 @@ export const createRollupStore = (database: Database, table: string) => {
   // `$` comes after `#`.
   const days = (keyId: string, from: string, to: string) => query(`day#${keyId}`, { from: `${from}#`, to: `${to}$` });
 
-  /** Whether the write was done; it was not when its condition did not hold. */
+  /** Returns false if the condition did not hold. */
   const write = async (command: PutCommand | DeleteCommand): Promise<boolean> => {
     try {
       await database.send(command as PutCommand);
@@ -101,14 +101,14 @@ export const createRollupStore = (database: Database, table: string) => {
   };
 
   return {
-    /** Puts a row, unless the stored one counts as many events. */
+    /** Puts a row, unless the stored row has at least as many events. */
     put: (rollup: Rollup): Promise<boolean> => {
       const n = rollup.totals.events;
       const put = { TableName: table, Item: itemOf(rollup), ConditionExpression: COUNTS_MORE, ExpressionAttributeValues: { ':n': n } };
       return write(new PutCommand(put));
     },
 
-    /** The totals of a key's day by ten minutes, shard and model, in order of time. Throws when one cannot be read. */
+    /** The totals of a key's day by ten minutes, shard and model, in time order. Throws if a row is invalid. */
     listTenMinutes: async function* (of: KeyDay): AsyncGenerator<Rollup> {
       for await (const item of tenMinutes(of)) {
         const { usage_event, model, org_id } = Named.parse(item);
@@ -117,7 +117,7 @@ export const createRollupStore = (database: Database, table: string) => {
       }
     },
 
-    /** The totals of a key by day and model, from one day to another, both included. Throws when one cannot be read. */
+    /** The totals of a key by day and model, from one day to another inclusive. Throws if a row is invalid. */
     listDays: async function* (keyId: string, from: string, to: string): AsyncGenerator<Rollup> {
       for await (const item of days(keyId, from, to)) {
         const { usage_event, model, org_id } = Named.parse(item);
@@ -125,19 +125,19 @@ export const createRollupStore = (database: Database, table: string) => {
       }
     },
 
-    /** Every row of a key's day, whatever is in it: first those of ten minutes, then those of the day. */
+    /** Every row of a key's day, including invalid ones: first the ten-minute rows, then the daily rows. */
     listRows: async function* (of: KeyDay): AsyncGenerator<Row> {
       for await (const item of tenMinutes(of)) yield rowOf(item);
       for await (const item of days(of.keyId, of.day, of.day)) yield rowOf(item);
     },
 
-    /** Replaces the row that was read (undefined: there was none). False when it has changed since. */
+    /** Replaces the row that was read (undefined: it did not exist). False if it has changed since. */
     replace: (read: Row | undefined, rollup: Rollup): Promise<boolean> => {
       const put = { TableName: table, Item: itemOf(rollup) };
       return write(new PutCommand({ ...put, ...asRead(read) }));
     },
 
-    /** Removes the row that was read. False when it has changed since. */
+    /** Removes the row that was read. False if it has changed since. */
     remove: (read: Row): Promise<boolean> => write(new DeleteCommand({ TableName: table, Key: read.key, ...asRead(read) })),
   };
 };

@@ -8,7 +8,7 @@ const Latencies = z
   .record(z.string().regex(/^\d+$/), Count)
   .transform((counts) => new Map(Object.entries(counts).map(([bucket, times]) => [Number(bucket), times])));
 
-/** Totals as a row holds them: counts are maps by name. */
+/** Totals as they are stored: counts are maps by name. */
 export const StoredTotals = z
   .object({
     n: Count,

@@ -3,7 +3,7 @@ import { addLatency, type Counts, count, type Histogram, mergeCounts } from './h
 
 /** The sums of a key's events for one model. The result does not depend on the order in which events and totals are added. */
 export interface Totals {
-  /** All events that are in it: one a request, and one each time that a request was rated again. */
+  /** The number of events: one per request, and one each time a request was rated again. */
   events: number;
   requests: number;
   prompt_tokens: number;
@@ -12,23 +12,22 @@ export interface Totals {
   cost_nanos: bigint;
   /** The part of the cost that was paid from prepaid credit. */
   prepaid_nanos: bigint;
-  /** Requests that were charged less than their tokens cost, because no more was held for them. */
+  /** Requests that were charged less than their tokens cost, because that was all that was held for them. */
   capped: number;
   /** Requests whose tokens the runtime did not report. */
   estimated: number;
   outcomes: Counts<Outcome>;
-  /** Requests by the code of the error that their caller received: at most 50 codes and `other`. */
+  /** Requests by the error code that the caller received: at most 50 codes and `other`. */
   errors: Counts<string>;
   duration_ms: Histogram;
   time_to_first_token_ms: Histogram;
 }
 
-/** These keep a row small. We have about 40 codes, none longer than 30 characters. */
+/** These limits keep a row small. There are about 40 codes of at most 30 characters. */
 export const MAX_ERROR_CODES = 50;
 const MAX_CODE_CHARACTERS = 64;
 export const OTHER_ERRORS = 'other';
 
-/** The totals of nothing. */
 export const noTotals = (): Totals => ({
   events: 0,
   requests: 0,
@@ -45,10 +44,10 @@ export const noTotals = (): Totals => ({
   time_to_first_token_ms: new Map(),
 });
 
-/** An event of a request that has one already: `<request id>#2` has what a later rating changed. */
+/** A second event of a request: `<request id>#2` contains the changes of a later rating. */
 const isRatedAgain = (event: UsageEvent): boolean => event.request_id.includes('#');
 
-/** Adds an event, in place: a bucket may have tens of thousands. Of one that rates a request again only tokens and money count. */
+/** Adds an event, in place because a bucket can have tens of thousands. An event that rates a request again only adds tokens and money. */
 export const addEvent = (totals: Totals, event: UsageEvent): void => {
   totals.events++;
   totals.prompt_tokens += event.prompt_tokens;
@@ -69,7 +68,7 @@ export const addEvent = (totals: Totals, event: UsageEvent): void => {
   if (event.time_to_first_token_ms !== null) addLatency(totals.time_to_first_token_ms, event.time_to_first_token_ms);
 };
 
-/** The totals of all events of both. */
+/** The sum of both totals. */
 export const mergeTotals = (a: Totals, b: Totals): Totals => {
   const errors = mergeCounts(a.errors, b.errors);
   foldErrors(errors);
@@ -91,9 +90,9 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
 };
 
 /**
- * Keeps the codes that come first by the alphabet and counts the others as `other`. Which are kept must not depend on the order
- * in which they came, as "the first 50" or "the 50 most frequent so far" would: a code that is among the first 50 of all is
- * among the first 50 of every part, so it never loses a count on the way.
+ * Keeps the first 50 codes in alphabetical order and counts the others as `other`. The choice must not depend on the order of arrival, as "the first
+ * 50 seen" or "the 50 most frequent so far" would. A code that is among the first 50 of all codes is among the first 50 of every part, so it never
+ * loses a count.
  */
 const foldErrors = (errors: Counts<string>): void => {
   if (errors.size <= MAX_ERROR_CODES) return;

@@ -5,15 +5,15 @@ import { queryItems } from '../database/query.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import { UsageEvent } from './event.ts';
 
-/** Events lie together by ten minutes: totals are made from one consistent query of what a change has touched. */
+/** Events are partitioned by ten minutes, so that one consistent query reads all events of a total. */
 export const BUCKET_MS = 10 * 60_000;
 const MAX_PAGES = 1_000;
 
-/** The partition of a key's, or of a shard's, events of ten minutes: `key_…#2026-11-21T16:40Z`. */
+/** The partition of ten minutes of events of a key or shard: `key_…#2026-11-21T16:40Z`. */
 const bucketOf = (shard: string, atMs: number): string =>
   `${shard}#${new Date(Math.floor(atMs / BUCKET_MS) * BUCKET_MS).toISOString().slice(0, 16)}Z`;
 
-/** An event's key follows from its request's id alone: whoever settles a request, and however often, writes the same item. */
+/** An event's key depends only on its request, so every settlement of the request writes the same item. */
 const keyOf = (keyId: string, requestId: string, shards: number) => ({
   usage_bucket: bucketOf(shardId(keyId, shardOf(requestId, shards)), requestTimeMs(requestId)),
   usage_event: requestId,
@@ -26,10 +26,10 @@ export const createUsageStore = (database: Database, table: string) => {
     return Item && UsageEvent.parse(Item);
   };
   return {
-    /** The event of a request, as of now. `shards`: of its key. */
+    /** The current event of a request. @param shards of its key */
     get,
 
-    /** Puts the event unless its request has one; returns the event that is stored. */
+    /** Puts the event unless its request already has one; returns the stored event. */
     putIfAbsent: async (event: UsageEvent, shards = 1): Promise<UsageEvent> => {
       const Key = keyOf(event.key_id, event.request_id, shards);
       try {
@@ -42,7 +42,7 @@ export const createUsageStore = (database: Database, table: string) => {
       }
     },
 
-    /** The events of a key, or of one shard of it, that arrived in the ten minutes that hold `atMs`, oldest first. */
+    /** The events of a key or one of its shards in the ten-minute bucket of `atMs`, oldest first. */
     listByBucket: async function* (shard: string, atMs: number): AsyncGenerator<UsageEvent> {
       const query = {
         TableName: table,

@@ -7,7 +7,7 @@ import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import type { TestLimiters } from './limiters.ts';
 
-/** Limits that little in a test meets by accident, of a key that has one limiter item. */
+/** High limits of a key that still has a single limiter item. */
 export const wide = {
   org: 'org_test',
   scope: 'serverless',
@@ -16,19 +16,18 @@ export const wide = {
   concurrency: 1_000,
 } as const;
 
-/** A new key with these limits. */
 export const makeKey = async (store: TestLimiters, fields: Partial<TestKey> = {}): Promise<PresentedKey> => {
   const { secret } = await createKey(store, { ...wide, ...fields });
   return parseSecret(secret) as PresentedKey;
 };
 
-/** A function environment of its own: a cold cache and a clock. */
+/** A separate environment: a cold cache and a clock. */
 export const makeCaller = (store: LimiterStore, now: () => number): Keys => ({ store, cache: createLimiterCache(), now });
 
-/** A cache that does not remember refusals, for tests that compare every decision with a model. */
+/** A cache that does not remember refusals, for tests that compare every decision with a reference model. */
 export const forgetfulCache = (): LimiterCache => ({ ...createLimiterCache(), refuses: () => false });
 
-/** One attempt: the admission, or the error that refused it. */
+/** One attempt: the admission, or the error that rejected it. */
 export const attempt = async (
   keys: Keys,
   key: PresentedKey,
@@ -45,5 +44,5 @@ export const attempt = async (
 
 export const isAdmitted = (result: Admission | Error): result is Admission => !(result instanceof Error);
 
-/** What a request used where money does not matter. */
+/** A request's usage in tests without money. */
 export const usedTokens = (tokens: number): Used => ({ tokens, costNanos: 0n });

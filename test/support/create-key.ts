@@ -7,7 +7,7 @@ import type { Scope } from '../../shared/hosts/host.ts';
 import { newId } from '../../shared/ids/id.ts';
 import type { TestLimiters } from './limiters.ts';
 
-/** A key to be created. Budgets in nano-dollars, `expires_at` in ms since the epoch. */
+/** A key to create. Budgets in nano-dollars, `expires_at` in ms since the epoch. */
 export interface TestKey {
   org: string;
   scope: Scope;
@@ -35,8 +35,7 @@ const limitsOf = (key: TestKey): Limits => ({
 });
 
 /**
- * A key without a record at the control plane, made from its limiter items alone, for what needs no login. Its secret is stored nowhere:
- * only its SHA-256 is. A busy key has several limiter items, which share its limits.
+ * Creates only the limiter items of a key, without a control-plane record, for tests that need no login.
  */
 export const createKey = async (store: TestLimiters, key: TestKey): Promise<{ key_id: string; secret: string }> => {
   const id = newId('key');
@@ -50,9 +49,9 @@ export const createKey = async (store: TestLimiters, key: TestKey): Promise<{ ke
   const items = shareLimits(whole, shards).map((limits, shard) =>
     newKeyItem(ids[shard] as string, { org, scope, hash, isLimited }, { ...common, limits }),
   );
-  // The key's own item comes last: with it the key opens, and then all of it must be there.
+  // The key's own item is written last, because the key works as soon as it exists.
   for (const item of items.toReversed()) await store.create(item);
-  // Limits that the organization was given in between.
+  // The organization can have received limits since the read above.
   if (!isLimited && (await store.get(org)) !== undefined) for (const limiterId of ids) await store.markOrganizationLimited(limiterId);
   return { key_id: id, secret };
 };

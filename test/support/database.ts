@@ -13,7 +13,7 @@ import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
 import { openLimiters } from './limiters.ts';
 
-/** The app's own tables in an emulator of their own, in memory, with stores over them. */
+/** The app's tables in a separate in-memory emulator, with their stores. */
 export const startTestDatabase = async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-database-'));
   const processes = createProcessList();
@@ -35,7 +35,7 @@ export const startTestDatabase = async () => {
     limiters: openLimiters(database, tables.Keys as string),
     models: createModelStore(database, tables.Models as string),
     usage,
-    /** The events of a key, or of one shard of it, of the last ten minutes at least. */
+    /** The events of a key or one of its shards from at least the last ten minutes. */
     recentEvents: async (shard: string): Promise<UsageEvent[]> => {
       const events: UsageEvent[] = [];
       for (const at of [Date.now() - BUCKET_MS, Date.now()]) for await (const event of usage.listByBucket(shard, at)) events.push(event);

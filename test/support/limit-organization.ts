@@ -10,7 +10,7 @@ const NO_LIMITS: Limits = {
   isPrepaid: false,
 };
 
-/** Limits an organization that only its keys know of. */
+/** Limits an organization that has keys but no control-plane record. */
 export const limitOrganization = async (store: TestLimiters, organization: string, limits: Partial<Limits>): Promise<void> => {
   const settings = { status: 'active', limits: { ...NO_LIMITS, ...limits } } as const;
   await store.write(await toSetLimiter(store, organization, settings, 'limits'));

@@ -4,7 +4,7 @@ import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
 import type { Database } from '../../shared/database/client.ts';
 import { transact, type Write } from '../../shared/database/transaction.ts';
 
-/** The limiter store, with the control plane's writes made at once. */
+/** The limiter store, with the control plane's writes as single transactions. */
 export const openLimiters = (database: Database, table: string) => {
   const store = createLimiterConfigurationStore(database, table);
   const write = (one: Write): Promise<void> => transact(database, [one]);

@@ -28,7 +28,7 @@ export const actorOf = (role: Role, organization: string | null = null, nowMs: n
 
 export const admin = actorOf('admin');
 
-/** The report of a check: the one target passes, or does not exist. */
+/** A report in which every target passes, or none exists. */
 export const reportOf = (passed: boolean): RegistrationReport => ({
   targets: [
     { endpoint: 'e', component: null, region: null, checks: [{ name: 'exists', passed, detail: passed ? 'It is.' : 'There is none.' }] },
@@ -37,7 +37,7 @@ export const reportOf = (passed: boolean): RegistrationReport => ({
   passed,
 });
 
-/** Model management over real tables. The test decides whether the checks of targets pass. */
+/** Models in real tables, with a test-defined result of their checks. */
 export const manage = (database: TestDatabase) => {
   const accounts = createAccountTable(database.database, database.tables.Accounts as string);
   let passes = true;
@@ -66,14 +66,14 @@ export const manage = (database: TestDatabase) => {
     });
   return {
     deps,
-    /** The names of the models whose targets were checked. */
+    /** The models whose targets were checked. */
     checkedModels,
     bodyOf,
     setPassing: (passing: boolean): void => {
       passes = passing;
     },
     register: (fields: object = {}, actor: Actor = admin) => registerModel(deps, actor, bodyOf(fields)),
-    /** The same dependencies for two changes that race: neither goes on before both have read the model. */
+    /** Dependencies with which two concurrent changes both read the model before either writes it. */
     racing: (): ModelDependencies => {
       let reads = 0;
       let go = (): void => undefined;
@@ -89,7 +89,7 @@ export const manage = (database: TestDatabase) => {
       return { ...deps, models: { ...deps.models, get } };
     },
     newOrganization: () => createOrganization(deps, admin.origin, { name: 'Acme' }),
-    /** The audit log entries of an organization about a target, newest first. */
+    /** An organization's audit entries about a target, newest first. */
     log: async (organization: string | null, target: string) => {
       const { data } = await deps.audit.list(organization, { limit: 100 });
       return data.filter(({ target: { id } }) => id === target);

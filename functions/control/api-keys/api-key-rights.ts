@@ -11,7 +11,7 @@ export interface ApiKeyReads {
   limiters: LimiterConfigurationStore;
 }
 
-/** A key that the actor may see: a member those that they made, an owner those of the organization, an admin every one. @throws 404 */
+/** A key that the actor can see: members see their own, owners those of the organization, admins all. @throws 404 */
 export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Actor, id: string): Promise<StoredApiKey> => {
   const organization = actor.role === 'admin' ? (await limiters.get(id))?.org : actor.organization;
   if (!organization) throw new ResourceNotFound('API key', id);
@@ -20,48 +20,46 @@ export const visibleKey = async ({ apiKeys, limiters }: ApiKeyReads, actor: Acto
   return key;
 };
 
-/** Only owners set limits and budgets. @throws 403 */
+/** Only owners can set limits and budgets. @throws 403 */
 export const checkMayLimit = (actor: Actor, fields: { limits?: unknown; budgets?: unknown }): void => {
   const param = fields.limits !== undefined ? 'limits' : fields.budgets !== undefined ? 'budgets' : undefined;
   if (param && !isAtLeast(actor.role, 'owner'))
     throw new Forbidden({
       param,
-      message: `Only an owner may set the ${param} of an API key. Leave them out, or ask an owner of your organization.`,
+      message: `Only owners can set the ${param} of an API key. Remove '${param}' from the request, or ask an owner of your organization.`,
     });
 };
 
-/** A key must not expire before it can be used. @throws 400 */
+/** @throws 400 for an expiry in the past */
 export const checkExpiry = (expiresAt: number | null | undefined, nowMs: number): void => {
   if (expiresAt != null && expiresAt * 1_000 <= nowMs)
-    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time that is still to come." });
+    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
 };
 
-const MAX_KEYS_A_READ = 100;
+const MAX_KEYS_PER_READ = 100;
 
-/** When each key was last used, by any of its shards: Unix time in seconds. */
+/** The last use of each key in any of its shards: Unix time in seconds. */
 const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<Map<string, number>> => {
   const owners = new Map(keys.flatMap(({ id, shards }) => shardIds(id, shards).map((limiter) => [limiter, id] as const)));
   const ids = [...owners.keys()];
   const last = new Map<string, number>();
-  for (let start = 0; start < ids.length; start += MAX_KEYS_A_READ)
-    for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_A_READ))) {
+  for (let start = 0; start < ids.length; start += MAX_KEYS_PER_READ)
+    for (const [limiter, atMs] of await limiters.lastUses(ids.slice(start, start + MAX_KEYS_PER_READ))) {
       const id = owners.get(limiter) as string;
       last.set(id, Math.max(last.get(id) ?? 0, Math.floor(atMs / 1_000)));
     }
   return last;
 };
 
-/** Keys as their organization sees them. */
 const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
   return keys.map(({ shards: _, load_shards: __, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
 };
 
-/** One of them. */
 export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApiKey): Promise<ApiKey> =>
   (await withLastUse(limiters, [key]))[0] as ApiKey;
 
-/** The keys that the actor may see, the newest first. A member's page may be short, or empty, where others made the newer ones. */
+/** The keys that the actor can see, newest first. A member's page can be short or empty because other users' keys are filtered out of it. */
 export const listApiKeys = async (
   { apiKeys, limiters }: ApiKeyReads,
   actor: Actor,

@@ -8,22 +8,22 @@ const KEY = 'key#';
 const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
 const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
 
-/** Suspending an organization writes to each of its keys: a bound keeps that within seconds. */
+/** Suspending an organization writes to each of its keys, which must take seconds at most. */
 const MAX_KEYS = 1_000;
 
-/** The bill names every key that there ever was: a bound keeps reading all of them within seconds. */
-const MAX_KEYS_EVER = 10_000;
-const everPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
-const tooManyEver = (): Conflict =>
+/** A bill reads every key that ever existed, which must take seconds at most. */
+const MAX_KEYS_IN_TOTAL = 10_000;
+const totalPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
+const tooManyInTotal = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
-    message: `An organization has at most ${MAX_KEYS_EVER} API keys, revoked ones among them. Rotate keys instead of making new ones.`,
+    message: `An organization can have at most ${MAX_KEYS_IN_TOTAL} API keys, including revoked ones. Rotate an existing key instead.`,
   });
 
 const tooMany = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
-    message: `An organization has at most ${MAX_KEYS} API keys that are not revoked. Revoke some first.`,
+    message: `An organization can have at most ${MAX_KEYS} active API keys. Revoke a key first.`,
   });
 
 const Stored = ApiKey.omit({ last_used_at: true });
@@ -34,36 +34,36 @@ const toStored = (row: Record<string, unknown>): StoredApiKey => ({
   load_shards: Number(row.load_shards ?? row.shards),
 });
 
-/** API keys in the table `accounts`: one row each in their organization's partition. */
+/** API keys in the `accounts` table: one row each, in the partition of their organization. */
 export const createApiKeyStore = (table: AccountTable) => ({
-  /** @throws 404, also for a key of another organization */
+  /** @throws 404, including for keys of other organizations */
   get: async (organization: string, id: string): Promise<StoredApiKey> => {
     const row = await table.get(placeOf(organization, id));
     if (!row) throw new ResourceNotFound('API key', id);
     return toStored(row);
   },
 
-  /** The newest first. */
+  /** Newest first. */
   list: async (organization: string, request: PageRequest): Promise<{ keys: StoredApiKey[]; hasMore: boolean }> => {
     const { rows, hasMore } = await table.page({ account: organization, prefix: KEY, newestFirst: true }, request);
     return { keys: rows.map(toStored), hasMore };
   },
 
-  /** Every key of an organization, revoked ones among them. */
+  /** Every key of an organization, including revoked ones. */
   listAll: async function* (organization: string): AsyncGenerator<StoredApiKey> {
     for await (const row of table.all({ account: organization, prefix: KEY })) yield toStored(row);
   },
 
   toCreate: (key: StoredApiKey): Write[] => [
-    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} is there already.`)),
+    table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
     table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
-    table.toCount(everPlace(key.organization), 1, MAX_KEYS_EVER, tooManyEver),
+    table.toCount(totalPlace(key.organization), 1, MAX_KEYS_IN_TOTAL, tooManyInTotal),
   ],
 
-  /** Replaces the version that was read; 412 where it has changed since. */
+  /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
 
-  /** Counts one key less. */
+  /** Decrements the number of active keys. */
   toUncount: (organization: string): Write => table.toCount(countPlace(organization), -1, MAX_KEYS, tooMany),
 });
 

@@ -13,36 +13,35 @@ import { type ApiKeyReads, visibleKey } from './api-key-rights.ts';
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 
-/** A day of this century, which every reader of dates understands. */
-const Day = z.iso.date().regex(/^20/, 'expected a day from 2000 to 2099');
+const Day = z.iso.date().regex(/^20/, 'expected a date from 2000 to 2099');
 
 export const UsageQuery = z.strictObject({
-  from: Day.optional().meta({ description: 'The first day (UTC); absent: a week ago.' }),
-  to: Day.optional().meta({ description: `The last day (UTC), at most ${MAX_DAYS} days later; absent: today.` }),
+  from: Day.optional().meta({ description: 'The first day (UTC). Default: seven days before `to`.' }),
+  to: Day.optional().meta({ description: `The last day (UTC), at most ${MAX_DAYS} days after \`from\`. Default: today.` }),
 });
 export type UsageQuery = z.output<typeof UsageQuery>;
 
 const UsageDay = z.object({
-  day: z.string().meta({ description: 'A day of UTC.', examples: ['2026-11-21'] }),
+  day: z.string().meta({ description: 'The day (UTC).', examples: ['2026-11-21'] }),
   model: z.string(),
   requests: z.int(),
-  failed_requests: z.int().meta({ description: 'Those of them that did not complete.' }),
+  failed_requests: z.int().meta({ description: 'The requests that did not complete.' }),
   prompt_tokens: z.int(),
-  cached_tokens: z.int().meta({ description: 'Of the prompt tokens, those that the runtime still had.' }),
+  cached_tokens: z.int().meta({ description: 'The prompt tokens that the runtime read from its cache.' }),
   completion_tokens: z.int(),
-  cost: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
+  cost: z.string().meta({ description: 'The cost in dollars: an exact decimal number.' }),
 });
 
-/** What a key has used, day by day, and what is left of its limits. */
+/** A key's usage by day, and what remains of its limits. */
 export const ApiKeyUsage = z.object({
   object: z.literal('api_key_usage'),
   api_key: z.string(),
   from: z.string(),
   to: z.string(),
-  cost: z.string().meta({ description: 'Dollars of all these days.' }),
-  days: z.array(UsageDay).meta({ description: 'By day and model. The last minutes may be missing.' }),
+  cost: z.string().meta({ description: 'The total cost of these days in dollars.' }),
+  days: z.array(UsageDay).meta({ description: 'The usage by day and model. The last few minutes can be missing.' }),
   now: KeyFacts.pick({ requests_per_minute: true, tokens_per_minute: true, concurrency: true, budgets: true }).meta({
-    description: 'Its limits as they stand.',
+    description: 'The current state of its limits.',
   }),
 });
 export type ApiKeyUsage = z.infer<typeof ApiKeyUsage>;
@@ -52,11 +51,14 @@ const rangeOf = ({ from, to }: UsageQuery, nowMs: number): { from: string; to: s
   const first = from ?? dayOf(Date.parse(last) - 7 * DAY_MS);
   const days = (Date.parse(last) - Date.parse(first)) / DAY_MS;
   if (days < 0 || days > MAX_DAYS)
-    throw new InvalidRequest({ param: 'from', message: `Invalid value for 'from': expected a day at most ${MAX_DAYS} days before 'to'.` });
+    throw new InvalidRequest({
+      param: 'from',
+      message: `Invalid value for 'from': expected a date from 0 to ${MAX_DAYS} days before 'to'.`,
+    });
   return { from: first, to: last };
 };
 
-/** The usage of a key that the actor may see. @throws 400, 404 */
+/** The usage of a key that the actor can see. @throws 400, 404 */
 export const apiKeyUsage = async (
   deps: ApiKeyReads & { rollups: RollupStore },
   actor: Actor,

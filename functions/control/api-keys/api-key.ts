@@ -3,45 +3,47 @@ import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../lim
 
 const KeyName = z.string().trim().min(1).max(100);
 const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
-/** OpenAI's bounds of metadata. */
+/** OpenAI's limits for metadata. */
 const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= 16, 'expected at most 16 keys')
   .refine((metadata) => !Object.hasOwn(metadata, '__proto__'), 'expected no key `__proto__`')
-  .meta({ description: 'Up to 16 texts of your own.' });
+  .meta({ description: 'Up to 16 key-value pairs of your own.' });
 const ExpiresAt = z.int().positive().max(99_999_999_999).meta({ description: 'Unix time in seconds.' });
 
-/** An API key as its organization sees it; never its secret. */
+/** An API key on the wire, without its secret. */
 export const ApiKey = z.object({
   id: z.string(),
   object: z.literal('api_key'),
   organization: z.string(),
   name: z.string(),
-  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that it opens.' }),
+  scope: z.enum(['serverless', 'on_demand']).meta({ description: 'The host that the key works on.' }),
   status: z.enum(['active', 'revoked']),
-  hint: z.string().meta({ description: 'How its secret begins and ends.', examples: ['sk-s…4f2a'] }),
-  models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null: every one.' }),
+  hint: z.string().meta({ description: 'The start and the end of the secret.', examples: ['sk-s…4f2a'] }),
+  models: z.array(z.string()).nullable().meta({ description: 'The models that the key can use; null: all models.' }),
   limits: KeyLimits,
-  budgets: KeyBudgets.meta({ description: 'Dollars that it may spend in a day, in a month (UTC) and in all; null: no such budget.' }),
-  expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: never.' }),
-  no_content: z.boolean().meta({ description: 'Whether results of its requests are never kept under their idempotency keys.' }),
+  budgets: KeyBudgets.meta({
+    description: 'The most that the key can spend per day, per month (UTC) and in total, in dollars; null: no limit.',
+  }),
+  expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: the key does not expire.' }),
+  no_content: z.boolean().meta({ description: 'If true, results are never stored under idempotency keys.' }),
   metadata: z.record(z.string(), z.string()),
   created_at: z.int(),
-  created_by: z.string().meta({ description: 'The id of the user; of an operator the name.' }),
+  created_by: z.string().meta({ description: 'The id of the user or the name of the operator who created the key.' }),
   updated_at: z.int(),
   previous_secret_until: z
     .int()
     .nullable()
-    .meta({ description: 'After a rotation: until when the secret before still opens. Unix time in seconds.' }),
-  last_used_at: z.int().nullable().meta({ description: 'When its last request was let in: Unix time in seconds; null: never yet.' }),
-  version: z.int().meta({ description: 'Counted up by every change; the ETag is made of it.' }),
+    .meta({ description: 'After a rotation, the time until which the previous secret works. Unix time in seconds.' }),
+  last_used_at: z.int().nullable().meta({ description: 'When the last request was admitted. Unix time in seconds; null: never used.' }),
+  version: z.int().meta({ description: 'Incremented by every change. The ETag is derived from it.' }),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** An API key at rest, in the table `accounts`: without what its limiters know, and with their number. */
+/** An API key in the `accounts` table: without the facts in its limiter items, but with their number. */
 export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   shards: number;
-  /** The number of limiter items that its first limits needed, even where its tokens or budgets allowed fewer. */
+  /** The number of limiter items that its original limits needed; tokens or budgets can have allowed fewer. */
   load_shards: number;
 };
 
@@ -51,18 +53,18 @@ export const NewApiKey = z.strictObject({
     .string()
     .max(64)
     .optional()
-    .meta({ description: 'Whose key it is: your own organization, unless you are an admin, who names it.' }),
+    .meta({ description: 'The organization that owns the key. Required for admins; otherwise your own organization.' }),
   scope: z.enum(['serverless', 'on_demand']).default('serverless'),
-  models: Models.nullable().default(null).meta({ description: 'The models that it may use, at most 16; null: every one.' }),
-  limits: KeyLimits.optional().meta({ description: 'For owners to set.' }),
-  budgets: KeyBudgets.optional().meta({ description: 'For owners to set.' }),
+  models: Models.nullable().default(null).meta({ description: 'The models that the key can use, at most 16; null: all models.' }),
+  limits: KeyLimits.optional().meta({ description: 'Only owners can set limits.' }),
+  budgets: KeyBudgets.optional().meta({ description: 'Only owners can set budgets.' }),
   expires_at: ExpiresAt.nullable().default(null),
   no_content: z.boolean().default(false),
   metadata: Metadata.default({}),
 });
 export type NewApiKey = z.output<typeof NewApiKey>;
 
-/** What is absent stays as it is. */
+/** Absent fields keep their values. */
 export const ApiKeyUpdate = z.strictObject({
   name: KeyName.optional(),
   models: Models.nullable().optional(),
@@ -74,18 +76,17 @@ export const ApiKeyUpdate = z.strictObject({
 });
 export type ApiKeyUpdate = z.output<typeof ApiKeyUpdate>;
 
-/** A week. */
 const MAX_OVERLAP_SECONDS = 604_800;
 
 export const Rotation = z.strictObject({
   overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).meta({
-    description: 'How long the secret before still opens: 0 where it may have been seen by others, else as long as you need to replace it.',
+    description: 'How long the previous secret keeps working. Use 0 if it may have leaked, otherwise the time that you need to replace it.',
   }),
 });
 export type Rotation = z.output<typeof Rotation>;
 
-/** A key with its secret, which is shown this once. */
+/** A key with its secret, which is shown only once. */
 export const ApiKeyWithSecret = ApiKey.extend({
-  secret: z.string().meta({ description: 'The API key itself. It is stored nowhere: keep it now.' }),
+  secret: z.string().meta({ description: 'The API key itself. It cannot be retrieved again, so save it now.' }),
 });
 export type ApiKeyWithSecret = z.infer<typeof ApiKeyWithSecret>;

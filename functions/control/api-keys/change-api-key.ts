@@ -18,11 +18,11 @@ type Expected = readonly number[] | undefined;
 
 interface Change {
   action: string;
-  /** What is written beside the key's own row. */
+  /** Writes besides the key's own row. */
   writes: readonly Write[];
 }
 
-/** Replaces a key together with its limiter items, in one transaction: every environment notices at its next request. */
+/** Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request. */
 const change = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -40,11 +40,11 @@ const change = async (
 
 const active = (key: StoredApiKey): StoredApiKey => {
   if (key.status !== 'active')
-    throw new Conflict({ code: 'api_key_revoked', message: 'The API key is revoked, for good. Create a new one.' });
+    throw new Conflict({ code: 'api_key_revoked', message: "A revoked API key can't be changed. Create a new one." });
   return key;
 };
 
-/** The number of a key's limiter items never changes, because its usage is found by it. @throws 409 */
+/** The number of a key's limiter items never changes, because it determines where usage events are stored. @throws 409 */
 const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
   const [old, limits] = [toLimits(before), toLimits(after)];
   const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
@@ -53,14 +53,14 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
       code: 'limits_too_high',
       param: 'limits',
       message:
-        'This API key was made for fewer requests at a time: its limits cannot be raised that far. Create a new key with these limits.',
+        "The limits of this API key can't be raised that far: its capacity was fixed at its creation. Create a new key with these limits.",
     });
 };
 
-/** Requests of a busy key can refuse the change this often; then it is a 503. */
+/** Requests of a busy key can make the change fail this often; then it returns 503. */
 const MAX_ATTEMPTS = 8;
 
-/** Changes a key; what is absent stays. The data plane follows at the next request. @throws 400, 403, 404, 409, 412 */
+/** Changes a key; absent fields keep their values. The change applies from the next request on. @throws 400, 403, 404, 409, 412 */
 export const updateApiKey = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -86,19 +86,19 @@ export const updateApiKey = async (
       if (!(error instanceof CountedMore)) throw error;
     }
   }
-  throw new DatabaseUnavailable(new Error(`The counts of ${id} change faster than its budgets can be shared.`));
+  throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
 };
 
-/** A rotation that a client repeats, because the reply was lost, would end the secret that is in use. */
+/** If a client repeated a rotation because the response was lost, it would end the secret that is in use. */
 const rotating = (): Conflict =>
   new Conflict({
     code: 'rotation_under_way',
     message:
-      'The secret from before the last rotation still opens. To rotate again now closes it: send the ETag of the API key in If-Match if you mean to, or ask without an overlap.',
+      "The previous secret of this API key is still valid, and another rotation ends it now. To rotate anyway, send the key's ETag in If-Match, or set overlap_seconds to 0.",
   });
 
 /**
- * Gives a key a new secret. The previous one stays valid for the overlap, an earlier one does not. Both share the key's limits and its bill.
+ * Gives a key a new secret. The previous secret stays valid for the overlap; earlier ones do not. Both secrets share the key's limits and usage.
  * @throws 404, 409, 412
  */
 export const rotateApiKey = async (
@@ -123,7 +123,7 @@ export const rotateApiKey = async (
   return { ...key, secret };
 };
 
-/** Revokes a key for good, from the next request on. A revoked key stays as it is. @throws 404, 412 */
+/** Revokes a key permanently, from the next request on. Does nothing if the key is already revoked. @throws 404, 412 */
 export const revokeApiKey = async (deps: ApiKeyDependencies, actor: Actor, id: string, expected?: Expected): Promise<ApiKey> => {
   const before = checkVersion(await visibleKey(deps, actor, id), expected);
   if (before.status === 'revoked') return toWire(deps.limiters, before);

@@ -8,13 +8,13 @@ import { toLimits } from '../limits/limits.ts';
 import type { StoredApiKey } from './api-key.ts';
 import { type Counted, settingsOf } from './share-limits.ts';
 
-/** The periods whose budget is not spent: there, each shard must stay within its part, else all of them together could spend more than the budget. */
+/** The periods whose budget is not spent. In these, each shard must stay within its part, or the shards together could exceed the budget. */
 const unspentPeriods = ({ budgets }: Limits, counted: Counted): Period[] =>
   (Object.keys(budgets) as Period[]).filter(
     (period) => counted.reduce((sum, nanos) => sum + nanos[period], 0n) < (budgets[period] as bigint),
   );
 
-/** The writes that configure each limiter item of a key, by what it has counted by now. Refused with CountedMore where it counts more meanwhile. */
+/** The writes that configure each limiter item of a key based on its current counts. They fail with CountedMore if an item counts more meanwhile. */
 export const configureShards = async (limiters: LimiterConfigurationStore, key: StoredApiKey, nowMs: number): Promise<Write[]> => {
   const ids = shardIds(key.id, key.shards);
   const items = await Promise.all(ids.map((id) => limiters.get(id)));

@@ -17,7 +17,7 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads {
 const HINT_START = 4;
 const HINT_END = 4;
 
-/** How a secret begins and ends, so that people can distinguish their keys. */
+/** The start and end of a secret, so that people can distinguish their keys. */
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
 /**
@@ -66,7 +66,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     ...deps.apiKeys.toCreate(key),
     ...items.map((item) => deps.limiters.toCreate(item)),
   ]);
-  // The organization may have been given limits since.
+  // The organization can have received limits since the read above.
   if (!isLimited && (await deps.limiters.get(organization))) for (const item of items) await deps.limiters.markOrganizationLimited(item.id);
   return { ...wire, secret };
 };

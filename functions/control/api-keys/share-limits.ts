@@ -27,10 +27,10 @@ export const shareBudget = (budgetNanos: bigint, countedNanos: readonly bigint[]
   return countedNanos.map((amount, shard) => amount + (shard < among ? shareOfNanos(left, among, shard) : 0n));
 };
 
-/** What each shard of a key has counted, in nano-dollars. */
+/** The nano-dollars that each shard of a key has counted. */
 export type Counted = readonly Readonly<Record<Period, bigint>>[];
 
-/** Each shard's part of a key's limits. @param counted absent for a new key, which has counted nothing */
+/** Divides a key's limits among its shards. @param counted absent for a new key */
 export const shareLimits = (
   { requestsPerMinute, tokensPerMinute, concurrency, budgets, isPrepaid }: Limits,
   shards: number,
@@ -59,7 +59,7 @@ export const shareLimits = (
 
 const MS = 1_000;
 
-/** The settings of each of a key's limiter items, in the order of its shards. */
+/** The settings of each limiter item of a key, in the order of its shards. */
 export const settingsOf = (
   { status, limits, budgets, shards, models, expires_at, no_content }: Omit<StoredApiKey, 'version'>,
   counted?: Counted,

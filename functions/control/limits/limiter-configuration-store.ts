@@ -5,16 +5,15 @@ import type { Database } from '../../../shared/database/client.ts';
 import { getItems } from '../../../shared/database/get-items.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
-/** The most that a limiter may have counted at an instant, for a change of its configuration to be made. */
+/** The most that a limiter can have counted for a change of its configuration to succeed. */
 interface CountBounds {
   nanos: Limits['budgets'];
   atMs: number;
 }
 
-/** A limiter has counted more than a change of its configuration allows. */
+/** A limiter has counted more than the bounds of a configuration change. */
 export class CountedMore extends Error {}
 
-/** The parts of an update expression with its names and values. */
 const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>, bounds: CountBounds | undefined) => {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = { ':one': 1 };
@@ -37,7 +36,7 @@ const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>
     UpdateExpression: [
       assignments.length > 0 && `SET ${assignments.join(', ')}`,
       removed.length > 0 && `REMOVE ${removed.join(', ')}`,
-      'ADD cfg :one', // every admission proves this version
+      'ADD cfg :one', // the condition of every admission checks this version
     ]
       .filter(Boolean)
       .join(' '),
@@ -47,22 +46,21 @@ const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>
   };
 };
 
-/** The `keys` table with what only the control plane does: it configures limiters. */
+/** The `keys` table with the writes of the control plane, which configures limiters. */
 export const createLimiterConfigurationStore = (database: Database, table: string) => ({
   ...createLimiterStore(database, table),
 
-  /** Changes what is configured, as one write of a transaction; refused with CountedMore where the limiter has passed the bounds. */
+  /** Changes the configuration as one write of a transaction; fails with CountedMore if the limiter exceeds the bounds. */
   toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, bounds?: CountBounds): Write => ({
     item: { Update: { TableName: table, Key: { id }, ...updateOf(configuration, bounds) } },
     ...(bounds && { refused: () => new CountedMore() }),
   }),
 
-  /** A new limiter item, as one write of a transaction. */
   toCreate: (item: LimiterItem): Write => ({
     item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },
   }),
 
-  /** When each of these limiters admitted its last request, in ms since the epoch; those that never did are absent. At most 100. */
+  /** The time of each limiter's last admission, in ms since the epoch; limiters without admissions are absent. For at most 100 limiters. */
   lastUses: async (ids: readonly string[]): Promise<Map<string, number>> => {
     const Keys = ids.map((id) => ({ id }));
     const items = await getItems(database, table, { Keys, ProjectionExpression: 'id, last_used' });

@@ -7,25 +7,26 @@ const tokens_per_minute = z.int().min(0).max(1_000_000_000);
 const concurrency = z.int().min(0).max(1_000);
 const budget = Dollars.nullable();
 
-/** The rate limits of an API key. */
 export const KeyLimits = z.strictObject({
   requests_per_minute: requests_per_minute.default(600),
   tokens_per_minute: tokens_per_minute.default(200_000),
-  concurrency: concurrency.default(32).meta({ description: 'Requests at the same time.' }),
+  concurrency: concurrency.default(32).meta({ description: 'The maximum number of concurrent requests.' }),
 });
 export const KeyBudgets = z.strictObject({ day: budget.default(null), month: budget.default(null), total: budget.default(null) });
 
-/** Changes of them: what is absent stays, null removes a budget. */
+/** Changes of a key's limits: absent limits stay, null removes a budget. */
 export const KeyLimitsUpdate = z.strictObject({ requests_per_minute, tokens_per_minute, concurrency }).partial();
 export const KeyBudgetsUpdate = z.strictObject({ day: budget, month: budget, total: budget }).partial();
 
-/** The limits that all keys of an organization share. What is null does not bind; the bound on requests in flight always does. */
+/** The limits that all keys of an organization share. Null means no limit; concurrency is always limited. */
 export const OrganizationLimits = z.strictObject({
   requests_per_minute: requests_per_minute.nullable().default(null),
   tokens_per_minute: tokens_per_minute.nullable().default(null),
   concurrency: concurrency.default(1_000),
-  month_budget: budget.default(null).meta({ description: 'What it may spend in a month (UTC), counted from when it is set.' }),
-  prepaid: z.boolean().default(false).meta({ description: 'Its requests are paid from credit that was granted before.' }),
+  month_budget: budget.default(null).meta({
+    description: 'The most that it can spend per month (UTC), counted from when it is set.',
+  }),
+  prepaid: z.boolean().default(false).meta({ description: 'If true, requests are paid from prepaid credit.' }),
 });
 export type OrganizationLimits = z.output<typeof OrganizationLimits>;
 
@@ -34,7 +35,7 @@ interface ApiKeyLimits {
   budgets: z.output<typeof KeyBudgets>;
 }
 
-/** Limits of an API key or of an organization, as rules work with them. */
+/** Converts the wire limits of an API key or an organization. */
 export const toLimits = (wire: ApiKeyLimits | OrganizationLimits): Limits => {
   const isKey = 'limits' in wire;
   const rates = isKey ? wire.limits : wire;

@@ -10,7 +10,7 @@ import { auditedFields, type ModelResource, organizationOf, toResource } from '.
 import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
 
-/** The model to change, and the versions that the request expects. */
+/** The model to change, and the versions in the request's If-Match. */
 interface ModelAddress {
   name: string;
   organization: string | undefined;
@@ -31,7 +31,7 @@ const updated = (before: Model, { accept_failed_checks: _, capabilities, tokeniz
   };
 };
 
-/** What decides whether a model can be served. */
+/** The fields that decide whether a model can be served. */
 const servingOf = ({ targets, dialect, tokenizer }: Model) => ({ targets, dialect, tokenizer });
 
 const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model: Model): Promise<void> => {
@@ -40,13 +40,13 @@ const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model
   if (successor === model.name || !(await models.get(pool, successor)))
     throw new InvalidRequest({
       param: 'deprecation.successor',
-      message: "Invalid value for 'deprecation.successor': expected the name of another model beside this one.",
+      message: "Invalid value for 'deprecation.successor': expected another model of the same organization, or another shared one.",
     });
 };
 
 /**
- * Changes a model; what is absent stays. The data plane follows within 30 s.
- * @throws 400, 404, 409 where a new target, dialect or tokenizer fails its check, 412, 503
+ * Changes a model; absent fields keep their values. Requests see the change within 30 s.
+ * @throws 400, 404, 409 if a new target, dialect or tokenizer fails its check, 412, 503
  */
 export const updateModel = async (
   deps: ModelDependencies,
@@ -75,7 +75,7 @@ export const updateModel = async (
   return toResource({ ...after, version: after.version + 1 }, { pool, isAdmin: true, nowMs: origin.nowMs });
 };
 
-/** Deletes a model that is not published. @throws 404, 409, 412 */
+/** Deletes an unpublished model. @throws 404, 409, 412 */
 export const deleteModel = async (deps: ModelDependencies, actor: Actor, address: ModelAddress): Promise<void> => {
   const pool = poolOf(address.organization);
   const model = checkVersion(await modelIn(deps, pool, address.name), address.expected);

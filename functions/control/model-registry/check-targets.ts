@@ -5,39 +5,39 @@ import type { Model, Target, TokenizerFiles } from '../../../shared/models/model
 import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
-import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetHidden } from './endpoint-facts.ts';
-import { PROBE_PROMPT, plainWords, probeTarget } from './probe-target.ts';
+import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';
+import { PROBE_PROMPT, probeTarget, shortenError } from './probe-target.ts';
 import { type Check, CheckName, type RegistrationReport, type TargetReport, type TokenizerReport } from './registration-report.ts';
 
 const MAX_AT_ONCE = 4;
 const PROBE_TIMEOUT_MS = 10_000;
-/** API Gateway waits 29 s for a reply. */
+/** API Gateway waits 29 s for a response. */
 const TOTAL_TIMEOUT_MS = 25_000;
 
 export interface CheckDependencies {
   facts: EndpointFactsReader;
-  /** The same code that sends callers' requests. */
+  /** The code that also sends callers' requests. */
   invoke: Invoke;
   tokenizer: Pick<Tokenizer, 'fit'>;
-  /** Endpoints and inference components that carry this tag, with the value `true`, may be invoked. */
+  /** Endpoints and inference components with this tag and the value `true` can be invoked. */
   endpointTag: string;
   now: () => number;
-  /** How long a target may take to answer. */
+  /** The timeout of a target's answer. */
   probeTimeoutMs?: number;
-  /** How long all checks may take: whatever is not known by then has failed. */
+  /** The timeout of all checks: those that are unfinished then have failed. */
   totalTimeoutMs?: number;
 }
 
-/** Whether a model could be served. @throws SageMakerUnavailable (503), when its targets cannot be looked up */
+/** Whether a model could be served. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
 export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 
 type Finding = Omit<Check, 'name'>;
 const passing = (detail: string): Finding => ({ passed: true, detail });
 const failing = (detail: string): Finding => ({ passed: false, detail });
-const TOO_LATE = failing('There was no answer in time. Check again shortly.');
-const NOT_TRIED = failing('It was not tried, because an earlier check has failed.');
+const TOO_LATE = failing('The check timed out. Check again shortly.');
+const NOT_TRIED = failing('Skipped because an earlier check failed.');
 
-/** A target's endpoint, and its inference component where it names one. */
+/** A target's endpoint and its inference component, if it has one. */
 const partsOf = ({ endpoint, component }: Target, facts: EndpointFacts) => [
   { what: `endpoint '${endpoint}'`, status: facts.endpointStatus, tags: facts.endpointTags },
   ...(component === undefined
@@ -53,32 +53,34 @@ const listed = (target: Target, facts: EndpointFacts): string =>
 const checkExists = (target: Target, facts: EndpointFacts): Finding => {
   const { endpoint, component, region } = target;
   const missing = partsOf(target, facts).find(({ status }) => status === undefined);
-  if (missing) return failing(`There is no ${missing.what} in ${placeOf(region)}. Check its name and its region.`);
+  if (missing) return failing(`The ${missing.what} does not exist in ${placeOf(region)}. Check its name and its region.`);
   if (component !== undefined && facts.componentEndpoint !== endpoint)
     return failing(
-      `The inference component '${component}' is on the endpoint '${facts.componentEndpoint}', not on '${endpoint}'. Name that endpoint, or another component.`,
+      `The inference component '${component}' is on the endpoint '${facts.componentEndpoint}', not on '${endpoint}'. Correct either name.`,
     );
-  return passing(`SageMaker has ${listed(target, facts)}.`);
+  return passing(`Found ${listed(target, facts)} in SageMaker.`);
 };
 
 const checkTagged = (target: Target, facts: EndpointFacts, tag: string): Finding => {
   const untagged = partsOf(target, facts).find(({ tags }) => tags[tag] !== 'true');
   if (untagged)
-    return failing(`The ${untagged.what} has no tag '${tag}' with the value 'true', without which Sluice may not invoke it. Add the tag.`);
-  return passing(`The tag '${tag}' with the value 'true' is on ${listed(target, facts)}.`);
+    return failing(`The ${untagged.what} has no tag '${tag}' with the value 'true'. Add the tag: Sluice can't invoke it otherwise.`);
+  return passing(`Found the tag '${tag}' with the value 'true' on ${listed(target, facts)}.`);
 };
 
-/** Statuses that pass by themselves. */
-const PASSING_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack']);
+/** Statuses that change without anyone's action. */
+const TRANSIENT_STATUSES = new Set(['Creating', 'Updating', 'SystemUpdating', 'RollingBack']);
 
 const checkInService = (target: Target, facts: EndpointFacts): Finding => {
   const { what, status = '' } = partsOf(target, facts).find((part) => part.status !== 'InService') ?? {};
-  if (what === undefined) return passing(`SageMaker says InService of ${listed(target, facts)}.`);
-  const advice = PASSING_STATUSES.has(status) ? 'Wait until it is, and check again.' : "SageMaker's console says why.";
+  if (what === undefined) return passing(`SageMaker reports InService for ${listed(target, facts)}.`);
+  const advice = TRANSIENT_STATUSES.has(status)
+    ? 'Wait until it is InService, then check again.'
+    : 'See the reason in the SageMaker console.';
   return failing(`The ${what} is ${status}, not InService. ${advice}`);
 };
 
-/** What a step finds, or that it took too long. */
+/** Runs a step, and fails it if the time is up. */
 type InTime = (step: () => Promise<Finding>) => Promise<Finding>;
 
 const checkTarget = async (deps: CheckDependencies, model: Model, target: Target, inTime: InTime): Promise<TargetReport> => {
@@ -94,17 +96,17 @@ const checkTarget = async (deps: CheckDependencies, model: Model, target: Target
   };
   const checks: Check[] = [];
   for (const name of CheckName.options) {
-    const finding = checks.every(({ passed }) => passed) ? await inTime(() => orHidden(steps[name])) : NOT_TRIED;
+    const finding = checks.every(({ passed }) => passed) ? await inTime(() => failIfInaccessible(steps[name])) : NOT_TRIED;
     checks.push({ name, ...finding });
   }
   return { endpoint: target.endpoint, component: target.component ?? null, region: target.region ?? null, checks };
 };
 
-const orHidden = async (step: () => Finding | Promise<Finding>): Promise<Finding> => {
+const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promise<Finding> => {
   try {
     return await step();
   } catch (error) {
-    if (error instanceof TargetHidden) return failing(error.message);
+    if (error instanceof TargetInaccessible) return failing(error.message);
     throw error;
   }
 };
@@ -112,15 +114,15 @@ const orHidden = async (step: () => Finding | Promise<Finding>): Promise<Finding
 const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, files: TokenizerFiles): Promise<TokenizerReport> => {
   try {
     const { prompt_tokens: tokens } = await tokenizer.fit({ files, prompt: PROBE_PROMPT, max_prompt_tokens: null });
-    if (!tokens) return failing('The chat template makes no prompt of one short message. Correct it, and register its file again.');
-    return passing(`It counts ${tokens} tokens in a conversation of one short message.`);
+    if (!tokens) return failing('The chat template does not render a short message. Correct the file and register it again.');
+    return passing(`The tokenizer counted ${tokens} tokens in a conversation with one short message.`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (!(error instanceof FunctionUnavailable)) return failing(error.message);
     logError('tokenizer_check_failed', error.cause, { model: model.name });
-    if (!(error.cause instanceof FunctionError)) return failing('The tokenizer cannot be asked at the moment. Check again shortly.');
+    if (!(error.cause instanceof FunctionError)) return failing('The tokenizer is unavailable at the moment. Check again shortly.');
     return failing(
-      `The tokenizer's files cannot be used: ${plainWords(error.cause.message.replace(FUNCTION_NAME, ''))}. Register them again.`,
+      `The tokenizer's files cannot be used: ${shortenError(error.cause.message.replace(FUNCTION_NAME, ''))}. Register corrected files.`,
     );
   }
 };
@@ -128,9 +130,9 @@ const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, fi
 const FUNCTION_NAME = /^The function \S+ failed: /;
 
 /**
- * Whether a model could be served: looks up each of its targets and asks it for one token, through the code that sends callers' requests, and has
- * the tokenizer count a conversation. Nothing is billed.
- * @throws SageMakerUnavailable (503), when the targets cannot be looked up
+ * Checks whether a model could be served: looks up each target, requests one token from it through the code that sends callers' requests, and counts
+ * a conversation with the tokenizer. Nothing is billed.
+ * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: CheckDependencies, model: Model): Promise<RegistrationReport> => {
   const { totalTimeoutMs = TOTAL_TIMEOUT_MS } = deps;

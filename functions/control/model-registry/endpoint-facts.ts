@@ -12,36 +12,36 @@ import type { Target } from '../../../shared/models/model.ts';
 const MAX_ATTEMPTS = 3;
 const CONNECTION_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 5_000;
-/** For all calls about one target. */
+/** The timeout of all calls for one target. */
 const TOTAL_TIMEOUT_MS = 10_000;
 const MAX_SOCKETS = 16;
-/** A resource has 50 tags at most beside those of AWS itself, and a page holds as many. */
+/** A resource has at most 50 tags besides those of AWS, and a page holds 50. */
 const MAX_TAG_PAGES = 4;
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/;
 
-/** What SageMaker knows of a target. */
+/** SageMaker's facts about a target. */
 export interface EndpointFacts {
-  /** undefined: there is no such endpoint. */
+  /** undefined: the endpoint does not exist. */
   endpointStatus: string | undefined;
   endpointTags: Record<string, string>;
-  /** Of the inference component, where the target names one that exists; its endpoint may be another one. */
+  /** Of the inference component, if the target names one that exists. Its endpoint can differ from the target's. */
   componentStatus?: string;
   componentEndpoint?: string;
   componentTags?: Record<string, string>;
 }
 
-/** SageMaker denies us access to a target, which whoever named the target can correct: 400. */
-export class TargetHidden extends InvalidRequest {
+/** SageMaker denies access to a target, which the admin can correct: 400. */
+export class TargetInaccessible extends InvalidRequest {
   constructor(region: string | undefined, cause?: unknown) {
     super({
-      message: `Sluice may not see endpoints in ${placeOf(region)}. Check the region's name, that endpointRegions of the deployment has it (without endpointRegions, only the deployment's own region may be used), and that the account has it enabled.`,
+      message: `Sluice has no access to endpoints in ${placeOf(region)}. Check the region's name, that the account has enabled it, and that the deployment's endpointRegions include it (without endpointRegions, only the deployment's own region can be used).`,
       param: 'region',
     });
     this.cause = cause;
   }
 }
 
-/** SageMaker's control API could not be reached or was too busy, also after the SDK's retries: 503. The cause is for the log. */
+/** SageMaker's control API was unreachable or too busy, even after the SDK's retries: 503. The cause is for the log. */
 export class SageMakerUnavailable extends ServiceUnavailable {
   constructor(cause: unknown) {
     super();
@@ -49,13 +49,13 @@ export class SageMakerUnavailable extends ServiceUnavailable {
   }
 }
 
-/** A target's region, in words. */
+/** A target's region for a message. */
 export const placeOf = (region: string | undefined): string =>
   region === undefined ? "the deployment's own region" : `the region '${region}'`;
 
 type ClientOf = (region: string | undefined) => SageMakerClient;
 
-/** Clients of SageMaker's control API, one a region, made when first needed; without a region, that of the environment. */
+/** Clients of SageMaker's control API, one per region, created on first use. Without a region, the environment's region is used. */
 export const createSageMakerClients = (): ClientOf => {
   const clients = new Map<string, SageMakerClient>();
   const requestHandler = new NodeHttpHandler({
@@ -72,7 +72,6 @@ export const createSageMakerClients = (): ClientOf => {
   };
 };
 
-/** A client, and the deadline of its calls. */
 interface Lookup {
   client: SageMakerClient;
   abortSignal: AbortSignal;
@@ -106,7 +105,7 @@ const describeComponent = async (lookup: Lookup, name: string) => {
   };
 };
 
-/** SageMaker has no error of its own for a resource that does not exist, nor for an invalid name. */
+/** SageMaker uses the same error for a missing resource and an invalid name. */
 const isAbsent = (error: unknown): boolean => (error as Error).name === 'ValidationException';
 
 const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> => {
@@ -118,30 +117,30 @@ const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> 
   }
 };
 
-/** A region that an account has not enabled does not know the account's credentials; one that does not exist has no address. */
+/** A region that is not enabled in the account rejects the account's credentials; a region that does not exist has no address. */
 const REFUSALS = new Set(['AccessDeniedException', 'AccessDenied', 'OptInRequired', 'UnrecognizedClientException', 'InvalidClientTokenId']);
 const OUTAGES = new Set(['ThrottlingException', 'ServiceUnavailable', 'InternalFailure', 'TimeoutError', 'AbortError']);
 const NO_ADDRESS = 'ENOTFOUND';
 const FIRST_SERVER_STATUS = 500;
 
-/** A failed call as an error for callers; a mistake in the call itself is our bug and stays as it is. */
+/** Converts a failed call to an error for callers. A mistake in the call itself is our bug and is returned unchanged. */
 const toApiError = (error: unknown, region: string | undefined): unknown => {
   const { name = '', code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
-  if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetHidden(region, error);
+  if (REFUSALS.has(name) || (code === NO_ADDRESS && region !== undefined)) return new TargetInaccessible(region, error);
   const isNetwork = typeof code === 'string' && /^E[A-Z]+/.test(code);
   const isOutage = OUTAGES.has(name) || isNetwork || ($metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
   return isOutage ? new SageMakerUnavailable(error) : error;
 };
 
-/** SageMaker's control API: the only file that knows it. */
+/** The only code that calls SageMaker's control API. */
 export const createEndpointFacts = (clientOf: ClientOf) => ({
   /**
-   * What SageMaker knows of a target, within 10 s.
-   * @throws TargetHidden (400) where Sluice has no access, SageMakerUnavailable (503)
+   * Returns SageMaker's facts about a target within 10 s.
+   * @throws TargetInaccessible (400) if Sluice has no access, SageMakerUnavailable (503)
    */
   describe: async ({ endpoint, component, region }: Target): Promise<EndpointFacts> => {
-    // Anything else would become part of a host name.
-    if (region !== undefined && !REGION.test(region)) throw new TargetHidden(region);
+    // The region becomes part of a host name.
+    if (region !== undefined && !REGION.test(region)) throw new TargetInaccessible(region);
     const lookup = { client: clientOf(region), abortSignal: AbortSignal.timeout(TOTAL_TIMEOUT_MS) };
     try {
       const [endpointFacts, componentFacts] = await Promise.all([

@@ -1,10 +1,13 @@
 import { Conflict } from '../../../shared/http/errors.ts';
 import type { RegistrationReport } from './registration-report.ts';
 
-/** Requests call a published model: 409. */
+/** A published model cannot be deleted: 409. */
 export class ModelPublished extends Conflict {
   constructor(model: string) {
-    super({ code: 'model_published', message: `The model '${model}' is published. Unpublish it first: set its status to 'unpublished'.` });
+    super({
+      code: 'model_published',
+      message: `The model '${model}' is published, so it can't be deleted. Set its status to 'unpublished' first.`,
+    });
   }
 }
 

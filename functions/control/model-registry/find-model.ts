@@ -11,8 +11,8 @@ interface ModelReads {
 }
 
 /**
- * The pools of a request, in the order in which a name is looked up. For an admin, the pool of the named organization, else the shared one; for
- * others, the pool of their own organization, and the shared one unless they name their own.
+ * The pools of a request, in lookup order. For admins, the pool of the named organization or else the shared one. For others, the pool of their own
+ * organization, and then the shared one unless they name their organization.
  * @throws 404 for another organization
  */
 const poolsFor = (actor: Actor, named: string | undefined): string[] => {
@@ -21,7 +21,6 @@ const poolsFor = (actor: Actor, named: string | undefined): string[] => {
   return named === undefined ? [own, SERVERLESS_POOL] : [own];
 };
 
-/** The pool of an admin's request. */
 export const poolOf = (organization: string | undefined): string => organization ?? SERVERLESS_POOL;
 
 /** Everyone sees published shared models; members see every model of their organization. */
@@ -30,7 +29,7 @@ const isVisible = (actor: Actor, pool: string, { status }: Model): boolean =>
 
 const viewOf = (actor: Actor, pool: string) => ({ pool, isAdmin: actor.role === 'admin', nowMs: actor.origin.nowMs });
 
-/** A model by its name; an organization's own comes before a shared one. @throws 404 */
+/** Finds a model by its name; an organization's own model takes precedence over a shared one. @throws 404 */
 export const retrieveModel = async (
   { models }: ModelReads,
   actor: Actor,
@@ -44,7 +43,7 @@ export const retrieveModel = async (
   throw new ModelNotFound(name);
 };
 
-/** A model of a pool, for a change. @throws 404 */
+/** @throws 404 */
 export const modelIn = async ({ models }: ModelReads, pool: string, name: string): Promise<Model> => {
   const model = await models.get(pool, name);
   if (!model) throw new ModelNotFound(name);
@@ -52,7 +51,7 @@ export const modelIn = async ({ models }: ModelReads, pool: string, name: string
 };
 
 interface Listed {
-  /** Where its pool stands in the order of pools: 0 or 1. */
+  /** The position of its pool in lookup order: 0 or 1. */
   rank: number;
   pool: string;
   model: Model;
@@ -63,15 +62,18 @@ const isBehind = (a: Pick<Listed, 'rank'> & { name: string }, b: typeof a): bool
 
 const placeOf = ({ rank, model: { name } }: Listed): { rank: number; name: string } => ({ rank, name });
 
-/** The last entry's rank and name, from `next`. */
+/** Parses the rank and name of the previous page's last entry. */
 const readAfter = (after: string): { rank: number; name: string } => {
   const [, rank, name] = /^([01]):(.+)$/s.exec(after) ?? [];
   if (rank === undefined || name === undefined)
-    throw new InvalidRequest({ param: 'after', message: "Invalid value for 'after': expected the `next` of a page of this list." });
+    throw new InvalidRequest({
+      param: 'after',
+      message: "Invalid value for 'after': expected the `next` value of an earlier page of this list.",
+    });
   return { rank: Number(rank), name };
 };
 
-/** The models that the actor may see, by name. Each pool has at most 1,000. @throws 400, 404 */
+/** The models that the actor can see, sorted by name. Each pool has at most 1,000. @throws 400, 404 */
 export const listModels = async (
   { models }: ModelReads,
   actor: Actor,

@@ -8,50 +8,45 @@ import { RegistrationReport } from './registration-report.ts';
 
 const ResourceTarget = z.object({
   endpoint: z.string(),
-  component: z.string().nullable().meta({ description: 'The inference component; null: the endpoint has none.' }),
-  region: z.string().nullable().meta({ description: "null: the deployment's own." }),
-  container_model: z
-    .string()
-    .nullable()
-    .meta({ description: "The name that the container knows the model by; null: the container's own." }),
-  weight: z.int().meta({ description: 'Its share of the requests, beside the weights of the other targets.' }),
+  component: z.string().nullable().meta({ description: 'The inference component; null: the target is the whole endpoint.' }),
+  region: z.string().nullable().meta({ description: "The AWS region; null: the deployment's own region." }),
+  container_model: z.string().nullable().meta({ description: "The container's name for the model; null: the container's default." }),
+  weight: z.int().meta({ description: 'The share of requests that this target gets, relative to the weights of the other targets.' }),
 });
 
-/** A model, as the control plane shows it. */
 export const ModelResource = z.object({
   object: z.literal('model'),
-  name: z.string().meta({ description: 'What requests name it by. It may hold slashes.' }),
-  organization: z.string().nullable().meta({ description: 'Whose deployment it is; null: it is shared.' }),
-  status: ModelStatus.meta({ description: '`published`: it can be called, within 30 s after it was set.' }),
+  name: z.string().meta({ description: 'The `model` of requests. It can contain slashes.' }),
+  organization: z.string().nullable().meta({ description: 'The organization whose deployment this is; null: a shared model.' }),
+  status: ModelStatus.meta({ description: '`published`: requests can use the model. A change takes effect within 30 s.' }),
   created: z.int().meta({ description: 'Unix time in seconds.' }),
-  dialect: Dialect.meta({ description: 'The words in which its runtime is asked.' }),
-  thinking_variable: z.string().meta({ description: 'The variable of its chat template that turns thinking on and off.' }),
+  dialect: Dialect.meta({ description: 'The request format of its runtime.' }),
+  thinking_variable: z.string().meta({ description: 'The chat template variable that turns thinking on and off.' }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
-    description: 'What its runtime can do beside plain chat.',
+    description: 'The features that its runtime supports besides plain chat.',
   }),
-  context_length: z.int().meta({ description: 'Tokens of prompt and answer together.' }),
+  context_length: z.int().meta({ description: 'The maximum number of prompt and completion tokens together.' }),
   max_output_tokens: z.int(),
-  default_output_tokens: z.int().meta({ description: 'What a request that names no max_tokens gets.' }),
+  default_output_tokens: z.int().meta({ description: 'The `max_tokens` of a request that does not set it.' }),
   tokenizer: z
     .object(TokenizerFiles.shape)
     .nullable()
-    .meta({ description: 'Where its own tokenizer and chat template are; null: prompts are not counted.' }),
+    .meta({ description: 'The model’s tokenizer and chat template; null: prompts are not counted.' }),
   deprecation: ToldDeprecation,
-  pricing: Pricing.nullable().meta({ description: 'The price in force now; null: none yet, and the model cannot be called.' }),
-  targets: z.array(ResourceTarget).optional().meta({ description: 'What serves it. Only for admins.' }),
-  prices: z.array(PriceFigures).optional().meta({ description: 'All of its price versions, the newest first. Only for admins.' }),
-  version: z.int().meta({ description: 'Counted up by every change; the ETag is made of it.' }),
+  pricing: Pricing.nullable().meta({ description: 'The current price; null: no price is in effect yet, so the model cannot be called.' }),
+  targets: z.array(ResourceTarget).optional().meta({ description: 'The SageMaker targets of the model. Only for admins.' }),
+  prices: z.array(PriceFigures).optional().meta({ description: 'All price versions, newest first. Only for admins.' }),
+  version: z.int().meta({ description: 'Incremented by every change. The ETag is derived from it.' }),
 });
 export type ModelResource = z.infer<typeof ModelResource>;
 
-/** A model with the report of its checks. */
 export const RegisteredModel = ModelResource.extend({ report: RegistrationReport });
 export type RegisteredModel = z.infer<typeof RegisteredModel>;
 
-/** The organization of a pool; null: of the shared models. */
+/** The organization of a pool; null: the shared pool. */
 export const organizationOf = (pool: string): string | null => (pool === SERVERLESS_POOL ? null : pool);
 
-/** The fields of a model that every user sees who may see the model. */
+/** The fields that everyone who can see the model sees. */
 const publicFields = (pool: string, model: Model, nowMs: number): ModelResource => {
   const price = priceAt(model.prices, nowMs);
   return {
@@ -84,20 +79,19 @@ const adminFields = ({ targets, prices }: Model): Required<Pick<ModelResource, '
   prices: newestFirst(prices).map(figuresOf),
 });
 
-/** A model's pool, and who sees the model when. */
 interface View {
   pool: string;
   isAdmin: boolean;
   nowMs: number;
 }
 
-/** A model on the wire; its targets and all its prices are for admins. */
+/** Converts a model to the wire. Only admins see its targets and all its prices. */
 export const toResource = (model: Model, { pool, isAdmin, nowMs }: View): ModelResource => {
   const { version, ...fields } = publicFields(pool, model, nowMs);
   return { ...fields, ...(isAdmin && adminFields(model)), version };
 };
 
-/** The fields that the audit log compares: all that do not change with time alone. */
+/** The fields that the audit log compares: all except those that change with time. */
 export const auditedFields = (pool: string, model: Model): Record<string, unknown> => {
   const { pricing: _, ...fields } = toResource(model, { pool, isAdmin: true, nowMs: 0 });
   return fields;

@@ -12,35 +12,35 @@ const MAX_TOKENS = 1;
 /** The prompt of the shortest conversation. */
 export const PROBE_PROMPT = { messages: [{ role: 'user', content: 'Hi' }] } satisfies ChatPrompt;
 
-/** Its own id is the cache salt too: no other request finds what it leaves in the container's cache. */
+/** The request id is also the cache salt, so that no other request uses the probe's cache entries. */
 const probeBody = ({ dialect }: Model, { container_model: containerModel = '' }: Target, requestId: string): string =>
   JSON.stringify(requestBody(dialects[dialect], { containerModel, maxTokens: MAX_TOKENS, requestId, cacheSalt: requestId }, PROBE_PROMPT));
 
-/** Where text begins that does not help an admin: a traceback, or the console's address. */
+/** The start of text that does not help an admin: a traceback or the console's address. */
 const NOT_SHOWN = /Traceback|\\n|\n|\. See https?:/;
 const LOOSE_END = / with message "$|\.$/;
-/** An upstream's error text, shortened to what an admin needs. */
-export const plainWords = (text: string): string => publicText((text.split(NOT_SHOWN, 1)[0] ?? '').replace(LOOSE_END, ''));
+/** Shortens an upstream's error text to what an admin needs. */
+export const shortenError = (text: string): string => publicText((text.split(NOT_SHOWN, 1)[0] ?? '').replace(LOOSE_END, ''));
 
 const ADVICE: Readonly<Record<UpstreamCode, string>> = {
-  upstream_error: "See the endpoint's log in CloudWatch; if the container does not know the model's name, set container_model.",
+  upstream_error: "See the endpoint's log in CloudWatch. If the container knows the model by another name, set container_model.",
   upstream_timeout: "See the endpoint's log in CloudWatch.",
-  no_capacity: 'Give it more instances or copies, or check again later.',
+  no_capacity: 'Add instances or copies, or check again later.',
   model_not_ready: 'Check again in a few minutes.',
 };
 
 const explanationOf = (error: unknown, { dialect }: Model): string => {
   if (error instanceof MistranslatedRequest)
-    return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or a container that serves chat at /invocations.`;
-  if (error instanceof RefusedByModel) return `The container refuses a short chat request: ${error.message}`;
+    return `The container does not understand requests in the dialect '${dialect}'. Choose the dialect of its runtime, or use a container that serves chat at /invocations.`;
+  if (error instanceof RefusedByModel) return `The container rejected a short chat request: ${error.message}`;
   if (error instanceof UpstreamFailed)
-    return `A short chat request failed: ${plainWords(error.detail)}. ${ADVICE[error.code as UpstreamCode]}`;
+    return `A short chat request failed: ${shortenError(error.detail)}. ${ADVICE[error.code as UpstreamCode]}`;
   throw error;
 };
 
 /**
  * Sends one short chat request to a target, through the code that sends callers' requests.
- * @returns how long the answer took, or why there is none
+ * @returns how long the answer took, or why it failed
  */
 export const probeTarget = async (
   { invoke, now, timeoutMs }: { invoke: Invoke; now: () => number; timeoutMs: number },
@@ -52,7 +52,7 @@ export const probeTarget = async (
   const deadline = AbortSignal.timeout(timeoutMs);
   deadline.addEventListener('abort', () => signal.abort(), { once: true });
   try {
-    // The loop ends with a whole answer: the reader throws where the end is missing.
+    // Reads the whole answer; the reader throws if its end is missing.
     for await (const _ of invoke({ target, body: probeBody(model, target, newRequestId(startMs)), choices: 1, signal }));
     return { passed: true, detail: `The container answered a short chat request in ${now() - startMs} ms.` };
   } catch (error) {

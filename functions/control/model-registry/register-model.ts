@@ -19,30 +19,33 @@ export interface ModelDependencies extends AuditDependencies {
   checkModel: CheckModel;
 }
 
-/** Every refresh of the inventory reads a whole pool. Concurrent registrations may exceed this by a few. */
+/** Limits the size of a pool, because every inventory refresh reads a whole one. Concurrent registrations can exceed it slightly. */
 const MAX_MODELS = 1_000;
 
-/** @throws 409 where the name is in use, or the pool is full */
+/** @throws 409 if the name is in use or the pool is full */
 const checkRoom = async ({ models }: ModelDependencies, pool: string, name: string): Promise<void> => {
   const known = await models.list(pool);
   if (known.has(name)) throw new ModelExists(name);
   if (known.size >= MAX_MODELS)
-    throw new Conflict({ code: 'too_many_models', message: `There may be ${MAX_MODELS} models beside each other. Delete some first.` });
+    throw new Conflict({
+      code: 'too_many_models',
+      message: `There can be at most ${MAX_MODELS} shared models, and as many for each organization. Delete a model first.`,
+    });
 };
 
-const refuse = (param: string, reason: string): InvalidRequest =>
+const invalid = (param: string, reason: string): InvalidRequest =>
   new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.` });
 
 /** @throws 400 for sizes that contradict each other */
 export const checkSizes = ({ context_length, max_output_tokens, default_output_tokens }: Model): void => {
-  if (max_output_tokens > context_length) throw refuse('max_output_tokens', `expected at most context_length, ${context_length}`);
+  if (max_output_tokens > context_length) throw invalid('max_output_tokens', `expected at most context_length (${context_length})`);
   if (default_output_tokens > max_output_tokens)
-    throw refuse('default_output_tokens', `expected at most max_output_tokens, ${max_output_tokens}`);
+    throw invalid('default_output_tokens', `expected at most max_output_tokens (${max_output_tokens})`);
 };
 
 /**
- * Registers a model, shared or of one organization, with a report of whether its targets could serve it.
- * @throws 400, 403 and 404 for its organization, 409 where its name is in use or a check fails that the request does not accept, 503
+ * Registers a shared model or an organization's own, and reports whether its targets can serve it.
+ * @throws 400, 403 and 404 for its organization, 409 if its name is in use or a check fails that the request does not accept, 503
  */
 export const registerModel = async (deps: ModelDependencies, actor: Actor, body: ModelRegistration): Promise<RegisteredModel> => {
   const { origin } = actor;
@@ -50,8 +53,8 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   const model = toModel(body, origin.nowMs);
   const { name } = model;
   checkSizes(model);
-  if (!priceAt(model.prices, origin.nowMs)) throw refuse('prices', 'expected one whose effective_at has come, or that has none');
-  // The transaction makes sure; the checks take long, so the error comes before them.
+  if (!priceAt(model.prices, origin.nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
+  // The transaction below verifies this; checking here too reports the error before the slow checks.
   if (pool !== SERVERLESS_POOL) await requireActive(deps.organizations, pool);
   await checkRoom(deps, pool, name);
   const report = await deps.checkModel(model);
@@ -69,6 +72,6 @@ export const registerModel = async (deps: ModelDependencies, actor: Actor, body:
   return { ...toResource(model, { pool, isAdmin: true, nowMs: origin.nowMs }), report };
 };
 
-/** Checks a registered model again: nothing is changed. @throws 404, 503 */
+/** Checks a registered model again without changing it. @throws 404, 503 */
 export const checkAgain = async (deps: ModelDependencies, { model, organization }: ModelToCheck): Promise<RegistrationReport> =>
   deps.checkModel(await modelIn(deps, poolOf(organization), model));

@@ -14,49 +14,54 @@ import {
 } from '../../../shared/models/model.ts';
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
 
-/** A name stands in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
+/** Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
 const NAME = /^[A-Za-z0-9][\w.:@+-]*(\/[\w.:@+-]+)*$/;
 
 const AcceptFailedChecks = z.boolean().default(false).meta({
-  description: 'Whether to store it although a check fails; without it that is a 409 that names the first which did.',
+  description: 'If true, the model is stored even if a check fails. Otherwise a failed check returns 409.',
 });
 
 /** A model to register. */
 export const ModelRegistration = z.strictObject({
-  name: ModelName.regex(NAME, 'expected letters, digits and _ . : @ + -, with slashes between them').meta({
-    description: 'What requests name it by.',
+  name: ModelName.regex(NAME, 'expected letters, digits and _ . : @ + -, with single slashes between them').meta({
+    description: 'The `model` of requests.',
     examples: ['qwen3-8b'],
   }),
-  organization: z.string().min(1).max(64).optional().meta({ description: 'Whose deployment it is. Absent: it is shared.' }),
+  organization: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
   status: ModelStatus.default('unpublished'),
   dialect: Dialect.default('vllm').meta({
-    description: 'The words in which its runtime is asked: vLLM’s, or those of Sluice’s own container.',
+    description: 'The request format of its runtime: vLLM or Sluice’s own container.',
   }),
-  capabilities: Capabilities.prefault({}).meta({ description: 'What its runtime can do beside plain chat.' }),
+  capabilities: Capabilities.prefault({}).meta({ description: 'The features that its runtime supports besides plain chat.' }),
   thinking_variable: ThinkingVariable.default('enable_thinking').meta({
-    description: 'The variable of its chat template that turns thinking on and off.',
+    description: 'The chat template variable that turns thinking on and off.',
   }),
-  context_length: Tokens.meta({ description: 'Tokens of prompt and answer together.' }),
+  context_length: Tokens.meta({ description: 'The maximum number of prompt and completion tokens together.' }),
   max_output_tokens: Tokens,
-  default_output_tokens: Tokens.meta({ description: 'What a request that names no max_tokens gets.' }),
+  default_output_tokens: Tokens.meta({ description: 'The `max_tokens` of a request that does not set it.' }),
   tokenizer: TokenizerFiles.optional().meta({
-    description: 'Its own tokenizer and chat template, as object keys of the tokenizers’ bucket. Without it prompts are not counted.',
+    description: 'The model’s tokenizer and chat template, as object keys in the tokenizers bucket. If omitted, prompts are not counted.',
   }),
-  targets: Targets.meta({ description: 'What serves it: SageMaker endpoints, or inference components on them; at most 16.' }),
+  targets: Targets.meta({ description: 'The SageMaker endpoints, or inference components on them, that serve the model; at most 16.' }),
   prices: z
     .array(NewFiguresSchema)
     .min(1)
     .max(MAX_PRICES)
     .refine(
       (prices) => new Set(prices.map(({ effective_at }) => effective_at)).size === prices.length,
-      'expected prices of different times',
+      'expected each price to have a different effective_at',
     )
-    .meta({ description: 'At least one of them in force already.' }),
+    .meta({ description: 'At least one price must already be in effect.' }),
   accept_failed_checks: AcceptFailedChecks,
 });
 export type ModelRegistration = z.output<typeof ModelRegistration>;
 
-/** What is absent stays as it is. */
+/** Absent fields keep their values. */
 export const ModelUpdate = z.strictObject({
   status: ModelStatus.optional(),
   dialect: Dialect.optional(),
@@ -72,26 +77,31 @@ export const ModelUpdate = z.strictObject({
   context_length: Tokens.optional(),
   max_output_tokens: Tokens.optional(),
   default_output_tokens: Tokens.optional(),
-  tokenizer: TokenizerFiles.nullable().optional().meta({ description: 'null removes it.' }),
+  tokenizer: TokenizerFiles.nullable().optional().meta({ description: 'Send null to remove the tokenizer.' }),
   targets: Targets.optional(),
-  deprecation: Deprecation.nullable().optional().meta({ description: 'Announced in the headers of its replies. null takes it back.' }),
+  deprecation: Deprecation.nullable()
+    .optional()
+    .meta({ description: 'Announced in response headers. Send null to withdraw the deprecation.' }),
   accept_failed_checks: AcceptFailedChecks.meta({
-    description:
-      'Whether to store new targets, dialect or tokenizer without checking them; without it a check that fails is a 409 that names it.',
+    description: 'If true, a new dialect, tokenizer or targets are stored without checks. Otherwise a failed check returns 409.',
   }),
 });
 export type ModelUpdate = z.output<typeof ModelUpdate>;
 
-/** Whose targets are to be checked again. */
 export const ModelToCheck = z.strictObject({
   model: ModelName,
-  organization: z.string().min(1).max(64).optional().meta({ description: 'Whose deployment it is. Absent: it is shared.' }),
+  organization: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
 });
 export type ModelToCheck = z.output<typeof ModelToCheck>;
 
 const pricesOf = (figures: readonly NewFigures[], nowMs: number) => figures.map((each) => toPrice(each, nowMs));
 
-/** The model that is registered at `nowMs`, of version 1. */
+/** The first version of a model, registered at `nowMs`. */
 export const toModel = (body: ModelRegistration, nowMs: number): Model => {
   const { organization: _, accept_failed_checks: __, prices, ...fields } = body;
   return Model.parse({ ...fields, created: Math.floor(nowMs / 1_000), prices: pricesOf(prices, nowMs), version: 1 });

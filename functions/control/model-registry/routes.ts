@@ -14,21 +14,23 @@ const tag = 'Models';
 const models = '/v1/models';
 const oneModel = '/v1/models/{model+}';
 const parameters = {
-  model: { description: 'The name of a model. Slashes in it may be sent as they are or percent-encoded.', example: 'qwen3-8b' },
+  model: { description: 'The name of a model. Slashes can be sent as they are or percent-encoded.', example: 'qwen3-8b' },
 } as const;
 const model = { name: 'Model', schema: ModelResource };
 
 const organization = z.string().min(1).max(64).optional();
-const ChangeQuery = z.strictObject({ organization: organization.meta({ description: 'Whose deployment it is. Absent: it is shared.' }) });
+const ChangeQuery = z.strictObject({
+  organization: organization.meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
+});
 const SeenQuery = z.strictObject({
   organization: organization.meta({
-    description: 'Whose deployment it is. Absent: for an admin a shared model; else one of your own organization, or a shared one.',
+    description: 'The organization whose deployment this is. Default: your own organization’s deployment, or a shared model.',
   }),
 });
 const ModelsQuery = z.strictObject({
   ...pageQuery,
   organization: organization.meta({
-    description: 'Whose deployments. Absent: for an admin the shared models; else your own organization’s, and the shared ones.',
+    description: 'The organization whose deployments to list. Default: the shared models and your own organization’s deployments.',
   }),
 });
 
@@ -41,7 +43,7 @@ export const modelRoutes = [
       tag,
       summary: 'Register a model',
       description:
-        'Each of its targets is looked up and asked for one token, which takes up to 25 s. With `organization` it is that organization’s own deployment.',
+        'Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization’s deployment.',
       access: 'admin',
       body: {
         name: 'NewModel',
@@ -57,7 +59,7 @@ export const modelRoutes = [
       },
       reply: {
         status: 201,
-        description: 'The model, with what was found out about its targets.',
+        description: 'The model with the report of its checks.',
         json: { name: 'RegisteredModel', schema: RegisteredModel },
       },
       errors: [400, 404, 409, 503],
@@ -71,10 +73,10 @@ export const modelRoutes = [
       operationId: 'listModels',
       tag,
       summary: 'List models',
-      description: 'The published shared models and the deployments of your own organization. Admins see every one, with its targets.',
+      description: 'Lists the published shared models and your organization’s deployments. Admins see all models with their targets.',
       access: 'member',
       query: ModelsQuery,
-      reply: { status: 200, description: 'A page of them, by name.', json: { name: 'ModelList', schema: pageOf(ModelResource) } },
+      reply: { status: 200, description: 'A page of models, sorted by name.', json: { name: 'ModelList', schema: pageOf(ModelResource) } },
       errors: [400, 404, 503],
     },
     ({ deps, actor, query }) => listModels(deps, actor, query),
@@ -100,9 +102,9 @@ export const modelRoutes = [
       path: oneModel,
       operationId: 'updateModel',
       tag,
-      summary: 'Change, publish, unpublish or deprecate a model',
+      summary: 'Update, publish, unpublish or deprecate a model',
       description:
-        'What is absent stays as it is. Requests notice within 30 s. New targets, another dialect or tokenizer are checked as at registration.',
+        'Fields that you omit keep their values. The change takes effect within 30 s. A new dialect, tokenizer or targets are checked.',
       access: 'admin',
       parameters,
       isVersioned: true,
@@ -125,12 +127,12 @@ export const modelRoutes = [
       operationId: 'deleteModel',
       tag,
       summary: 'Delete a model',
-      description: 'One that is not published. The bill keeps its name.',
+      description: 'Only unpublished models can be deleted. Usage keeps the model’s name.',
       access: 'admin',
       parameters,
       isVersioned: true,
       query: ChangeQuery,
-      reply: { status: 204, description: 'The model is gone.' },
+      reply: { status: 204, description: 'The model was deleted.' },
       errors: [400, 404, 409, 412, 503],
     },
     ({ deps, actor, parameters: { model: name = '' }, query, expected }) =>
@@ -142,13 +144,13 @@ export const modelRoutes = [
       path: '/v1/model-checks',
       operationId: 'checkModel',
       tag,
-      summary: 'Check the targets of a model again',
-      description: 'As at registration; nothing is changed or billed.',
+      summary: 'Check the targets of a model',
+      description: 'Repeats the checks of the registration. Nothing is changed or billed.',
       access: 'admin',
       body: { name: 'ModelToCheck', schema: ModelToCheck, example: { model: 'qwen3-8b' } },
       reply: {
         status: 200,
-        description: 'What was found out about its targets.',
+        description: 'The report of the checks.',
         json: { name: 'RegistrationReport', schema: RegistrationReport },
       },
       errors: [400, 404, 503],

@@ -17,12 +17,12 @@ export interface Balance {
   organization: string;
   grants: number;
   granted: bigint;
-  /** By the usage events of all its keys, as summed in the totals of days. */
+  /** The cost of the usage events of all its keys, from the daily totals. */
   spent: bigint;
-  /** For requests in flight. */
+  /** Reserved for requests in flight. */
   held: bigint;
   available: bigint;
-  /** granted − spent − held − available: 0, unless requests were settled while this was read, or totals are not up to date. */
+  /** granted − spent − held − available: 0, unless requests were settled during the read or totals are not up to date. */
   drift: bigint;
 }
 
@@ -32,7 +32,7 @@ const LAST_DAY = '9999-12-31';
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
-/** What was granted to an organization, where it is now, and whether it adds up. */
+/** Computes an organization's balance and whether it adds up. @throws NoCredit */
 export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependencies, organization: string): Promise<Balance> => {
   const item = await limiters.get(organization);
   if (!item) throw new NoCredit(organization);

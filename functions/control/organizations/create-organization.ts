@@ -8,7 +8,7 @@ import type { OrganizationStore } from './organization-store.ts';
 export const NewOrganization = z.strictObject({ name: OrganizationName });
 export type NewOrganization = z.output<typeof NewOrganization>;
 
-/** Creates an organization without limits, users and keys. The last parameter is for one whose id and limits are known. */
+/** Creates an organization without users and keys. The last parameter sets an id and limits that already exist. */
 export const createOrganization = async (
   deps: AuditDependencies & { organizations: OrganizationStore },
   origin: Origin,

@@ -8,7 +8,7 @@ import type { Write } from '../../../shared/database/transaction.ts';
 const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
-/** A grant of prepaid credit: an entry of the ledger, never changed. A correction is another grant, with a negative amount. */
+/** A grant of prepaid credit: a ledger entry that never changes. A correction is another grant with a negative amount. */
 const Grant = z.object({
   organization: z.string(),
   /** Counted from 1 for each organization. */
@@ -20,19 +20,19 @@ const Grant = z.object({
 });
 export type Grant = z.output<typeof Grant>;
 
-/** Another grant has this number already. */
+/** Another grant already has this number. */
 export class NumberTaken extends Error {}
 
-/** A grant was made with this idempotency key already. */
+/** This idempotency key was already used for a grant. */
 export class AlreadyGranted extends Error {}
 
 const numbered = (number: number): string => String(number).padStart(NUMBER_DIGITS, '0');
-/** The record that names the grant of an idempotency key. */
+/** The record with the number of an idempotency key's grant. */
 const onceKey = (key: string): string => `grant-once#${createHash('sha256').update(key).digest('base64url')}`;
 
-/** The ledger of credit in the table `accounts`. The only code that knows its keys. */
+/** The credit ledger in the `accounts` table. The only code that knows its keys. */
 export const createCreditStore = (database: Database, table: string) => ({
-  /** Adds a grant, as writes of a transaction; once for an idempotency key, where there is one. */
+  /** Adds a grant as writes of a transaction; only once per idempotency key. */
   toCreate: (grant: Grant, key?: string): Write[] => [
     {
       item: {
@@ -60,7 +60,7 @@ export const createCreditStore = (database: Database, table: string) => ({
         ]),
   ],
 
-  /** The grant of an idempotency key, if there is one. */
+  /** The grant of an idempotency key, if it exists. */
   getOnce: async (organization: string, key: string): Promise<Grant | undefined> => {
     const read = async (record: string): Promise<Record<string, unknown> | undefined> =>
       (await database.send(new GetCommand({ TableName: table, Key: { account: organization, record }, ConsistentRead: true }))).Item;

@@ -12,35 +12,35 @@ import type { OrganizationDependencies } from './update-organization.ts';
 const Amount = z
   .string()
   .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'expected dollars as text with at most nine decimals, such as "100" or "-12.50"')
-  .meta({ description: 'Dollars as text; less than nothing takes some back.', examples: ['100'] });
+  .meta({ description: 'An amount of dollars as text. A negative amount deducts credit.', examples: ['100'] });
 
 export const NewCreditGrant = z.strictObject({ amount: Amount, reason: z.string().trim().min(1).max(500) });
 export type NewCreditGrant = z.output<typeof NewCreditGrant>;
 
-/** An entry of the ledger of credit, which is never changed. */
+/** An entry of the credit ledger, which never changes. */
 export const CreditGrant = z.object({
   object: z.literal('credit_grant'),
   organization: z.string(),
-  number: z.int().meta({ description: 'Counted from 1 for each organization.' }),
-  amount: z.string().meta({ description: 'Dollars: an exact decimal number.' }),
+  number: z.int().meta({ description: 'The number of the grant; each organization’s grants are numbered from 1.' }),
+  amount: z.string().meta({ description: 'The amount in dollars: an exact decimal number.' }),
   actor: z.string(),
   reason: z.string(),
   granted_at: z.int().meta({ description: 'Unix time in seconds.' }),
 });
 export type CreditGrant = z.infer<typeof CreditGrant>;
 
-const dollars = (description: string) => z.string().meta({ description: `Dollars ${description}` });
+const dollars = (description: string) => z.string().meta({ description: `${description} In dollars.` });
 
 /** An organization's credit: granted, spent, held and available. */
 export const CreditBalance = z.object({
   object: z.literal('credit_balance'),
   organization: z.string(),
   grants: z.int(),
-  granted: dollars('of all grants.'),
-  spent: dollars('by the usage events of all its keys.'),
-  held: dollars('for requests under way.'),
-  available: dollars('that are left.'),
-  drift: dollars('that are unaccounted for: 0, unless requests ended while this was read, or the last minutes are not summed up yet.'),
+  granted: dollars('The sum of all grants.'),
+  spent: dollars('The cost of all usage events of its keys.'),
+  held: dollars('The amount reserved for requests in flight.'),
+  available: dollars('The amount that is left.'),
+  drift: dollars('The amount that does not add up: 0, unless requests ended during this read or the last few minutes are not summed yet.'),
 });
 export type CreditBalance = z.infer<typeof CreditBalance>;
 
@@ -72,8 +72,8 @@ const sameGrant = (made: Grant, { amount_nanos, reason }: Pick<Grant, 'amount_na
 };
 
 /**
- * Grants credit and records it in the audit log, in one transaction. With an idempotency key that was used before, it returns the earlier grant.
- * @throws 404, 409 for an organization without limits, 422 for a key of another grant
+ * Grants credit and records it in the audit log, in one transaction. If the idempotency key was used before, returns the earlier grant.
+ * @throws 404, 409 for an organization without limits, 422 if the key was used for a different grant
  */
 export const createCreditGrant = async (
   deps: GrantDependencies,
@@ -92,7 +92,7 @@ export const createCreditGrant = async (
   };
   const granted = async (): Promise<Grant | undefined> => {
     const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
-    // A crash may have kept it out of the balance.
+    // A crash can have left it out of the balance.
     if (made) await applyGrants(deps, organization);
     return made && sameGrant(made, grant);
   };
@@ -112,7 +112,7 @@ export const createCreditGrant = async (
   }
 };
 
-/** All grants of an organization, the newest first. */
+/** All grants of an organization, newest first. */
 export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, organization: string): Promise<CreditGrant[]> =>
   (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
 

@@ -3,7 +3,7 @@ import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
 import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 
-/** Concurrent grants compete for the next number. */
+/** Concurrent grants compete for the same number. */
 const MAX_ATTEMPTS = 20;
 
 export interface CreditDependencies {
@@ -11,26 +11,26 @@ export interface CreditDependencies {
   credit: CreditStore;
 }
 
-/** Adds the grants of the ledger that are not in the balance yet. After a crash in between, the next grant repairs it. */
+/** Adds the ledger's grants that are missing in the balance. The next grant thus repairs what a crash left out. */
 export const applyGrants = async ({ limiters, credit }: CreditDependencies, organization: string): Promise<void> => {
   const applied = (await limiters.get(organization))?.grants ?? 0;
   for await (const { number, amount_nanos } of credit.list(organization))
     if (number > applied) await limiters.addGrant(organization, number, amount_nanos);
 };
 
-/** The balance is in the organization's limiter, so only an organization with limits can have one: 409. */
+/** The balance is stored in the organization's limiter, so only an organization with limits can have one: 409. */
 export class NoCredit extends Conflict {
   constructor(organization: string) {
     super({
       code: 'no_credit',
-      message: `The organization ${organization} has no limits yet, and so no credit: set them first, with prepaid credit among them.`,
+      message: `The organization ${organization} has no limits yet, so it can't have credit. Set its limits with prepaid: true first.`,
     });
   }
 }
 
 /**
- * Grants prepaid credit to an organization that has limits: first in the ledger, under the next number, then, once, in its balance.
- * @param write adds the grant to the ledger; throws NumberTaken where another grant has its number
+ * Grants prepaid credit to an organization that has limits: first in the ledger under the next number, then once in its balance.
+ * @param write adds the grant to the ledger; throws NumberTaken if another grant has its number
  * @throws NoCredit
  */
 export const grantCredit = async (

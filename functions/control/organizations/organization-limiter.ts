@@ -8,9 +8,9 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 
 /**
- * The write that sets an organization's limits, all of them at once, and whether it may send requests. What was counted stays: a first budget counts
- * from now, not from the month's beginning.
- * @param changes `status`: the limits stay, unless there is no limiter yet, which then gets these
+ * The write that replaces all limits of an organization and its status. Counters stay. A first budget counts from now, not from the start of the
+ * month.
+ * @param changes `status`: existing limits stay; a new limiter gets the given ones
  */
 export const toSetLimiter = async (
   limiters: LimiterConfigurationStore,
@@ -27,15 +27,15 @@ export const toSetLimiter = async (
 const MAX_PARALLEL = 16;
 
 /**
- * Marks the keys of an organization that has a limiter now, which each notices at its next request; the mark is never removed. A key that is created
- * at the same time checks for itself. What a crash leaves out, the sweep marks, or the same request again.
- * @param keys the limiters of all keys that are not revoked
- * @throws 503 where one could not be marked
+ * Marks the keys of an organization that has a limiter, from their next request on. The mark is never removed. The creation of a concurrent key marks
+ * that key itself. If a crash leaves keys unmarked, the sweep or a repetition of the request marks them.
+ * @param keys the limiters of all active keys
+ * @throws 503 if one could not be marked
  */
 export const markKeys = async (limiters: LimiterStore, organization: string, keys: readonly string[]): Promise<void> => {
   const failures = await inParallel(keys, MAX_PARALLEL, limiters.markOrganizationLimited);
   const outage = failures.find((failure) => failure instanceof ApiError);
   if (outage) throw outage;
   throwFailures(failures);
-  logInfo('keys_told', { organization, limiters: keys.length });
+  logInfo('keys_marked', { organization, limiters: keys.length });
 };

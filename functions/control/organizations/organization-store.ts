@@ -6,13 +6,13 @@ import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { Organization } from './organization.ts';
 
 const placeOf = (id: string): Place => ({ account: id, record: 'organization' });
-/** All organizations in the order of their creation; each row is an id. */
+/** The partition that lists all organization ids in the order of their creation. */
 const DIRECTORY = 'organizations';
 const LISTED = 'organization#';
 
 const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
 
-/** The rows of organizations in the table `accounts`. */
+/** The organizations in the `accounts` table. */
 export const createOrganizationStore = (table: AccountTable) => ({
   /** @throws 404 */
   get: async (id: string): Promise<Organization> => {
@@ -21,7 +21,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
     return Organization.parse(row);
   },
 
-  /** The newest first. */
+  /** Newest first. */
   list: async (request: PageRequest): Promise<Page<Organization>> => {
     const { rows, hasMore } = await table.page({ account: DIRECTORY, prefix: LISTED, newestFirst: true }, request);
     const ids = rows.map(({ record }) => String(record).slice(LISTED.length));
@@ -35,17 +35,17 @@ export const createOrganizationStore = (table: AccountTable) => ({
   },
 
   toCreate: (organization: Organization): Write[] => {
-    const exists = () => new Error(`${organization.id} is there already.`);
+    const exists = () => new Error(`${organization.id} already exists.`);
     return [
       table.toCreate(placeOf(organization.id), organization, exists),
       table.toCreate({ account: DIRECTORY, record: LISTED + organization.id }, {}, exists),
     ];
   },
 
-  /** Replaces the version that was read; 412 where it has changed since. */
+  /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (organization: Organization): Write => table.toReplace(placeOf(organization.id), organization),
 
-  /** Makes sure that it exists and is active: 404, 403. */
+  /** Checks that it exists (404) and is active (403). */
   toCheckActive: (id: string): Write =>
     table.toCheck(placeOf(id), 'status', 'active', (row) => (row ? new OrganizationSuspended() : notFound(id))),
 });

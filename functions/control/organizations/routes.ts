@@ -28,7 +28,7 @@ const creditGrants = '/v1/organizations/{id}/credit-grants';
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
 
-/** The organization of the path, if it is the actor's own or the actor is an admin. @throws 404 for any other */
+/** The organization in the path, if it is the actor's own or the actor is an admin. @throws 404 otherwise */
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
   if (actor.role !== 'admin' && actor.organization !== id) throw new ResourceNotFound('organization', id);
   return id;
@@ -44,7 +44,7 @@ export const organizationRoutes = [
       summary: 'Create an organization',
       access: 'admin',
       body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
-      reply: { status: 201, description: 'The organization, without users, keys and limits yet.', json: organization },
+      reply: { status: 201, description: 'The organization. It has no users, keys or limits yet.', json: organization },
       errors: [400, 503],
     },
     ({ deps, actor, body }) => createOrganization(deps, actor.origin, body),
@@ -60,7 +60,7 @@ export const organizationRoutes = [
       query: z.strictObject(pageQuery),
       reply: {
         status: 200,
-        description: 'A page of them, the newest first.',
+        description: 'A page of organizations, newest first.',
         json: { name: 'OrganizationList', schema: pageOf(Organization) },
       },
       errors: [400, 503],
@@ -104,7 +104,7 @@ export const organizationRoutes = [
       operationId: 'limitOrganization',
       tag,
       summary: 'Set the limits that all keys of an organization share',
-      description: 'All of them at once, in place of any before. Each key notices at its next request.',
+      description: 'Replaces all limits of the organization. Each key applies them from its next request on.',
       access: 'admin',
       parameters,
       isVersioned: true,
@@ -125,7 +125,7 @@ export const organizationRoutes = [
       operationId: 'suspendOrganization',
       tag,
       summary: 'Suspend an organization',
-      description: 'Its keys open nothing from their next request on, and its members can only look.',
+      description: 'Its API keys stop working from their next request on, and its members get read-only access.',
       access: 'admin',
       parameters,
       isVersioned: true,
@@ -142,7 +142,7 @@ export const organizationRoutes = [
       path: '/v1/organizations/{id}/resume',
       operationId: 'resumeOrganization',
       tag,
-      summary: 'Let a suspended organization go on',
+      summary: 'Resume a suspended organization',
       access: 'admin',
       parameters,
       isVersioned: true,
@@ -160,8 +160,7 @@ export const organizationRoutes = [
       operationId: 'grantCredit',
       tag,
       summary: 'Grant prepaid credit',
-      description:
-        'An entry of the ledger, with who and why. With an `Idempotency-Key` the same grant is made once, however often it is sent.',
+      description: 'Adds an entry to the credit ledger. With an `Idempotency-Key`, a repeated request does not grant the credit again.',
       access: 'admin',
       parameters,
       isIdempotent: true,
@@ -177,12 +176,12 @@ export const organizationRoutes = [
       path: creditGrants,
       operationId: 'listCreditGrants',
       tag,
-      summary: 'List grants of credit',
+      summary: 'List credit grants',
       access: 'owner',
       parameters,
       reply: {
         status: 200,
-        description: 'All of them, the newest first.',
+        description: 'All credit grants, newest first.',
         json: { name: 'CreditGrantList', schema: z.object({ object: z.literal('list'), data: z.array(CreditGrant) }) },
       },
       errors: [404, 503],
@@ -198,12 +197,12 @@ export const organizationRoutes = [
       path: '/v1/organizations/{id}/balance',
       operationId: 'retrieveBalance',
       tag,
-      summary: 'What is left of an organization’s credit',
+      summary: 'Retrieve the credit balance of an organization',
       access: 'owner',
       parameters,
       reply: {
         status: 200,
-        description: 'What was granted, spent, is held and is left.',
+        description: 'The credit that was granted, spent, is held and is left.',
         json: { name: 'CreditBalance', schema: CreditBalance },
       },
       errors: [404, 409, 503],

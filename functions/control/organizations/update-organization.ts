@@ -19,7 +19,7 @@ export interface OrganizationDependencies extends AuditDependencies {
   apiKeys: { listAll: (organization: string) => AsyncIterable<{ id: string; shards: number; status: 'active' | 'revoked' }> };
 }
 
-/** The limiters of all keys of an organization that are not revoked, with their shards. */
+/** The ids of all limiters of an organization's active keys. */
 const limitersOf = async ({ apiKeys }: OrganizationDependencies, organization: string): Promise<string[]> => {
   const ids: string[] = [];
   for await (const { id, shards, status } of apiKeys.listAll(organization)) if (status === 'active') ids.push(...shardIds(id, shards));
@@ -30,7 +30,7 @@ interface Change {
   action: string;
   reason?: string;
   fields: Partial<Organization>;
-  /** What changes in its limiter, if anything does. */
+  /** The part of its limiter that changes, if any. */
   limiter?: 'limits' | 'status';
 }
 
@@ -69,7 +69,7 @@ export const updateOrganization = async (
   return change(deps, origin, before, { action: 'organization.updated', fields });
 };
 
-/** Sets the limits that all keys of an organization share, in place of earlier ones; each key notices at its next request. @throws 404, 412 */
+/** Replaces the limits that all keys of an organization share, from each key's next request on. @throws 404, 412 */
 export const limitOrganization = async (
   deps: OrganizationDependencies,
   origin: Origin,
@@ -81,12 +81,11 @@ export const limitOrganization = async (
   return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, limiter: 'limits' });
 };
 
-/** Why an organization is suspended or resumed. */
+/** The reason for suspending or resuming an organization. */
 export const Reason = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 
 /**
- * Suspends or resumes an organization: each of its keys notices at its next request. Where a crash left keys out, the same request again includes
- * them.
+ * Suspends or resumes an organization, from each key's next request on. Repeating the request includes keys that a crash left out.
  * @throws 404, 412
  */
 export const setSuspended = async (
@@ -100,7 +99,7 @@ export const setSuspended = async (
   if (!isSuspended && before.status === 'active') return before;
   const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
   const status = isSuspended ? 'suspended' : 'active';
-  // Suspending needs a limiter, whose bound on requests in flight stays.
+  // Suspending creates a limiter, which keeps the default limits after a resume.
   const limits = before.limits ?? OrganizationLimits.parse({});
   return change(deps, origin, before, { action, reason, fields: { status, limits }, limiter: 'status' });
 };

@@ -12,16 +12,16 @@ export interface PriceDependencies extends AuditDependencies {
   models: ModelStore;
 }
 
-/** Clocks differ. What has passed is billed already. */
+/** Allows for differing clocks. */
 const MAX_PAST_MS = 60_000;
 
-/** A time that has just passed is now: what was answered since then was billed at the price before. @throws 400 */
+/** A time in the last minute counts as now, because requests since then were billed at the previous price. @throws 400 */
 const effectiveAt = (seconds: number | undefined, nowMs: number): number => {
   if (seconds === undefined) return nowMs;
   if (seconds * 1_000 < nowMs - MAX_PAST_MS)
     throw new InvalidRequest({
       param: 'effective_at',
-      message: "Invalid value for 'effective_at': expected a time that is at most a minute past; what was used before is billed already.",
+      message: "Invalid value for 'effective_at': expected a time at most a minute in the past. Earlier usage is already billed.",
     });
   return Math.max(seconds * 1_000, nowMs);
 };
@@ -30,17 +30,17 @@ const checkRoom = ({ prices }: Model, effectiveAtMs: number): void => {
   if (prices.length >= MAX_PRICES)
     throw new Conflict({
       code: 'too_many_prices',
-      message: `A model has at most ${MAX_PRICES} price versions, which are never removed. Register it under another name.`,
+      message: `A model can have at most ${MAX_PRICES} price versions, and they are never removed. Register the model under another name.`,
     });
   if (prices.some(({ effective_at }) => effective_at === effectiveAtMs))
     throw new Conflict({
       code: 'price_exists',
       param: 'effective_at',
-      message: 'A price of this model comes into force at that very time already. Choose another time.',
+      message: 'This model already has a price that takes effect at this time. Choose another time.',
     });
 };
 
-/** Adds a price version to a model: from its time on requests are billed by it. @throws 400, 404, 409, 412 where another change came in between */
+/** Adds a price version, which applies to requests from its `effective_at` on. @throws 400, 404, 409, 412 after a concurrent change */
 export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body: NewPrice): Promise<PriceResource> => {
   const { model: name, organization, ...figures } = body;
   const pool = poolOf(organization);
@@ -59,7 +59,7 @@ export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body:
   return resource;
 };
 
-/** All price versions of a model, the newest first. @throws 404 */
+/** All price versions of a model, newest first. @throws 404 */
 export const listPrices = async (deps: PriceDependencies, { model: name, organization }: PricedModel): Promise<PriceList> => {
   const pool = poolOf(organization);
   const { prices } = await modelIn(deps, pool, name);

@@ -3,29 +3,33 @@ import { MAX_PRICES, ModelName } from '../../../shared/models/model.ts';
 import type { Price } from '../../../shared/prices/price.ts';
 import { figuresOf, NewFigures, PriceFigures } from '../../../shared/prices/price-version.ts';
 
-/** A price version of a model. It is never changed. */
+/** A price version of a model, which never changes. */
 export const PriceResource = PriceFigures.omit({ version: true }).extend({
   object: z.literal('price'),
-  id: z.string().meta({ description: 'The id of the price version, which usage events name.' }),
+  id: z.string().meta({ description: 'The id of the price version. Usage events refer to it.' }),
   model: z.string(),
-  organization: z.string().nullable().meta({ description: 'Whose deployment the model is; null: it is shared.' }),
+  organization: z.string().nullable().meta({ description: 'The organization whose deployment the model is; null: a shared model.' }),
 });
 export type PriceResource = z.infer<typeof PriceResource>;
 
-/** All of a model's; there are at most 100. */
 export const PriceList = z.object({ object: z.literal('list'), data: z.array(PriceResource).max(MAX_PRICES) });
 export type PriceList = z.infer<typeof PriceList>;
 
 export const PricedModel = z.strictObject({
   model: ModelName.meta({ description: 'The name of a model.' }),
-  organization: z.string().min(1).max(64).optional().meta({ description: 'Whose deployment it is. Absent: it is shared.' }),
+  organization: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta({ description: 'The organization whose deployment the model is. Default: a shared model.' }),
 });
 export type PricedModel = z.output<typeof PricedModel>;
 
 export const NewPrice = PricedModel.extend(NewFigures.shape);
 export type NewPrice = z.output<typeof NewPrice>;
 
-/** A price version of a model as it goes out. */
+/** Converts a price version to the wire. */
 export const toPriceResource = (price: Price, model: string, organization: string | null): PriceResource => {
   const { version: id, ...figures } = figuresOf(price);
   return { object: 'price', id, model, organization, ...figures };

@@ -4,21 +4,20 @@ import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { figuresOf, PriceFigures } from '../../../shared/prices/price-version.ts';
 
-/** A model's price in force, and the one that follows. */
+/** A model's current price and its next one. */
 const PricedEntry = PriceFigures.extend({
   model: z.string(),
-  next: PriceFigures.nullable().meta({ description: 'The next price that is known to come into force; null: none.' }),
+  next: PriceFigures.nullable().meta({ description: 'The next scheduled price; null: none.' }),
 });
 type PricedEntry = z.infer<typeof PricedEntry>;
 
-/** What the shared models cost. */
 export const PriceSheet = z.object({
   object: z.literal('list'),
-  pricing: z.array(PricedEntry).meta({ description: 'One entry for each published model that has a price in force, by name.' }),
+  pricing: z.array(PricedEntry).meta({ description: 'One entry for each published shared model with a current price, sorted by name.' }),
 });
 export type PriceSheet = z.infer<typeof PriceSheet>;
 
-/** The first price that is still to come at `nowMs`. */
+/** The first price that takes effect after `nowMs`. */
 const nextPrice = (prices: readonly Price[], nowMs: number): Price | undefined =>
   prices
     .filter(({ effective_at }) => effective_at > nowMs)
@@ -30,7 +29,7 @@ const entryOf = ({ name, prices }: Model, nowMs: number): PricedEntry | undefine
   return price && { model: name, ...figuresOf(price), next: next ? figuresOf(next) : null };
 };
 
-/** What the published shared models cost at `nowMs`, by name. */
+/** The prices of the published shared models at `nowMs`, sorted by name. */
 export const priceSheet = async ({ models }: { models: ModelReader }, nowMs: number): Promise<PriceSheet> => {
   const published = [...(await models.list(SERVERLESS_POOL)).values()].filter(({ status }) => status === 'published');
   const pricing = published.map((model) => entryOf(model, nowMs)).filter((entry) => entry !== undefined);

@@ -35,7 +35,7 @@ const patch = (id: string, body: object, headers: Record<string, string> = {}) =
   control.call('PATCH', `/v1/api-keys/${id}`, { token: owner.token, body, headers });
 
 describe('an API key', () => {
-  test('has its secret in the reply that makes it, and never again', async () => {
+  test('returns its secret once, when it is created', async () => {
     const { secret, ...key } = await createKey();
     expect(secret).toMatch(/^sk-s\w{52}$/);
     expect((await control.done('GET', `/v1/api-keys/${key.id}`, { token: owner.token })) as object).toEqual(key);
@@ -43,7 +43,7 @@ describe('an API key', () => {
     expect(JSON.stringify(body)).not.toContain(secret.slice(10));
   });
 
-  test('with eight shards is limited, rotated and revoked in all of them', async () => {
+  test('with eight shards is changed, rotated and revoked in all of them', async () => {
     const { id, secret } = await createKey({ limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
     expect(await Promise.all(Array.from({ length: 16 }, () => statusOf(secret)))).toEqual(Array(16).fill(200));
     const { secret: next } = await control.done('POST', `/v1/api-keys/${id}/rotate`, { token: owner.token, body: { overlap_seconds: 60 } });
@@ -53,12 +53,12 @@ describe('an API key', () => {
     expect((await patch(id, { models: ['another'] })).status).toBe(200);
     expect(await Promise.all(Array.from({ length: 16 }, () => statusOf(next)))).toEqual(Array(16).fill(403));
     await patch(id, { models: null });
-    await eventually(async () => (await statusOf(next)) === 200, 'every model may be used again');
+    await eventually(async () => (await statusOf(next)) === 200, 'every model can be used again');
     await control.done('DELETE', `/v1/api-keys/${id}`, { token: owner.token });
     expect(await Promise.all(Array.from({ length: 16 }, () => statusOf(next)))).toEqual(Array(16).fill(401));
   });
 
-  test('of many shards lets no more through than it is lowered to', async () => {
+  test('with many shards admits no more requests than its lowered limit', async () => {
     const { id, secret } = await createKey({ limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
     expect((await patch(id, { limits: { requests_per_minute: 1 } })).status).toBe(200);
     const answers = [];
@@ -66,19 +66,19 @@ describe('an API key', () => {
     expect(answers).toEqual([200, 429, 429, 429, 429]);
   });
 
-  test('notices what closes at its next request, and what opens within seconds', async () => {
+  test('applies lowered limits from the next request on, and raised limits within seconds', async () => {
     const { id, secret } = await createKey();
     expect(await statusOf(secret)).toBe(200);
     await patch(id, { limits: { requests_per_minute: 1 } });
     expect(await statusOf(secret)).toBe(429);
-    // What was refused is refused without a look for up to five seconds.
+    // A refusal is remembered for up to five seconds.
     await patch(id, { limits: { requests_per_minute: 100 } });
-    await eventually(async () => (await statusOf(secret)) === 200, 'the raised limit is noticed');
+    await eventually(async () => (await statusOf(secret)) === 200, 'the raised limit applies');
     await patch(id, { budgets: { day: '0.00000001' } });
-    const refused = await chat(secret);
-    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([429, 'insufficient_quota']);
+    const rejected = await chat(secret);
+    expect([rejected.status, ((await rejected.json()) as { error: { code: string } }).error.code]).toEqual([429, 'insufficient_quota']);
     await patch(id, { budgets: { day: null }, models: [run.model] });
-    await eventually(async () => (await statusOf(secret)) === 200, 'the budget that is gone is noticed');
+    await eventually(async () => (await statusOf(secret)) === 200, 'the removed budget no longer applies');
     expect((await patch(id, { expires_at: Math.floor(Date.now() / 1_000) - 1 })).status).toBe(400);
     await patch(id, { name: 'renamed' });
     expect(await control.done('GET', `/v1/api-keys/${id}`, { token: owner.token })).toMatchObject({
@@ -89,7 +89,7 @@ describe('an API key', () => {
     });
   });
 
-  test('with a budget keeps to it in all, however often and unevenly its shards have counted when it is changed', async () => {
+  test('never exceeds a changed budget, however unevenly its shards have counted', async () => {
     const limits = { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 };
     const { id, secret } = await createKey({ limits, budgets: { total: '100' } });
     for (const [shard, dollars] of [10n, 0n, 3n, 0n, 7n, 0n, 0n, 1n].entries())
@@ -114,7 +114,7 @@ describe('an API key', () => {
     await eventually(async () => (await statusOf(secret)) === 200, 'a dollar is left');
   });
 
-  test('whose budget is small can be given any other, and none', async () => {
+  test('with a small budget accepts any other budget and none', async () => {
     const { id } = await createKey({
       limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 },
       budgets: { month: '5' },
@@ -122,24 +122,24 @@ describe('an API key', () => {
     for (const month of ['6', '100', '0.5', null]) expect((await patch(id, { budgets: { month } })).status).toBe(200);
   });
 
-  test('that is revoked gives nothing out any more, not even what was answered before', async () => {
+  test('no longer replays stored results after it is revoked', async () => {
     const { id, secret } = await createKey();
-    const ask = () => chat(secret, run.model, { 'idempotency-key': 'once' });
-    expect((await ask()).status).toBe(200);
-    expect((await ask()).headers.get('idempotent-replayed')).toBe('true');
+    const send = () => chat(secret, run.model, { 'idempotency-key': 'once' });
+    expect((await send()).status).toBe(200);
+    expect((await send()).headers.get('idempotent-replayed')).toBe('true');
     await control.done('DELETE', `/v1/api-keys/${id}`, { token: owner.token });
-    expect((await ask()).status).toBe(401);
+    expect((await send()).status).toBe(401);
   });
 
-  test('that lets no content be kept any more is followed at its next request', async () => {
+  test('stores no content from the next request on once no_content is set', async () => {
     const { id, secret } = await createKey();
     expect(await statusOf(secret)).toBe(200);
     await patch(id, { no_content: true });
-    const ask = () => chat(secret, run.model, { 'idempotency-key': 'private' });
-    expect([(await ask()).status, (await ask()).status]).toEqual([200, 409]);
+    const send = () => chat(secret, run.model, { 'idempotency-key': 'private' });
+    expect([(await send()).status, (await send()).status]).toEqual([200, 409]);
   });
 
-  test('that was rotated with an overlap is not rotated again by a request that is sent twice', async () => {
+  test('is not rotated twice when a rotation with overlap is sent twice', async () => {
     const { id, secret } = await createKey();
     const rotate = (headers: Record<string, string> = {}) =>
       control.call('POST', `/v1/api-keys/${id}/rotate`, { token: owner.token, body: { overlap_seconds: 60 }, headers });
@@ -150,7 +150,7 @@ describe('an API key', () => {
     expect((await rotate({ 'if-match': first.headers.get('etag') as string })).status).toBe(200);
   });
 
-  test('can be lowered and raised again to what it was made for, also where its tokens gave it fewer shards', async () => {
+  test('can be lowered and raised again to its original limits, even if its token limit allowed fewer shards', async () => {
     const { id } = await createKey({ limits: { concurrency: 128 } });
     expect((await patch(id, { limits: { requests_per_minute: 601 } })).status).toBe(200);
     expect((await patch(id, { limits: { concurrency: 64 } })).status).toBe(200);
@@ -158,13 +158,13 @@ describe('an API key', () => {
     expect((await patch(id, { limits: { concurrency: 160 } })).status).toBe(409);
   });
 
-  test('cannot be raised beyond what it was made for, and says what to do', async () => {
+  test('cannot be raised beyond its original capacity, and the error says what to do', async () => {
     const { id } = await createKey();
     const { status, body } = await patch(id, { limits: { concurrency: 64, tokens_per_minute: 10_000_000 } });
     expect([status, body.error.code, body.error.message]).toEqual([409, 'limits_too_high', expect.stringContaining('Create a new key')]);
   });
 
-  test('once revoked stays revoked, also when it is asked again', async () => {
+  test('stays revoked when it is revoked again', async () => {
     const { id } = await createKey();
     const first = await control.done('DELETE', `/v1/api-keys/${id}`, { token: owner.token });
     expect(await control.done('DELETE', `/v1/api-keys/${id}`, { token: owner.token })).toEqual(first);
@@ -175,7 +175,7 @@ describe('an API key', () => {
   });
 });
 
-describe('changes at the same time', () => {
+describe('concurrent changes', () => {
   const rotate = (id: string, etag?: string) =>
     control.call('POST', `/v1/api-keys/${id}/rotate`, {
       token: owner.token,
@@ -183,7 +183,7 @@ describe('changes at the same time', () => {
       ...(etag && { headers: { 'if-match': etag } }),
     });
 
-  test('of two rotations under one ETag one is made, and the other is a 412', async () => {
+  test('of two rotations with the same ETag, one succeeds and the other returns 412', async () => {
     const { id } = await createKey();
     const { headers } = await control.call('GET', `/v1/api-keys/${id}`, { token: owner.token });
     const etag = headers.get('etag') as string;
@@ -198,7 +198,7 @@ describe('changes at the same time', () => {
     expect(await statusOf(answers.find(({ status }) => status === 200)?.body.secret)).toBe(200);
   });
 
-  test('of two updates under one ETag one is made, and the other is a 412', async () => {
+  test('of two updates with the same ETag, one succeeds and the other returns 412', async () => {
     const { id, version } = await createKey();
     const answers = await Promise.all(['a', 'b'].map((name) => patch(id, { name }, { 'if-match': `"${version}"` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
@@ -209,7 +209,7 @@ describe('changes at the same time', () => {
     });
   });
 
-  test('without an ETag each is made whole or refused: the one secret that opens is that of the last one made', async () => {
+  test('rotations without an ETag succeed or fail as a whole: only the secret of the last one works', async () => {
     const { id } = await createKey();
     const answers = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
     const made = answers.filter(({ status }) => status === 200).map(({ body }) => body);
@@ -221,7 +221,7 @@ describe('changes at the same time', () => {
     for (const { secret } of made) expect(await statusOf(secret)).toBe(secret === last.secret ? 200 : 401);
   });
 
-  test('an ETag of another form is a 400, and an old one a 412 that changes nothing', async () => {
+  test('a malformed ETag returns 400, and an old one returns 412 and changes nothing', async () => {
     const { id } = await createKey();
     expect((await patch(id, { name: 'x' }, { 'if-match': 'abc' })).status).toBe(400);
     expect((await patch(id, { name: 'x' }, { 'if-match': '"7"' })).status).toBe(412);
@@ -230,7 +230,7 @@ describe('changes at the same time', () => {
 });
 
 describe('a member', () => {
-  test('makes keys with the default limits, and sees and changes their own alone', async () => {
+  test('creates keys with the default limits, and sees and changes only their own', async () => {
     const { id } = await createKey({}, member);
     const { id: other } = await createKey();
     const list = await control.done('GET', '/v1/api-keys', { token: member.token });
@@ -240,18 +240,18 @@ describe('a member', () => {
     expect((await control.call('PATCH', `/v1/api-keys/${id}`, { token: member.token, body: { name: 'mine' } })).status).toBe(200);
   });
 
-  test.each([{ limits: { concurrency: 1 } }, { budgets: { day: '1' } }])('may not set %p: those are the owners’', async (fields) => {
+  test.each([{ limits: { concurrency: 1 } }, { budgets: { day: '1' } }])('cannot set %p, which only owners can', async (fields) => {
     const [param] = Object.keys(fields);
-    const refused = { error: { type: 'permission_error', param } };
+    const rejected = { error: { type: 'permission_error', param } };
     const created = await control.call('POST', '/v1/api-keys', { token: member.token, body: { name: 'x', ...fields } });
-    expect([created.status, created.body]).toMatchObject([403, refused]);
+    expect([created.status, created.body]).toMatchObject([403, rejected]);
     const { id } = await createKey({}, member);
     const changed = await control.call('PATCH', `/v1/api-keys/${id}`, { token: member.token, body: fields });
-    expect([changed.status, changed.body]).toMatchObject([403, refused]);
+    expect([changed.status, changed.body]).toMatchObject([403, rejected]);
   });
 });
 
-test('lists what is large to the end, page by page', async () => {
+test('lists all large keys and audit entries, page by page', async () => {
   const { id: other } = await control.createOrganization('Large');
   const { token } = await control.asAdmin();
   const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 'ä'.repeat(512)]));
@@ -274,7 +274,7 @@ test('lists what is large to the end, page by page', async () => {
   expect(entries.at(-1)?.action).toBe('organization.created');
 });
 
-test('lists keys page by page, the newest first, each once', async () => {
+test('lists keys page by page, newest first, each once', async () => {
   const { id: other } = await control.createOrganization('Pages');
   const { token } = await control.asAdmin();
   const made: string[] = [];
@@ -292,7 +292,7 @@ test('lists keys page by page, the newest first, each once', async () => {
   expect(after).toBeNull();
 });
 
-test('tells when a key was last used, and what it has used', async () => {
+test('reports the last use and the usage of a key', async () => {
   const { id, secret } = await createKey();
   await chat(secret);
   const { last_used_at } = await control.done('GET', `/v1/api-keys/${id}`, { token: owner.token });
@@ -303,7 +303,7 @@ test('tells when a key was last used, and what it has used', async () => {
 });
 
 describe('suspension', () => {
-  test('stops every key of the organization at its next request, and ends as it began', async () => {
+  test('stops every key of the organization at its next request, until the organization is resumed', async () => {
     const { id: other } = await control.createOrganization('Late');
     const { token } = await control.asAdmin();
     const secrets: string[] = [];
@@ -313,20 +313,20 @@ describe('suspension', () => {
     await control.done('POST', `/v1/organizations/${other}/suspend`, { token, body: { reason: 'overdue' } });
     for (const secret of secrets)
       for (let i = 0; i < 4; i++) {
-        const refused = await chat(secret);
-        expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
+        const rejected = await chat(secret);
+        expect([rejected.status, ((await rejected.json()) as { error: { code: string } }).error.code]).toEqual([
           403,
           'organization_suspended',
         ]);
       }
-    const refused = await control.call('POST', '/v1/api-keys', { token, body: { name: 'k', organization: other } });
-    expect([refused.status, refused.body.error.code]).toEqual([403, 'organization_suspended']);
+    const rejected = await control.call('POST', '/v1/api-keys', { token, body: { name: 'k', organization: other } });
+    expect([rejected.status, rejected.body.error.code]).toEqual([403, 'organization_suspended']);
     await control.done('POST', `/v1/organizations/${other}/resume`, { token, body: { reason: 'paid' } });
-    for (const secret of secrets) await eventually(async () => (await statusOf(secret)) === 200, 'the keys open again');
+    for (const secret of secrets) await eventually(async () => (await statusOf(secret)) === 200, 'the keys work again');
   });
 });
 
-test('an organization has a thousand keys that are not revoked, and no more', async () => {
+test('an organization can have at most a thousand active keys', async () => {
   const { id: other } = await control.createOrganization('Full');
   await run.accounts.fillKeyCount(other, 999);
   const { token } = await control.asAdmin();

@@ -33,7 +33,7 @@ const registration = (fields: object) => ({
 const register = (fields: object) => control.call('POST', '/v1/models', { token: admin.token, body: registration(fields) });
 const get = (path: string, { token } = admin) => control.call('GET', path, { token });
 
-test('a shared model is registered, published, called, priced anew, deprecated and deleted', async () => {
+test('a shared model is registered, published, called, given a new price, deprecated and deleted', async () => {
   const { status, body } = await register({ name: 'team/tiny' });
   expect([status, body.status, body.report.passed]).toEqual([201, 'unpublished', true]);
   expect(body.report.targets[0].checks.map(({ name, passed }: { name: string; passed: boolean }) => [name, passed])).toEqual([
@@ -71,7 +71,7 @@ test('a shared model is registered, published, called, priced anew, deprecated a
   expect((await get('/v1/models/team/tiny')).status).toBe(404);
 });
 
-test('a model whose endpoint does not serve is not stored, and the report says why', async () => {
+test('a model whose endpoint does not exist is not stored, and the error says why', async () => {
   const { status, body } = await register({ name: 'nowhere', targets: [{ endpoint: 'no-such-endpoint' }] });
   expect([status, body.error.code]).toEqual([409, 'checks_failed']);
   expect(body.error.message).toContain('no-such-endpoint');
@@ -82,7 +82,7 @@ test('a model whose endpoint does not serve is not stored, and the report says w
   expect(again.passed).toBe(false);
 });
 
-test('a deployment is its organization’s own: another one neither sees nor reaches it', async () => {
+test('a deployment is invisible to other organizations', async () => {
   expect((await register({ name: 'served-name', organization, status: 'published' })).status).toBe(201);
   expect((await get('/v1/models/served-name', owner)).body).toMatchObject({ organization, status: 'published' });
   expect((await get('/v1/models', owner)).body.data.map(({ name }: { name: string }) => name)).toContain('served-name');
@@ -96,7 +96,7 @@ test('a deployment is its organization’s own: another one neither sees nor rea
   expect(pricing.map(({ model }: { model: string }) => model)).not.toContain('served-name');
 });
 
-test('of two changes under one ETag one is made, and the other is a 412', async () => {
+test('of two changes with the same ETag, one succeeds and the other returns 412', async () => {
   await register({ name: 'contended' });
   const { headers } = await get('/v1/models/contended');
   const change = (default_output_tokens: number) =>

@@ -30,7 +30,7 @@ const grant = (id: string, body: object, key?: string) =>
 const balanceOf = (id: string) => control.done('GET', `/v1/organizations/${id}/balance`, { token: admin.token });
 
 describe('credit', () => {
-  test('is granted to an organization with limits, and to no other', async () => {
+  test('is granted only to an organization with limits', async () => {
     const { id } = await control.createOrganization();
     expect((await grant(id, { amount: '5' })).body.error.code).toBe('no_credit');
     expect((await control.call('GET', `/v1/organizations/${id}/balance`, { token: admin.token })).status).toBe(409);
@@ -45,7 +45,7 @@ describe('credit', () => {
     ]);
   });
 
-  test('under one idempotency key is granted once, however often and at whatever time it is asked', async () => {
+  test('with the same idempotency key is granted once, even if requests are concurrent', async () => {
     const { id } = await control.createOrganization();
     await put(id, { prepaid: true });
     const answers = await Promise.all(Array.from({ length: 8 }, () => grant(id, { amount: '10' }, 'order-1')));
@@ -59,14 +59,14 @@ describe('credit', () => {
     expect(data.filter(({ action }: { action: string }) => action === 'credit.granted')).toHaveLength(2);
   });
 
-  test.each(['1e3', '1.0000000001', '', '1,5', 'ten', '--1'])('of %p dollars is a 400', async (amount) => {
+  test.each(['1e3', '1.0000000001', '', '1,5', 'ten', '--1'])('of %p dollars returns 400', async (amount) => {
     const { id } = await control.createOrganization();
     expect((await grant(id, { amount })).body.error.param).toBe('amount');
   });
 });
 
 describe('limits', () => {
-  test('of an organization bind its keys together, and are set all at once', async () => {
+  test('of an organization are shared by its keys, and are replaced as a whole', async () => {
     const { id } = await control.createOrganization();
     const secrets = await Promise.all(
       ['a', 'b'].map(
@@ -95,7 +95,7 @@ describe('limits', () => {
     expect(limitsOf((await run.limiters.get(id)) as LimiterItem).requestsPerMinute).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('set at the same time under one ETag are set once, and the other is a 412', async () => {
+  test('set twice with the same ETag are set once, and the other request returns 412', async () => {
     const { id } = await control.createOrganization();
     const answers = await Promise.all([1, 2].map((requests_per_minute) => put(id, { requests_per_minute }, { 'if-match': '"1"' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
@@ -104,7 +104,7 @@ describe('limits', () => {
   });
 });
 
-test('suspending tells also those keys that a death left untold, when it is done again', async () => {
+test('suspends keys that were missed when an earlier suspension crashed', async () => {
   const { id } = await control.createOrganization();
   const { id: key } = await control.done('POST', '/v1/api-keys', { token: admin.token, body: { name: 'k', organization: id } });
   const suspend = () => control.done('POST', `/v1/organizations/${id}/suspend`, { token: admin.token, body: { reason: 'overdue' } });
@@ -115,24 +115,24 @@ test('suspending tells also those keys that a death left untold, when it is done
   expect(await run.limiters.get(id)).toMatchObject({ status: 'suspended' });
 });
 
-test('resuming what was never suspended changes nothing', async () => {
+test('resuming an active organization changes nothing', async () => {
   const { id } = await control.createOrganization();
   const resumed = await control.done('POST', `/v1/organizations/${id}/resume`, { token: admin.token, body: { reason: 'by mistake' } });
   expect(resumed).toMatchObject({ status: 'active', limits: null, version: 1 });
   expect(await run.limiters.get(id)).toBeUndefined();
 });
 
-test('organizations are listed page by page, the newest first', async () => {
+test('organizations are listed page by page, newest first', async () => {
   const made: string[] = [];
   for (const name of ['one', 'two', 'three']) made.unshift((await control.createOrganization(name)).id);
   const first = await control.done('GET', '/v1/organizations?limit=3', { token: admin.token });
   const second = await control.done('GET', `/v1/organizations?limit=2&after=${first.next}`, { token: admin.token });
   const ids = [...first.data, ...second.data].map(({ id }: { id: string }) => id);
-  // An operator may have chosen another form of id.
+  // The demo organization's id was chosen by hand.
   expect(ids.filter((id) => id !== 'org_demo').slice(0, 3)).toEqual(made);
 });
 
-test('npm run admin -- bootstrap makes an admin who logs in with the password that it prints, and is in the audit log', async () => {
+test('npm run admin -- bootstrap creates an audited admin who can log in with the printed password', async () => {
   const { id: USER_POOL_ID = '', client_id: USER_POOL_CLIENT_ID = '' } = run.user_pools.Users ?? {};
   const env = {
     AWS_REGION: 'us-east-1',

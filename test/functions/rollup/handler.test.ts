@@ -15,7 +15,7 @@ let database: TestDatabase;
 let records: DynamoDBRecord[];
 let handler: typeof import('../../../functions/rollup/handler.ts').handler;
 
-/** What the table's stream has of the events: their keys. */
+/** The stream's records of the events, which contain only their keys. */
 const readStream = async (table: string): Promise<DynamoDBRecord[]> => {
   const place = { endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } };
   const [client, streams] = [new DynamoDBClient(place), new DynamoDBStreamsClient(place)];
@@ -43,8 +43,8 @@ afterAll(async () => {
   await database.close();
 });
 
-describe('the function rollup', () => {
-  test('makes the totals of all that a batch has touched from the keys of its records alone', async () => {
+describe('the rollup function', () => {
+  test('recomputes the totals of every bucket in a batch from the keys of its records', async () => {
     expect(records).toHaveLength(events.length);
     for (const { dynamodb } of records) expect(Object.keys(dynamodb ?? {})).not.toContain('NewImage');
     await handler({ Records: [...records, ...records] }, { getRemainingTimeInMillis: () => 300_000 });
@@ -54,11 +54,11 @@ describe('the function rollup', () => {
     expect(inOrder((await Promise.all(stored)).flat())).toEqual(inOrder(sums));
   });
 
-  test('stops a minute before its time ends and fails, so that the batch comes again', async () => {
+  test('stops a minute before its timeout and fails, so that the batch is sent again', async () => {
     await expect(handler({ Records: records }, { getRemainingTimeInMillis: () => 60_000 })).rejects.toThrow('Ran out of time');
   });
 
-  test('fails at a record that is of no event, which the mapping should have left out', async () => {
+  test('fails on a record that is not an event, which the event source mapping should filter out', async () => {
     const Keys = { usage_bucket: { S: 'day#key_1' }, usage_event: { S: `${DAY}#m` } };
     await expect(handler({ Records: [{ dynamodb: { Keys } }] }, { getRemainingTimeInMillis: () => 300_000 })).rejects.toThrow(
       "'day#key_1' is not the partition of an event",

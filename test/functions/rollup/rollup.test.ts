@@ -36,7 +36,7 @@ const depsOf = (line: Database): Rollups => {
   return { usage: createUsageStore(line, table), rollups: createRollupStore(line, table) };
 };
 
-/** Pages of three items, so that events come and go between the pages of a query. */
+/** Uses pages of three items, so that events are added between the pages of a query. */
 const inSmallPages = (line: Database): Database => {
   const send = (command: unknown) => {
     if (command instanceof QueryCommand) command.input.Limit = 3;
@@ -45,14 +45,14 @@ const inSmallPages = (line: Database): Database => {
   return new Proxy(line, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) });
 };
 
-/** A consumer of its own, which dies before or after one of its calls, if it is told to. */
-const consumer = (random: () => number, dies: boolean): Rollups => {
-  let callsLeft = dies ? Math.floor(random() * 24) : Number.POSITIVE_INFINITY;
+/** A consumer with an unreliable connection, which crashes before or after one of its calls if `crashes` is set. */
+const consumer = (random: () => number, crashes: boolean): Rollups => {
+  let callsLeft = crashes ? Math.floor(random() * 24) : Number.POSITIVE_INFINITY;
   const faults = { random, lostRequests: 0.02, lostReplies: 0.02, crash: () => callsLeft-- <= 0 };
   return depsOf(inSmallPages(unreliable(database.database, faults)));
 };
 
-/** A consumer that stands still before its first write until the gate is opened, with what it has read by then. */
+/** A consumer that waits for the gate before its first write, and then writes what it read before. */
 const stalled = (gate: Promise<void>): Rollups => {
   const line = inSmallPages(database.database);
   const send = async (command: PutCommand) => {
@@ -78,7 +78,7 @@ const storedRollups = async (keys: TestKeys): Promise<Rollup[]> => {
   return (await Promise.all(lists.map((list) => Array.fromAsync(list)))).flat();
 };
 
-/** Some of the list, in another order, some of them more than once. */
+/** A random sample of the list in another order, with duplicates. */
 const someOf = <Item>(items: readonly Item[], random: () => number): Item[] =>
   Array.from({ length: Math.ceil(random() * 10) }, () => items[Math.floor(random() * items.length)] as Item);
 
@@ -89,8 +89,8 @@ const shuffled = <Item>(items: readonly Item[], random: () => number): Item[] =>
     .map(({ item }) => item);
 
 describe('rollups', () => {
-  test('are the plain sum of the events, however often, in whatever batches and order their records are replayed, by racing consumers that stall and die anywhere', async () => {
-    let deaths = 0;
+  test('equal the sum of the events, however records are batched, ordered and repeated by concurrent consumers that stall and crash', async () => {
+    let crashes = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(Draft, { minLength: 1, maxLength: 24 }), fc.nat(), async (drafts, seed) => {
         const random = seededRandom(seed);
@@ -99,22 +99,22 @@ describe('rollups', () => {
         const attempts: Promise<void>[] = [];
         const gate = Promise.withResolvers<void>();
         const late: Promise<void>[] = [];
-        // Consumers run while events are written, and see some of them.
+        // Consumers run while events are written and see some of them.
         for (let written = 0; written < events.length; ) {
           const chunk = events.slice(written, written + 1 + Math.floor(random() * 6));
           written += chunk.length;
           await Promise.all(chunk.map((event) => put(keys, event)));
           const batch = someOf(events.slice(0, written), random);
-          attempts.push(consume(consumer(random, random() < 0.4), keys, batch).catch(() => void deaths++));
+          attempts.push(consume(consumer(random, random() < 0.4), keys, batch).catch(() => void crashes++));
           if (random() < 0.3) late.push(consume(stalled(gate.promise), keys, batch));
         }
-        // Every record is delivered until it is done, by four consumers, each with batches of its own.
+        // Four consumers, each with its own batches, process every record until it succeeds.
         const records = shuffled([...events, ...someOf(events, random)], random);
         const last = Array.from({ length: 4 }, async (_, i) => {
           const own = records.filter((_record, at) => at % 4 === i);
           while (own.length > 0) {
             const batch = own.splice(0, 1 + Math.floor(random() * 8));
-            await consume(consumer(random, random() < 0.5), keys, batch).catch(() => void deaths++);
+            await consume(consumer(random, random() < 0.5), keys, batch).catch(() => void crashes++);
             await consume(depsOf(inSmallPages(database.database)), keys, batch);
           }
         });
@@ -134,10 +134,10 @@ describe('rollups', () => {
       }),
       { numRuns: 20, endOnFailure: true },
     );
-    expect(deaths).toBeGreaterThan(5);
+    expect(crashes).toBeGreaterThan(5);
   }, 120_000);
 
-  test('of a day are made good by the retry of a consumer that died between its ten minutes and its day', async () => {
+  test('of a day are completed by the retry of a consumer that crashed before it wrote the day', async () => {
     const keys = newKeys();
     const events = eventsOf(keys, fc.sample(Draft, { seed: 2, numRuns: 5 }));
     for (const event of events) await put(keys, event);
@@ -146,15 +146,15 @@ describe('rollups', () => {
       if (command === 'PutCommand' && when === 'after') putsLeft--;
       return putsLeft <= 0;
     };
-    const dying = depsOf(unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
-    await expect(consume(dying, keys, events)).rejects.toMatchObject({ errors: expect.arrayContaining([expect.any(Crash)]) });
+    const crashing = depsOf(unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));
+    await expect(consume(crashing, keys, events)).rejects.toMatchObject({ errors: expect.arrayContaining([expect.any(Crash)]) });
     const isDay = ({ bucket }: Rollup): boolean => bucket === undefined;
     expect((await storedRollups(keys)).filter(isDay)).toEqual([]);
     await consume(depsOf(database.database), keys, events);
     expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, events)));
   });
 
-  test('of other buckets are made although one fails, and the failure is told', async () => {
+  test('of other buckets are written although one fails, and the failure is thrown', async () => {
     const keys = newKeys();
     const events = eventsOf(keys, fc.sample(Draft, { seed: 3, numRuns: 12 }));
     for (const event of events) await put(keys, event);
@@ -173,7 +173,7 @@ describe('rollups', () => {
     expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, whole)));
   });
 
-  test('that there is no time for are told as failed', async () => {
+  test('that are not started in time are reported as failed', async () => {
     const keys = newKeys();
     const buckets = [0, 1, 2].map((i) => ({ shard: keys.plain, startMs: Date.parse(DAY) + i * 600_000 }));
     await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('Ran out of time before 3 of 3 items');

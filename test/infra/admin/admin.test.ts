@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `npm run admin` against the test's tables and bucket. */
+/** Runs `npm run admin` on the test's tables and bucket. */
 const admin = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
   const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
   const env = {
@@ -66,7 +66,7 @@ const admin = async (...args: string[]): Promise<{ code: number; stdout: string;
 const abs = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos);
 
 describe('npm run admin', () => {
-  test('creates a key that opens, with the limits that were asked for, and prints its secret', async () => {
+  test('creates a working key with the given limits and prints its secret', async () => {
     const { stdout } = await admin(
       'create-key',
       '--org',
@@ -93,9 +93,9 @@ describe('npm run admin', () => {
 
     const write = (changed: object[]) => writeFileSync(file, JSON.stringify({ ...model, prices: changed }));
     write([{ ...prices[0], prompt_nanos: 9 }]);
-    expect((await admin('publish-model', '--file', file)).stderr).toContain('keep p1 as published');
+    expect((await admin('publish-model', '--file', file)).stderr).toContain('Keep p1 as published');
     write([{ ...prices[0], effective_at: Date.now() + 1e9 }]);
-    expect((await admin('publish-model', '--file', file)).stderr).toContain('no price whose effective_at has come');
+    expect((await admin('publish-model', '--file', file)).stderr).toContain('no price in effect');
     write([...prices, { version: 'p2', effective_at: 5, prompt_nanos: 3, completion_nanos: 4 }]);
     expect((await admin('publish-model', '--file', file)).code).toBe(0);
     expect((await database.models.list(SERVERLESS_POOL)).get('m')).toMatchObject({
@@ -105,7 +105,7 @@ describe('npm run admin', () => {
     });
   });
 
-  test('publishes a model again under the next version, notes who did it, and leaves a deprecation that the file does not name', async () => {
+  test('publishes a model again with the next version and an audit entry, and keeps a deprecation that the file omits', async () => {
     const prices = [{ version: 'p1', effective_at: 0, prompt_nanos: 1, completion_nanos: 2 }];
     const sizes = { context_length: 10, max_output_tokens: 5, default_output_tokens: 5 };
     const publish = (fields: object) => {
@@ -140,7 +140,7 @@ describe('npm run admin', () => {
       write(`${name}.json`, JSON.stringify({ name, ...sizes, targets, prices, dialect: 'vllm', capabilities: { thinking_budget: true } }));
     const published = async (name: string) => (await database.models.list(SERVERLESS_POOL)).get(name);
 
-    test('under keys made of their content, and keeps them when it is published again without', async () => {
+    test('under keys derived from their content, and keeps them when it is published again without files', async () => {
       const file = modelFile('counted');
       const template = write('template.jinja', '{{ bos_token }}{{ messages[0].content }}');
       const config = write('config.json', '{"bos_token":"<s>"}');
@@ -164,7 +164,7 @@ describe('npm run admin', () => {
       });
     });
 
-    test('unless they are of no use, which it says before anything is stored', async () => {
+    test('only if the files are valid, and otherwise stores nothing', async () => {
       const file = modelFile('uncounted');
       const refusal = async (...args: string[]): Promise<string> => (await admin('publish-model', '--file', file, ...args)).stderr;
       expect(await refusal('--chat-template', tokenizer)).toContain('need --tokenizer');
@@ -172,23 +172,23 @@ describe('npm run admin', () => {
       expect(await refusal('--tokenizer', file)).toContain('tokenizer.json cannot be read');
       expect(await refusal('--tokenizer', tokenizer)).toContain('There is no chat template');
       const huge = write('huge.json', `${readFileSync(tokenizer, 'utf8')}${' '.repeat(64 * 1024 * 1024)}`);
-      expect(await refusal('--tokenizer', huge, '--chat-template', file)).toContain('No file of a tokenizer may have more than 67108864');
+      expect(await refusal('--tokenizer', huge, '--chat-template', file)).toContain('A tokenizer file can have at most 67108864');
       expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('open.jinja', '{% if x %}'))).toContain(
         'The chat template cannot be read',
       );
       expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('gap.jinja', '{{ messages | frobnicate }}'))).toMatch(
-        /cannot be rendered with one message of the user: .*frobnicate/,
+        /cannot render a single user message: .*frobnicate/,
       );
       expect(await published('uncounted')).toBeUndefined();
     });
   });
 
-  test('rebuilds the totals of a day, of keys used since it began and of all their shards, tells the drift and fails because of it', async () => {
+  test('rebuilds the daily totals of all keys used since that day, with all their shards, and reports and fails on drift', async () => {
     const keys = newKeys();
     const used = Date.parse(DAY);
     const limiters = [
       { id: keys.plain, last_used: used + 1 },
-      // The key's own item is used less than one of its shards.
+      // A shard was used later than the key's own item.
       { id: keys.sharded, shards: SHARDS, last_used: used - 86_400_000 },
       { id: `${keys.sharded}#1`, last_used: used + 5 },
       { id: newId('key'), last_used: used - 86_400_000 },
@@ -240,7 +240,7 @@ describe('npm run admin', () => {
     [['publish-model', '--file', '/nowhere.json'], /cannot be read/],
     [['rebuild'], /--day/],
     [['rebuild', '--day', '2026-11-31'], /--day/],
-  ])('%j is refused with the usage', async (args, message) => {
+  ])('%j is rejected with the usage text', async (args, message) => {
     const { code, stderr } = await admin(...args);
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
@@ -248,7 +248,7 @@ describe('npm run admin', () => {
   });
 });
 
-describe('the money of an organization', () => {
+describe("an organization's money", () => {
   test('is limited, granted and balanced', async () => {
     const { stdout } = await admin(
       'create-key',
@@ -267,7 +267,7 @@ describe('the money of an organization', () => {
     expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
     expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
-      'has these limits',
+      'Set the limits of org_paying',
     );
     const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 1_000 };
     expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
@@ -276,8 +276,8 @@ describe('the money of an organization', () => {
       '$100.25',
     );
     await admin('grant-credit', '--org', 'org_paying', '--dollars=-0.25', '--reason', 'correction', '--actor', 'finance');
-    const { stdout: told, code } = await admin('balance', '--org', 'org_paying');
-    expect(JSON.parse(told)).toEqual({
+    const { stdout: balance, code } = await admin('balance', '--org', 'org_paying');
+    expect(JSON.parse(balance)).toEqual({
       organization: 'org_paying',
       grants: 2,
       granted: '100',
@@ -287,7 +287,7 @@ describe('the money of an organization', () => {
       drift: '0',
     });
     expect(code).toBe(0);
-    // Set again without them, budget and credit bind no more; what was granted is still there.
+    // New limits without them remove the budget and prepayment; granted credit stays.
     await admin('limit-organization', '--org', 'org_paying', '--requests-per-minute', '5');
     const item = await itemOf('org_paying');
     expect(availableNanosOf(item)).toBe(100_000_000_000n);
@@ -300,7 +300,7 @@ describe('the money of an organization', () => {
     [['grant-credit', '--org', 'o', '--dollars', '1e3', '--reason', 'r'], '--dollars expects dollars'],
     [['grant-credit', '--org', 'o', '--dollars', '1'], 'reason'],
     [['create-key', '--org', 'o', '--day-budget', '0.0000000001'], '--day-budget expects dollars'],
-  ])('%j is refused: %s', async (args, words) => {
+  ])('%j is rejected: %s', async (args, words) => {
     const { code, stderr } = await admin(...args);
     expect(code).toBe(1);
     expect(stderr).toContain(words);

@@ -44,7 +44,7 @@ const consume = (keys: TestKeys, events: readonly UsageEvent[]): Promise<void> =
     events.map((event) => bucketOf(keys, event)),
   );
 
-/** Events of the second key, in two shards, within one day. */
+/** Stores events of the sharded key, in two shards within one day. */
 const setUp = async () => {
   const keys = newKeys();
   const drafts = fc.sample(Draft, { seed: 7, numRuns: 12 });
@@ -72,7 +72,7 @@ const change = (row: Item, expression: string, value: unknown): Promise<unknown>
   );
 
 describe('rebuild', () => {
-  test('of totals that are right tells the sum of the events and no drift, and writes nothing', async () => {
+  test('reports the sum of the events and no drift, and writes nothing, if the totals are correct', async () => {
     const { events, run, rows } = await setUp();
     const before = await rows();
     expect(await run()).toEqual({
@@ -86,7 +86,7 @@ describe('rebuild', () => {
     expect(await rows()).toEqual(before);
   });
 
-  test('tells rows that somebody has damaged, and puts them right', async () => {
+  test('reports damaged rows and corrects them', async () => {
     const { run, rows } = await setUp();
     const before = await rows();
     const [wrongCost, tooMany, missing, unreadable, wrongDay] = [...before.slice(0, 4), before.at(-1)] as [Item, Item, Item, Item, Item];
@@ -103,7 +103,7 @@ describe('rebuild', () => {
     expect(drift).toEqual({
       rows: 6,
       events: 100 + (missing.n as number) + (wrongCost.n as number),
-      // The unreadable row's cost cannot be read, the ghost was made before the first was damaged.
+      // The unreadable row counts as cost 0. The ghost is a copy of the first row from before it was damaged.
       cost_nanos: 5n + costOf(missing) + costOf(unreadable) + 7n + costOf(wrongCost),
     });
     expect(behind).toEqual({ rows: 0, events: 0 });
@@ -111,7 +111,7 @@ describe('rebuild', () => {
     expect(await run()).toMatchObject(noDrift);
   });
 
-  test('makes totals from nothing, also of shards that the key no longer has when it is still known of them', async () => {
+  test('recreates missing totals, including those of former shards that remaining rows still name', async () => {
     const { run, rows } = await setUp();
     const before = await rows();
     const dayRows = before.filter(({ usage_bucket }) => String(usage_bucket).startsWith('day#'));
@@ -123,13 +123,13 @@ describe('rebuild', () => {
     expect(await rows()).toEqual(before);
   });
 
-  test('takes rows that lack only events of the last minutes for behind, and brings them up to date', async () => {
+  test('reports rows that lack only the latest events as behind, and updates them', async () => {
     const { keys, events, run } = await setUp();
     const [event] = events as [UsageEvent];
     const young = { ...event, request_id: event.request_id.slice(0, -6) + newId('key').slice(-6), cost_nanos: 3n };
     await database.usage.putIfAbsent(young, shardsOfKey(keys, young.key_id));
     const report = await run(() => young.admitted_at + young.duration_ms + 60_000);
-    // Its ten minutes and its day.
+    // Its ten-minute row and its daily row.
     expect(report).toMatchObject({ events: events.length + 1, drift: { rows: 0 }, behind: { rows: 2, events: 2 } });
     expect(await run()).toMatchObject(noDrift);
 
@@ -138,13 +138,13 @@ describe('rebuild', () => {
     expect(await run()).toMatchObject({ drift: { rows: 2, events: 2, cost_nanos: 6n }, behind: { rows: 0 } });
   });
 
-  test('leaves a row alone that a consumer has brought up to date in the meantime', async () => {
+  test('does not replace a row that a consumer has updated in the meantime', async () => {
     const { keys, events } = await setUp();
     const [event] = events as [UsageEvent];
     const late = { ...event, request_id: event.request_id.slice(0, -6) + newId('key').slice(-6) };
     const model = late.model ?? NO_MODEL;
     await change({ usage_bucket: `day#${keys.sharded}`, usage_event: `${DAY}#${model}` }, 'SET cost_nanos = :value', 1);
-    // The event comes, and is rolled up, after the rows were read and before they are replaced.
+    // The event arrives and is rolled up after the rows were read and before they are replaced.
     const usage: Rollups['usage'] = {
       listByBucket: async function* (shard, startMs) {
         yield* database.usage.listByBucket(shard, startMs);

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The rule in the plainest form that there is: lists of what was counted when. */
+/** A reference implementation of the rule, with plain counts per minute. */
 const createReference = () => {
   const requests = new Map<number, number>();
   const tokens = new Map<number, number>();
@@ -63,7 +63,7 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 70_000 }) }) },
 );
 
-test(`${RUNS} × ${OPERATIONS} random operations by three environments decide as a plain model does`, async () => {
+test(`${RUNS} × ${OPERATIONS} random operations in three environments have the same results as a reference model`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
       const key = await makeKey(database.limiters, {
@@ -74,22 +74,22 @@ test(`${RUNS} × ${OPERATIONS} random operations by three environments decide as
       let now = START;
       const callers = [0, 1, 2].map(() => ({ ...makeCaller(database.limiters, () => now), cache: forgetfulCache() }));
       const reference = createReference();
-      const flying: Admission[] = [];
+      const inFlight: Admission[] = [];
       for (const next of operations) {
         if (next.kind === 'wait') now += next.ms;
         else if (next.kind === 'admit') {
           const result = await attempt(callers[next.caller] as (typeof callers)[number], key, next.amount);
           expect(isAdmitted(result)).toBe(reference.admit(now, next.amount));
-          if (isAdmitted(result)) flying.push(result);
-        } else if (flying.length > 0) {
-          const [admission] = flying.splice(next.which % flying.length, 1) as [Admission];
+          if (isAdmitted(result)) inFlight.push(result);
+        } else if (inFlight.length > 0) {
+          const [admission] = inFlight.splice(next.which % inFlight.length, 1) as [Admission];
           for (let time = 0; time < (next.twice ? 2 : 1); time++)
             await release(callers[0] as (typeof callers)[number], admission, usedTokens(next.used));
           reference.release(admission.admittedAtMs, now, admission.reservations[0]?.entry.tokens ?? 0, next.used);
         }
       }
       expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {}).sort()).toEqual(
-        flying.map(({ requestId }) => requestId).sort(),
+        inFlight.map(({ requestId }) => requestId).sort(),
       );
     }),
     { numRuns: RUNS },

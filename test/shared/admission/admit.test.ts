@@ -25,19 +25,19 @@ afterAll(async () => {
 const callers = (count: number, now: (i: number) => number): Keys[] =>
   Array.from({ length: count }, (_, i) => makeCaller(store, () => now(i)));
 
-/** So many requests at once, spread over the callers; those that were admitted. */
-const storm = async (over: Keys[], key: PresentedKey, requests: number): Promise<Admission[]> => {
+/** Sends requests concurrently, spread over the callers, and returns the admitted ones. */
+const sendConcurrently = async (over: Keys[], key: PresentedKey, requests: number): Promise<Admission[]> => {
   const results = await Promise.all(Array.from({ length: requests }, (_, i) => attempt(over[i % over.length] as Keys, key)));
   for (const result of results) if (!isAdmitted(result)) expect(result).toMatchObject({ status: 429 });
   return results.filter(isAdmitted);
 };
 
 describe('a limit of 50 requests a minute', () => {
-  test('admits exactly 50 of 200 parallel requests over 20 cold caches, in at most 3 round trips each, and then as the window slides', async () => {
+  test('admits exactly 50 of 200 concurrent requests over 20 cold caches, in at most 3 round trips each, and more as the window slides', async () => {
     const key = await makeKey(store, { requests_per_minute: 50 });
     let now = START + 1_000;
     const environments = callers(20, () => now);
-    const admitted = await storm(environments, key, 200);
+    const admitted = await sendConcurrently(environments, key, 200);
     expect(admitted).toHaveLength(50);
     expect(Math.max(...admitted.map(({ roundTrips }) => roundTrips))).toBeLessThanOrEqual(3);
     let more = 0;
@@ -50,7 +50,7 @@ describe('a limit of 50 requests a minute', () => {
     ] as const) {
       now = START + MINUTE_MS + elapsed;
       more += (
-        await storm(
+        await sendConcurrently(
           callers(4, () => now),
           key,
           60,
@@ -60,14 +60,14 @@ describe('a limit of 50 requests a minute', () => {
     }
   });
 
-  test('holds when half of the callers are a minute behind', async () => {
+  test('holds if the clocks of half of the callers are a minute behind', async () => {
     const key = await makeKey(store, { requests_per_minute: 50 });
-    // At the start of a minute the previous one weighs whole, so that both halves share one limit whoever comes first.
+    // At the start of a minute the previous one counts in full, so both halves share one limit whichever comes first.
     const environments = callers(20, (i) => START - (i % 2) * MINUTE_MS);
-    expect(await storm(environments, key, 200)).toHaveLength(50);
+    expect(await sendConcurrently(environments, key, 200)).toHaveLength(50);
   });
 
-  test('holds when every write arrives twice', async () => {
+  test('holds if every write arrives twice', async () => {
     const key = await makeKey(store, { requests_per_minute: 50 });
     const twice: LimiterStore = {
       ...store,
@@ -77,18 +77,18 @@ describe('a limit of 50 requests a minute', () => {
       },
     };
     const environments = callers(20, () => START).map((keys) => ({ ...keys, store: twice }));
-    expect(await storm(environments, key, 200)).toHaveLength(50);
+    expect(await sendConcurrently(environments, key, 200)).toHaveLength(50);
     expect(await store.get(key.keyId)).toMatchObject({ [`r${START / MINUTE_MS}`]: 50 });
   });
 });
 
-test('a limit of 10 concurrent requests holds exactly under five storms', async () => {
+test('a limit of 10 concurrent requests holds exactly in five rounds of 60 requests', async () => {
   const key = await makeKey(store, { concurrency: 10 });
   let now = START;
   for (let round = 0; round < 5; round++) {
     now += 1_000;
     const environments = callers(10, () => now);
-    const admitted = await storm(environments, key, 60);
+    const admitted = await sendConcurrently(environments, key, 60);
     expect(admitted).toHaveLength(10);
     expect(Object.keys((await store.get(key.keyId))?.fl ?? {})).toHaveLength(10);
     await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, usedTokens(1))));
@@ -96,7 +96,7 @@ test('a limit of 10 concurrent requests holds exactly under five storms', async 
   }
 });
 
-test('a tokens-per-minute limit holds exactly, and what was reserved too much is given back', async () => {
+test('a tokens-per-minute limit holds exactly, and unused reserved tokens are released', async () => {
   const key = await makeKey(store, { tokens_per_minute: 1_000 });
   const environments = callers(5, () => START);
   const results = await Promise.all(Array.from({ length: 30 }, (_, i) => attempt(environments[i % 5] as Keys, key, 100)));
@@ -127,7 +127,7 @@ describe('the configuration of a key', () => {
       }),
     );
 
-  test('is proven at the write: a revocation stops 40 callers with a stale cache at their next request', async () => {
+  test('is verified by the write: a revocation stops 40 callers with a stale cache at their next request', async () => {
     const key = await makeKey(store);
     const environments = callers(40, () => START);
     for (const keys of environments) expect(isAdmitted(await attempt(keys, key))).toBe(true);
@@ -136,7 +136,7 @@ describe('the configuration of a key', () => {
     expect(Object.keys((await store.get(key.keyId))?.fl ?? {})).toHaveLength(40);
   });
 
-  test('a rotated secret opens where the old one is cached, once what is cached is 5 s old', async () => {
+  test('a rotated secret works in an environment that cached the old one, once the cached item is 5 s old', async () => {
     const key = await makeKey(store);
     let now = START;
     const keys = makeCaller(store, () => now);
@@ -148,7 +148,7 @@ describe('the configuration of a key', () => {
     expect(await attempt(keys, key)).toMatchObject({ status: 401 });
   });
 
-  test('the previous secret opens until the end of its overlap', async () => {
+  test('the previous secret works until the end of its overlap', async () => {
     const key = await makeKey(store);
     const next = parseSecret(newSecret('serverless', key.keyId).secret) as PresentedKey;
     await change(key.keyId, 'SET h = :h, h2 = :h2, h2_until = :until, #status = :active', {
@@ -187,7 +187,7 @@ describe('the configuration of a key', () => {
     ['a limit of 0 requests', { requests_per_minute: 0 }, 429],
     ['a limit of 0 concurrent requests', { concurrency: 0 }, 429],
     ['a limit of 0 tokens', { tokens_per_minute: 0 }, 429],
-  ])('refuses %s', async (_, fields, status) => {
+  ])('rejects %s', async (_, fields, status) => {
     const key = await makeKey(store, fields);
     expect(
       await attempt(
@@ -198,7 +198,7 @@ describe('the configuration of a key', () => {
     expect((await store.get(key.keyId))?.fl).toEqual({});
   });
 
-  test('a request larger than its limit is told not to come again', async () => {
+  test('a request larger than its limit is rejected with x-should-retry: false', async () => {
     const key = await makeKey(store, { tokens_per_minute: 100 });
     expect(
       await attempt(
@@ -210,7 +210,7 @@ describe('the configuration of a key', () => {
   });
 });
 
-describe('the calls that admission costs', () => {
+describe('the database calls of admission', () => {
   const counted = (): { keys: Keys; calls: () => number } => {
     let calls = 0;
     const count =
@@ -222,7 +222,7 @@ describe('the calls that admission costs', () => {
     return { keys: makeCaller({ ...store, get: count(store.get), admit: count(store.admit) }, () => START), calls: () => calls };
   };
 
-  test('are one when warm, two when cold', async () => {
+  test('are one with a warm cache and two with a cold one', async () => {
     const key = await makeKey(store);
     const { keys, calls } = counted();
     await attempt(keys, key);
@@ -231,7 +231,7 @@ describe('the calls that admission costs', () => {
     expect(calls()).toBe(12);
   });
 
-  test('a flood of refusals costs no call after the first', async () => {
+  test('are none for repeated rejections after the first', async () => {
     const key = await makeKey(store, { requests_per_minute: 1 });
     const { keys, calls } = counted();
     await attempt(keys, key);
@@ -241,7 +241,7 @@ describe('the calls that admission costs', () => {
     expect(calls()).toBe(before);
   });
 
-  test('a flood of an unknown key, or of a wrong secret, costs a few', async () => {
+  test('are few for many requests with an unknown key or a wrong secret', async () => {
     const { keys, calls } = counted();
     const unknown = parseSecret(newSecret('serverless', newId('key')).secret) as PresentedKey;
     for (let i = 0; i < 50; i++) expect(await attempt(keys, unknown)).toMatchObject({ status: 401 });
@@ -254,7 +254,7 @@ describe('the calls that admission costs', () => {
     expect(calls()).toBe(12);
   });
 
-  test('a model that is added to the list may be used within five seconds', async () => {
+  test('a model that is added to the allow-list can be used within five seconds', async () => {
     const key = await makeKey(store, { models: ['another'] });
     let now = START;
     const keys = makeCaller(store, () => now);
@@ -264,7 +264,7 @@ describe('the calls that admission costs', () => {
     expect(await attempt(keys, key)).toMatchObject({ keyId: key.keyId });
   });
 
-  test('a new secret opens at once, although the old one was seen a moment ago', async () => {
+  test('a new secret works at once, although the old one was just used', async () => {
     const key = await makeKey(store);
     const { keys, calls } = counted();
     await attempt(keys, key);
@@ -274,7 +274,7 @@ describe('the calls that admission costs', () => {
     const rotated = parseSecret(secret) as PresentedKey;
     const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(keys, rotated)));
     expect(answers.filter(isAdmitted)).toHaveLength(20);
-    // One look for all of them, and one write each.
+    // One read for all of them, and one write each.
     expect(calls() - before).toBeLessThanOrEqual(25);
   });
 });

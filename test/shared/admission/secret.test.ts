@@ -5,7 +5,7 @@ import { newSecret, parseSecret } from '../../../shared/admission/secret.ts';
 import { newId } from '../../../shared/ids/id.ts';
 
 describe('an API key', () => {
-  test('tells its id and scope, and is known by its SHA-256 alone', () => {
+  test('contains its id and scope, and is identified by its SHA-256', () => {
     for (const scope of ['serverless', 'on_demand'] as const) {
       const keyId = newId('key');
       const { secret, hash } = newSecret(scope, keyId);
@@ -20,7 +20,7 @@ describe('an API key', () => {
     expect(new Set(secrets).size).toBe(secrets.length);
   });
 
-  test('with any one character changed it is refused without a call', () => {
+  test('is rejected without a call if any one character is changed', () => {
     const { secret } = newSecret('serverless', newId('key'));
     fc.assert(
       fc.property(fc.integer({ min: 0, max: secret.length - 1 }), fc.constantFrom(...'0aZ-_'), (at, character) => {
@@ -30,7 +30,7 @@ describe('an API key', () => {
     );
   });
 
-  test.each(['', 'sk-', 'sk-proj-abcdefghijklmnop', 'hunter2', `sk-s${'a'.repeat(52)}`])('%p is none', (text) => {
+  test.each(['', 'sk-', 'sk-proj-abcdefghijklmnop', 'hunter2', `sk-s${'a'.repeat(52)}`])('is not %p', (text) => {
     expect(parseSecret(text)).toBeUndefined();
   });
 });

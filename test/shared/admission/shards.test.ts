@@ -11,7 +11,7 @@ import { eventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const START = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-/** Of four shards. */
+/** The limits of a key with four shards. */
 const busy = { requests_per_minute: 100, tokens_per_minute: 400_000, concurrency: 128 };
 
 let database: TestDatabase;
@@ -25,7 +25,7 @@ afterAll(async () => {
 const shardItems = async (keyId: string, shards: number) =>
   Promise.all(Array.from({ length: shards }, (_, i) => database.limiters.get(shardId(keyId, i))));
 
-describe('how many limiters share the limits of a key', () => {
+describe('the number of shards of a key', () => {
   test.each([
     [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 }, 1],
     [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 64 }, 2],
@@ -35,11 +35,11 @@ describe('how many limiters share the limits of a key', () => {
     [{ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 42],
     [{ requestsPerMinute: 3, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 3],
     [{ requestsPerMinute: 0, tokensPerMinute: 0, concurrency: 0 }, 1],
-  ])('%j: %i', (limits, shards) => {
+  ])('with the limits %j is %i', (limits, shards) => {
     expect(shardsFor({ ...limits, budgets: {} })).toBe(shards);
   });
 
-  test('is bounded by budgets too: no share of one is less than a dollar', () => {
+  test('is small enough that each part of a budget is at least a dollar', () => {
     const limits = { requestsPerMinute: 600, tokensPerMinute: 10_000_000, concurrency: 1_000 };
     expect(shardsFor({ ...limits, budgets: { day: 1_000_000_000n, month: 50_000_000_000n } })).toBe(1);
     expect(shardsFor({ ...limits, budgets: { total: 5_900_000_000n } })).toBe(5);
@@ -60,7 +60,7 @@ describe('how many limiters share the limits of a key', () => {
     }
   });
 
-  test('requests spread over them evenly, and a shard’s id tells its key', () => {
+  test('requests spread over shards evenly, and a shard’s id contains its key’s id', () => {
     const counts = [0, 0, 0, 0];
     for (let i = 0; i < 4_000; i++) counts[shardOf(newRequestId(START + i), 4)] = (counts[shardOf(newRequestId(START + i), 4)] ?? 0) + 1;
     for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(150);
@@ -69,8 +69,8 @@ describe('how many limiters share the limits of a key', () => {
   });
 });
 
-describe('a key of four shards', () => {
-  test('admits no more than its limit of 100 requests of 300 parallel ones over ten cold environments', async () => {
+describe('a key with four shards', () => {
+  test('admits at most 100 of 300 concurrent requests over ten cold environments, as its limit says', async () => {
     const key = await makeKey(database.limiters, busy);
     const environments: Keys[] = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => START + 1_000));
     const results = await Promise.all(Array.from({ length: 300 }, (_, i) => attempt(environments[i % 10] as Keys, key)));
@@ -78,7 +78,7 @@ describe('a key of four shards', () => {
     expect(admitted.length).toBeLessThanOrEqual(100);
     expect(admitted.length).toBeGreaterThan(80);
     const refusals = results.filter((result) => !isAdmitted(result) && (result as { status?: number }).status !== 503);
-    for (const refused of refusals) expect(refused).toMatchObject({ status: 429, type: 'requests' });
+    for (const rejected of refusals) expect(rejected).toMatchObject({ status: 429, type: 'requests' });
     const refusal = refusals[0] as Error;
     expect(refusal.message).toContain('The limit of 100 requests per minute');
     const items = await shardItems(key.keyId, 4);
@@ -87,7 +87,7 @@ describe('a key of four shards', () => {
     for (const item of await shardItems(key.keyId, 4)) expect(item?.fl).toEqual({});
   });
 
-  test('whose limit its shards cannot share evenly has not one request too many in flight, over cold environments', async () => {
+  test('never has a request too many in flight, even if its limit is not divisible by four', async () => {
     const key = await makeKey(database.limiters, { ...busy, requests_per_minute: 24_000, concurrency: 97 });
     expect((await database.limiters.get(key.keyId)) as object).toMatchObject({ shards: 4, lim_c: 25 });
     const admitted = [];
@@ -98,26 +98,26 @@ describe('a key of four shards', () => {
           key,
         ),
       );
-    const flying = (await shardItems(key.keyId, 4)).map((item) => Object.keys(item?.fl ?? {}).length);
-    expect(flying.reduce((sum, count) => sum + count, 0)).toBe(admitted.filter(isAdmitted).length);
-    expect(Math.max(...flying.slice(1))).toBeLessThanOrEqual(24);
+    const inFlight = (await shardItems(key.keyId, 4)).map((item) => Object.keys(item?.fl ?? {}).length);
+    expect(inFlight.reduce((sum, count) => sum + count, 0)).toBe(admitted.filter(isAdmitted).length);
+    expect(Math.max(...inFlight.slice(1))).toBeLessThanOrEqual(24);
     expect(admitted.filter(isAdmitted).length).toBeLessThanOrEqual(97);
   });
 
-  test('lets in a request that is larger than the share of one shard, and corrects what it reserved', async () => {
+  test('admits a request that is larger than the part of one shard, and corrects its reservation', async () => {
     const key = await makeKey(database.limiters, busy);
     const keys = makeCaller(database.limiters, () => START + 1_000);
     const admission = (await attempt(keys, key, 300_000)) as Admission;
     expect(isAdmitted(admission)).toBe(true);
-    // All of its share, or all but one where that is guessed.
+    // The shard's whole part, or one less if it was guessed.
     expect(admission.reservations[0]?.entry.tokens).toBeGreaterThanOrEqual(99_999);
     await release(keys, admission, usedTokens(250_000));
     expect((await database.limiters.get(admission.reservations[0]?.limiterId ?? ''))?.[`t${START / MINUTE_MS}`]).toBe(250_000);
-    // Larger than all of it: that is for ever.
+    // A request larger than the whole limit never fits.
     expect(await attempt(keys, key, 400_001)).toMatchObject({ status: 429, headers: { 'x-should-retry': 'false' } });
   });
 
-  test('tells what is left of the whole key', async () => {
+  test('reports what is left of the whole key’s limits', async () => {
     const key = await makeKey(database.limiters, busy);
     const { headers } = (await attempt(
       makeCaller(database.limiters, () => START),
@@ -126,7 +126,7 @@ describe('a key of four shards', () => {
     expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': '96' });
   });
 
-  test('is told that its budget is spent only when no shard has room for the request', async () => {
+  test('gets insufficient_quota only if no shard’s budget can pay for the request', async () => {
     const key = await makeKey(database.limiters, { ...busy, total_budget_nanos: 4_000_000_000n });
     const keys = makeCaller(database.limiters, () => START + 1_000);
     const random = seededRandom(3);
@@ -147,7 +147,7 @@ describe('a key of four shards', () => {
     expect(spent).toBeGreaterThan(3_000_000_000n);
   });
 
-  test('has the event of a request where its id says, whichever shard admitted it', async () => {
+  test('stores the event of a request in the shard that its id determines, whichever shard admitted it', async () => {
     const key = await makeKey(database.limiters, busy);
     const keys = makeCaller(database.limiters, () => START + 1_000);
     for (let i = 0; i < 12; i++) {

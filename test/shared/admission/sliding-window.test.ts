@@ -29,11 +29,11 @@ describe('the sliding window', () => {
     [15_000, 38],
     [30_000, 25],
     [59_999, 1],
-  ])('%i ms into a minute, 50 of the previous minute weigh %i', (elapsed, weight) => {
+  ])('%i ms into a minute, 50 requests of the previous minute count as %i', (elapsed, weight) => {
     expect(carried(50, START + elapsed)).toBe(weight);
   });
 
-  test('a limit of 0 refuses everything, for ever', () => {
+  test('a limit of 0 rejects everything, permanently', () => {
     const refusal = refusalOf({ ...wide, requestsPerMinute: 0 }, used({}), 1, START);
     expect(refusal).toEqual({ dimension: 'requests', retryAfterMs: Number.POSITIVE_INFINITY });
   });
@@ -43,7 +43,7 @@ describe('the sliding window', () => {
     expect(refusalOf({ ...wide, tokensPerMinute: 100 }, used({}), 100, START)).toBeUndefined();
   });
 
-  test('names the limit that is met for the longest', () => {
+  test('reports the limit with the longest wait', () => {
     const usage = used({ requests: { current: 50, previous: 0 }, inFlight: 1_000 });
     expect(refusalOf(wide, usage, 1, START + 30_000)?.dimension).toBe('requests');
     expect(refusalOf(wide, used({ inFlight: 1_000 }), 1, START)).toEqual({ dimension: 'concurrency', retryAfterMs: 1_000 });
@@ -79,7 +79,7 @@ describe('the sliding window', () => {
     );
   });
 
-  test('reset is when nothing weighs any more', () => {
+  test('the reset time is when no request counts any more', () => {
     expect(resetMs({ current: 0, previous: 0 }, START + 10_000)).toBe(0);
     expect(resetMs({ current: 0, previous: 3 }, START + 10_000)).toBe(50_000);
     expect(resetMs({ current: 1, previous: 3 }, START + 10_000)).toBe(110_000);
@@ -87,7 +87,7 @@ describe('the sliding window', () => {
 });
 
 describe('the rate-limit headers', () => {
-  test('tell each limit, what is left of it and when it is whole again', () => {
+  test('report each limit, what is left of it and when it is fully available again', () => {
     const requests = { limit: 50, remaining: 30, resetMs: 90_000 };
     const tokens = { limit: 1_000, remaining: 600, resetMs: 850 };
     expect(rateLimitHeaders({ requests, tokens })).toEqual({

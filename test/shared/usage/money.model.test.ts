@@ -19,12 +19,12 @@ import { Crash } from '../../support/unreliable-database.ts';
 import { createReference, type Reference } from './reference.ts';
 
 const RUNS = 24;
-/** The same worlds each time, so that a failure can be repeated; another number makes others. */
+/** A fixed seed, so that a failure can be repeated. */
 const SEED = 20_261_121;
 const OPERATIONS = 60;
 const MINUTE_MS = 60_000;
 const MAX_FLIGHT_MS = 11 * MINUTE_MS;
-/** Close to midnight at the end of a month, so that days and months change on the way. */
+/** Close to midnight at the end of a month, so that the day and the month change during the test. */
 const START = Date.UTC(2026, 10, 30, 23, 40);
 const CREDIT = 3_000n;
 
@@ -44,7 +44,7 @@ beforeEach(() => {
   jest.spyOn(process.stderr, 'write').mockReturnValue(true);
 });
 
-const death = fc.option(
+const crash = fc.option(
   fc.record<CrashPoint>({ write: fc.constantFrom(...WRITES), when: fc.constantFrom('before' as const, 'after' as const) }),
   { nil: undefined, freq: 2 },
 );
@@ -52,12 +52,12 @@ const operation = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      kind: fc.constant('ask' as const),
+      kind: fc.constant('request' as const),
       caller: fc.nat(2),
       key: fc.nat(2),
       tokens: fc.integer({ min: 1, max: 150 }),
       holdNanos: fc.bigInt({ min: 0n, max: 300n }),
-      death,
+      crash,
     }),
   },
   {
@@ -68,7 +68,7 @@ const operation = fc.oneof(
       tokens: fc.integer({ min: 0, max: 150 }),
       share: fc.integer({ min: 0, max: 100 }),
       times: fc.integer({ min: 1, max: 3 }),
-      death,
+      crash,
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 70_000 }) }) },
@@ -76,18 +76,18 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('grant' as const) }) },
 );
 
-interface Asked {
+interface Sent {
   id: string;
   key: number;
   holdNanos: bigint;
-  /** Where both limiters let it in: the admission, unless the function died with it. */
+  /** Set if both limiters admitted the request, unless the function crashed. */
   admission?: Admission;
   admittedAtMs: number;
   costNanos?: bigint;
   tokensUsed?: number;
 }
 
-test(`${RUNS} × ${OPERATIONS} random requests, deaths, settlements, sweeps and grants decide and count as a plain model does`, async () => {
+test(`${RUNS} × ${OPERATIONS} random requests, crashes, settlements, sweeps and grants have the same results as a reference model`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
       const world = await createWorld();
@@ -101,7 +101,7 @@ test(`${RUNS} × ${OPERATIONS} random requests, deaths, settlements, sweeps and 
 
 const createWorld = async () => {
   const { limiters, usage } = database;
-  // The sweep goes on from where the world before this one had ended.
+  // Otherwise the sweep would continue from the end of the previous run.
   await limiters.markSwept(epochOf(START) - 1);
   const org = newId('organization');
   const limited = {
@@ -132,24 +132,25 @@ const createWorld = async () => {
   const caches: LimiterCache[] = [forgetfulCache(), forgetfulCache(), forgetfulCache()];
   let now = START;
   let grants = 0;
-  const asked: Asked[] = [];
+  const sent: Sent[] = [];
   const events = new Map<string, bigint>();
 
-  /** What the sweep, or a settlement, makes of a request whose function is gone. */
-  const endInModel = (one: Asked, used: { tokens: number; costNanos: bigint } | 'undone'): void => {
+  /** Ends a request in the reference model. */
+  const endInModel = (one: Sent, used: { tokens: number; costNanos: bigint } | 'undone'): void => {
     if (one.key < 2) organization.end(one.id, one.admittedAtMs, now, used);
     (references[one.key] as Reference).end(one.id, one.admittedAtMs, now, used);
   };
 
-  const ask = async ({ caller, key: index, tokens, holdNanos, death: dying }: Extract<Operation, { kind: 'ask' }>): Promise<void> => {
+  const sendRequest = async (next: Extract<Operation, { kind: 'request' }>): Promise<void> => {
+    const { caller, key: index, tokens, holdNanos, crash: crashPoint } = next;
     const key = keys[index] as PresentedKey;
     const reference = references[index] as Reference;
     const id = newRequestId(now);
     const request = { id, arrivedAtMs: now, tokens, holdNanos };
-    const { store, hasCrashed } = crashingStores(limiters, usage, dying);
+    const { store, hasCrashed } = crashingStores(limiters, usage, crashPoint);
     const fitsKey = reference.fits(request, now);
     const fitsOrganization = index === 2 || organization.fits(request, now);
-    const one: Asked = { id, key: index, holdNanos, admittedAtMs: now };
+    const one: Sent = { id, key: index, holdNanos, admittedAtMs: now };
     let outcome: Admission | Error;
     try {
       const limits = { store, cache: caches[caller] as LimiterCache, now: () => now };
@@ -161,24 +162,24 @@ const createWorld = async () => {
       expect(fitsKey && fitsOrganization).toBe(true);
       reference.admit(request, now);
       if (index < 2) organization.admit(request, now);
-      asked.push({ ...one, admission: outcome });
+      sent.push({ ...one, admission: outcome });
       return;
     }
-    // One that dies while it undoes a refusal does not get to tell it.
+    // A function that crashes while it undoes a reservation cannot report the rejection.
     if (outcome instanceof ApiError && !hasCrashed()) {
       expect(outcome.status).toBe(429);
       expect(fitsKey && fitsOrganization).toBe(false);
       return;
     }
     if (!hasCrashed()) throw outcome;
-    // Dead: how far it came is what its key's and its organization's entries tell.
-    const flying = async (limiterId: string): Promise<boolean> => (await limiters.get(limiterId))?.fl[id] !== undefined;
-    const inKey = await flying(key.keyId);
-    const inOrganization = index < 2 && (await flying(org));
+    // After a crash, the entries of the key and of the organization show how far the request came.
+    const isInFlight = async (limiterId: string): Promise<boolean> => (await limiters.get(limiterId))?.fl[id] !== undefined;
+    const inKey = await isInFlight(key.keyId);
+    const inOrganization = index < 2 && (await isInFlight(org));
     if (inKey) {
       expect(fitsKey).toBe(true);
       reference.admit(request, now);
-      asked.push(one);
+      sent.push(one);
     }
     if (inOrganization) {
       expect(fitsOrganization).toBe(true);
@@ -186,16 +187,16 @@ const createWorld = async () => {
     }
   };
 
-  const settleOne = async ({ which, tokens, share, times, death: dying }: Extract<Operation, { kind: 'settle' }>): Promise<void> => {
-    const ready = asked.filter(({ admission }) => admission);
+  const settleOne = async ({ which, tokens, share, times, crash: crashPoint }: Extract<Operation, { kind: 'settle' }>): Promise<void> => {
+    const ready = sent.filter(({ admission }) => admission);
     const one = ready[which % Math.max(1, ready.length)];
     if (!one?.admission) return;
     const { admission } = one;
     delete one.admission;
     const costNanos = (one.holdNanos * BigInt(share)) / 100n;
-    const isThere = events.has(one.id);
+    const hadEvent = events.has(one.id);
     for (let time = 0; time < times; time++) {
-      const stores = crashingStores(limiters, usage, time === 0 ? dying : undefined);
+      const stores = crashingStores(limiters, usage, time === 0 ? crashPoint : undefined);
       const deps = { usage: stores.usage, keys: { store: stores.store, cache: caches[0] as LimiterCache, now: () => now } };
       try {
         await settle(deps, admission, eventOf(admission, { tokens, costNanos }));
@@ -205,7 +206,7 @@ const createWorld = async () => {
     }
     const stored = await usage.get((keys[one.key] as PresentedKey).keyId, one.id);
     if (!stored) return;
-    if (!isThere) expect(stored.cost_nanos).toBe(costNanos);
+    if (!hadEvent) expect(stored.cost_nanos).toBe(costNanos);
     events.set(one.id, stored.cost_nanos);
     const used = { tokens: stored.prompt_tokens + stored.completion_tokens, costNanos: stored.cost_nanos };
     one.costNanos = used.costNanos;
@@ -219,10 +220,10 @@ const createWorld = async () => {
     now += afterMs;
     for (let run = 0; run < 2; run++)
       await sweep({ limiters, usage, now: () => now, maxFlightMs: MAX_FLIGHT_MS, hasTime: () => true, onOrphan: () => undefined });
-    for (const one of asked) {
+    for (const one of sent) {
       if (now - one.admittedAtMs <= MAX_FLIGHT_MS) continue;
       if (one.costNanos !== undefined) endInModel(one, { tokens: one.tokensUsed ?? 0, costNanos: one.costNanos });
-      else if (one.key < 2 && !organization.flying().includes(one.id) && !events.has(one.id)) endInModel(one, 'undone');
+      else if (one.key < 2 && !organization.inFlight().includes(one.id) && !events.has(one.id)) endInModel(one, 'undone');
       else {
         if (!events.has(one.id)) events.set(one.id, 0n);
         endInModel(one, { tokens: 0, costNanos: events.get(one.id) ?? 0n });
@@ -238,7 +239,7 @@ const createWorld = async () => {
   };
 
   const checkLimiter = (item: LimiterItem | undefined, reference: Reference): void => {
-    expect(Object.keys(item?.fl ?? {}).sort()).toEqual(reference.flying());
+    expect(Object.keys(item?.fl ?? {}).sort()).toEqual(reference.inFlight());
     expect(BigInt(item?.spent ?? 0)).toBe(reference.spentInAll());
     for (const [name, value] of Object.entries(item ?? {})) {
       if (/^d\d+$/.test(name)) expect(BigInt(value as number)).toBe(reference.spentIn(`day ${name.slice(1)}`));
@@ -259,14 +260,14 @@ const createWorld = async () => {
       for (let at = START; at <= now; at += 10 * MINUTE_MS)
         for await (const event of usage.listByBucket(keyId, at)) stored.set(event.request_id, event.cost_nanos);
     expect(stored).toEqual(events);
-    const costs = [...stored].filter(([id]) => asked.find((one) => one.id === id)?.key !== 2).map(([, cost]) => cost);
+    const costs = [...stored].filter(([id]) => sent.find((one) => one.id === id)?.key !== 2).map(([, cost]) => cost);
     expect(BigInt(own?.avail ?? 0)).toBe(BigInt(grants) * CREDIT - costs.reduce((sum, cost) => sum + cost, 0n));
   };
 
   const wait = async ({ ms }: { ms: number }): Promise<void> => {
     now += ms;
   };
-  return { ask, settle: settleOne, sweep: sweepAll, grant, wait, check };
+  return { request: sendRequest, settle: settleOne, sweep: sweepAll, grant, wait, check };
 };
 
 type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : never;

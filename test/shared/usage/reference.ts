@@ -1,4 +1,4 @@
-/** The rules of limits and money in the plainest form that there is: lists of what happened when. */
+/** A reference implementation of the rules of limits and money, with plain counts per period. */
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -20,11 +20,10 @@ export interface ReferenceRequest {
   holdNanos: bigint;
 }
 
-/** One limiter. */
 export const createReference = (limits: ReferenceLimits) => {
   const requests = new Map<number, number>();
   const tokens = new Map<number, number>();
-  const flying = new Map<string, ReferenceRequest>();
+  const inFlight = new Map<string, ReferenceRequest>();
   const spent = new Map<string, bigint>();
   let credit = 0n;
 
@@ -59,20 +58,20 @@ export const createReference = (limits: ReferenceLimits) => {
     fits: (request: ReferenceRequest, now: number): boolean =>
       weight(requests, now) + 1 <= limits.requests &&
       weight(tokens, now) + request.tokens <= limits.tokens &&
-      flying.size + 1 <= limits.concurrency &&
+      inFlight.size + 1 <= limits.concurrency &&
       isPayable(request),
     admit: (request: ReferenceRequest, now: number): void => {
       const minute = Math.floor(now / MINUTE_MS);
       add(requests, minute, 1);
       add(tokens, minute, request.tokens);
-      flying.set(request.id, request);
+      inFlight.set(request.id, request);
       if (isLimited) spend(request, request.holdNanos);
     },
-    /** `admittedAtMs`: when it was admitted; a second ending of the same request changes nothing. */
+    /** Ends a request that was admitted at `admittedAtMs`; ending it again changes nothing. */
     end: (id: string, admittedAtMs: number, now: number, used: { tokens: number; costNanos: bigint } | 'undone'): void => {
-      const request = flying.get(id);
+      const request = inFlight.get(id);
       if (!request) return;
-      flying.delete(id);
+      inFlight.delete(id);
       const minute = Math.floor(admittedAtMs / MINUTE_MS);
       const { tokens: usedTokens, costNanos } = used === 'undone' ? { tokens: 0, costNanos: 0n } : used;
       if (Math.floor(now / MINUTE_MS) - minute <= 1) {
@@ -84,7 +83,7 @@ export const createReference = (limits: ReferenceLimits) => {
     grant: (amount: bigint): void => {
       credit += amount;
     },
-    flying: (): string[] => [...flying.keys()].sort(),
+    inFlight: (): string[] => [...inFlight.keys()].sort(),
     spentInAll: (): bigint => spent.get('total') ?? 0n,
     spentIn: (period: string): bigint => spent.get(period) ?? 0n,
     credit: (): bigint => credit,

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const eventOf = (admission: Admission, tokens: number): UsageEvent => usageEventOf(admission, { tokens, costNanos: BigInt(tokens) * 100n });
 
-/** The sweep as of an instant, in as many runs as it takes to catch up; the orphans that it found. */
+/** Sweeps at an instant, in as many runs as it takes to catch up, and returns the orphans. */
 const sweepAt = async (nowMs: number, hasTime = true): Promise<{ runs: number; complete: boolean; orphans: string[] }> => {
   const orphans: string[] = [];
   const onOrphan = ({ requestId }: { requestId: string }): void => void orphans.push(requestId);
@@ -58,7 +58,7 @@ const admitted = async (keys: Keys, key: Awaited<ReturnType<typeof makeKey>>, to
 };
 
 describe('settlement', () => {
-  test('may be repeated and the first event stands', async () => {
+  test('can be repeated, and the first event stays', async () => {
     const key = await makeKey(database.limiters);
     const keys = makeCaller(database.limiters, () => START);
     const admission = await admitted(keys, key);
@@ -70,7 +70,7 @@ describe('settlement', () => {
     expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, [`t${START / MINUTE_MS}`]: 40 });
   });
 
-  test('after the sweep had given the request up changes nothing: it was charged nothing', async () => {
+  test('changes nothing after the sweep has written an orphaned event at cost 0', async () => {
     const key = await makeKey(database.limiters);
     const keys = makeCaller(database.limiters, () => START);
     const admission = await admitted(keys, key);
@@ -82,12 +82,12 @@ describe('settlement', () => {
   });
 });
 
-test('an admission that arrives after its request has been settled is let go by the sweep, and nothing is charged twice', async () => {
+test('the sweep releases an admission that arrives after its request was settled, and nothing is charged twice', async () => {
   const key = await makeKey(database.limiters, { total_budget_nanos: 1_000_000n });
   const late: Parameters<typeof database.limiters.admit>[0][] = [];
   const store: typeof database.limiters = {
     ...database.limiters,
-    // The first try is on its way for a long time.
+    // The first attempt is delayed until after the settlement.
     admit: async (plan) => {
       if (late.length > 0) return database.limiters.admit(plan);
       late.push(plan);
@@ -105,7 +105,7 @@ test('an admission that arrives after its request has been settled is let go by 
 });
 
 describe('the sweep', () => {
-  test('settles what is new though one limiter has kept it from finishing an epoch for days', async () => {
+  test('settles new requests although one limiter has kept an epoch from being finished for days', async () => {
     const [bad, good] = [await makeKey(database.limiters), await makeKey(database.limiters)];
     const usage: typeof database.usage = {
       ...database.usage,
@@ -137,7 +137,7 @@ describe('the sweep', () => {
     expect(orphans).toEqual([requestId]);
   });
 
-  test('leaves alone what may still be flying', async () => {
+  test('does not touch requests that can still be in flight', async () => {
     const key = await makeKey(database.limiters);
     await admitted(
       makeCaller(database.limiters, () => START),
@@ -147,7 +147,7 @@ describe('the sweep', () => {
     expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toHaveLength(1);
   });
 
-  test('releases by the event what died after it', async () => {
+  test('releases a request based on its event if the function crashed after writing it', async () => {
     const key = await makeKey(database.limiters);
     const admission = await admitted(
       makeCaller(database.limiters, () => START),
@@ -160,7 +160,7 @@ describe('the sweep', () => {
     expect(await eventsOf(key.keyId, START, START)).toEqual([expect.objectContaining({ outcome: 'completed', prompt_tokens: 40 })]);
   });
 
-  test('finds an orphan after an outage of days, of a key that nobody used since', async () => {
+  test('finds an orphan of an idle key after an outage of days', async () => {
     await sweepAt(START - MINUTE_MS);
     const key = await makeKey(database.limiters);
     const { requestId } = await admitted(
@@ -173,7 +173,7 @@ describe('the sweep', () => {
     expect(await sweepAt(START + 3 * 24 * 60 * MINUTE_MS)).toEqual({ runs: 1, complete: true, orphans: [] });
   });
 
-  test('stops when its time is up and goes on from there', async () => {
+  test('stops when its time is up and continues from there', async () => {
     const key = await makeKey(database.limiters);
     const { requestId } = await admitted(
       makeCaller(database.limiters, () => START),
@@ -186,7 +186,7 @@ describe('the sweep', () => {
 });
 
 test.each([1, 2, 3, 4, 5])(
-  'storm %i: 400 requests with crashes at every point, lost requests and lost replies leave, after two sweeps, one event for each admitted request',
+  'run %i: after 400 requests with crashes and lost messages at every point and two sweeps, each admitted request has one event',
   async (seed) => {
     const random = seededRandom(seed);
     const start = START + (100 + seed) * 24 * 60 * MINUTE_MS;
@@ -194,7 +194,7 @@ test.each([1, 2, 3, 4, 5])(
     const key = await makeKey(database.limiters);
     let now = start;
     const tables = database.tables;
-    const line = (faults: { at: number }) =>
+    const crashingAt = (faults: { at: number }) =>
       unreliable(database.database, {
         random,
         lostRequests: 0.12,
@@ -205,9 +205,9 @@ test.each([1, 2, 3, 4, 5])(
     const settled = new Map<string, number>();
     const one = async (): Promise<void> => {
       const requestId = newRequestId(now);
-      // Before and after each of the calls of a request: admission, event, release; most requests live.
+      // Before or after each call of a request: admission, event, release. About half of the requests do not crash.
       const crashAt = random() < 0.48 ? Math.floor(random() * 6) : Number.POSITIVE_INFINITY;
-      const bad = line({ at: crashAt });
+      const bad = crashingAt({ at: crashAt });
       const keys = { ...makeCaller(createLimiterStore(bad, tables.Keys as string), () => now), cache: warm };
       const result = await attempt(keys, key, 100, requestId);
       if (!isAdmitted(result)) {
@@ -240,7 +240,7 @@ test.each([1, 2, 3, 4, 5])(
     const events = await eventsOf(key.keyId, start, now);
     const ids = events.map(({ request_id }) => request_id);
     expect(new Set(ids).size).toBe(ids.length);
-    // The first counter is of the warming request; a request whose admission crashed is admitted iff it was counted.
+    // The count includes the first request, which warms the cache. A request whose admission crashed is admitted iff it was counted.
     expect(events).toHaveLength(counted);
     for (const [id, state] of seen) if (state === 'admitted') expect(ids).toContain(id);
     for (const [id, tokens] of settled)

@@ -10,13 +10,13 @@ const totalsOf = (events: readonly UsageEvent[]): Totals => {
   for (const event of events) addEvent(totals, event);
   return totals;
 };
-/** More codes than fit, so that some are folded. */
+/** More codes than the limit, so that some count as `other`. */
 const withManyCodes = (events: UsageEvent[]): UsageEvent[] =>
   events.map((event, i) => ({ ...event, error_code: `code_${(i * 7_919) % 97}` }));
 const Events = fc.array(Draft, { maxLength: 150 }).map((drafts) => withManyCodes(eventsOf(newKeys(), drafts)));
 
 describe('totals', () => {
-  test('are the same in whatever order events are added, and parts are merged', () => {
+  test('do not depend on the order in which events are added and parts are merged', () => {
     fc.assert(
       fc.property(Events, fc.nat(), fc.nat(), (events, i, j) => {
         const [from, to] = [i % (events.length + 1), j % (events.length + 1)].sort((a, b) => a - b);
@@ -31,7 +31,7 @@ describe('totals', () => {
     );
   });
 
-  test('are read as they were stored', () => {
+  test('are the same after they are stored and read', () => {
     fc.assert(
       fc.property(Events, (events) => {
         const totals = totalsOf(events);
@@ -43,14 +43,14 @@ describe('totals', () => {
 
   const [event] = eventsOf(newKeys(), fc.sample(Draft, { seed: 1, numRuns: 1 })) as [UsageEvent];
 
-  test('count at most 50 codes, and the others together', () => {
+  test('count at most 50 error codes, and the others together', () => {
     const codes = Array.from({ length: 60 }, (_, i) => `code_${String(i).padStart(2, '0')}`);
     const { errors } = totalsOf([...codes, 'x'.repeat(65)].map((error_code) => ({ ...event, error_code })));
     expect([...errors.keys()].toSorted()).toEqual([...codes.slice(0, MAX_ERROR_CODES), OTHER_ERRORS]);
     expect(errors.get(OTHER_ERRORS)).toBe(11);
   });
 
-  test('take from an event that rates a request again its tokens and money alone', () => {
+  test('add only tokens and money of an event that rates a request again', () => {
     const first = totalsOf([{ ...event, is_prepaid: true, cost_nanos: 10n }]);
     const both = totalsOf([
       { ...event, is_prepaid: true, cost_nanos: 10n },

@@ -7,7 +7,7 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amoun
 const amount = fc.bigInt({ min: 0n, max: 200n * DOLLAR });
 const counts = fc.array(amount, { minLength: 1, maxLength: 42 });
 
-test('the parts of a budget add up to it, whatever its shards have counted', () => {
+test('the parts of a budget add up to it, whatever the shards have counted', () => {
   fc.assert(
     fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
       expect(sum(shareBudget(budget, counted, usable))).toBe(budget);
@@ -16,7 +16,7 @@ test('the parts of a budget add up to it, whatever its shards have counted', () 
   );
 });
 
-test('together the shards spend what is left of it and no more', () => {
+test('the shards together can spend exactly what is left of the budget', () => {
   fc.assert(
     fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
       const parts = shareBudget(budget, counted, usable);
@@ -28,7 +28,7 @@ test('together the shards spend what is left of it and no more', () => {
   );
 });
 
-test('what is left can be spent: it is on usable shards, in parts of a dollar at least where there is a dollar', () => {
+test('the rest of the budget goes to usable shards, in parts of at least a dollar if it is at least a dollar', () => {
   fc.assert(
     fc.property(amount, counts, fc.integer({ min: 1, max: 42 }), (budget, counted, usable) => {
       fc.pre(sum(counted) < budget);
@@ -42,6 +42,6 @@ test('what is left can be spent: it is on usable shards, in parts of a dollar at
   );
 });
 
-test('a new key has equal parts', () => {
+test('the shards of a new key have equal parts', () => {
   expect(shareBudget(80n * DOLLAR, [0n, 0n, 0n, 0n], 4)).toEqual([20n * DOLLAR, 20n * DOLLAR, 20n * DOLLAR, 20n * DOLLAR]);
 });

@@ -51,7 +51,7 @@ const modelOf = (targets: NewModel['targets'], change: Partial<NewModel> = {}): 
     ...change,
   });
 
-/** A report that has the documented shape, and nothing in it that is not an admin's. */
+/** Runs the checks; the report must have the documented shape and must not leak internals. */
 const check = async (targets: NewModel['targets'], change: Partial<NewModel> = {}, other: Partial<CheckDependencies> = {}) => {
   const report = await checkTargets({ ...deps, ...other }, modelOf(targets, change));
   expect(RegistrationReport.parse(report)).toEqual(report);
@@ -59,7 +59,7 @@ const check = async (targets: NewModel['targets'], change: Partial<NewModel> = {
   return report;
 };
 
-/** The checks of the first target that have passed, and the detail of the one that has not. */
+/** The first target's passed checks, and its failed check with its detail. */
 const checkOne = async (target: NewModel['targets'][0], other: Partial<CheckDependencies> = {}) => {
   const { targets, passed } = await check([target], {}, other);
   const checks = targets[0]?.checks ?? [];
@@ -77,10 +77,10 @@ describe('an endpoint that can serve', () => {
     expect(report.targets[0]?.checks.map(({ passed }) => passed)).toEqual([true, true, true, true]);
   });
 
-  test('is asked for one token, in the words of every request', async () => {
+  test('receives a request for one token in the usual request format', async () => {
     sagemaker.deploy('e');
     await check([{ endpoint: 'e', container_model: 'inner' }]);
-    expect(sagemaker.asked).toEqual([
+    expect(sagemaker.requests).toEqual([
       {
         model: 'inner',
         messages: [{ role: 'user', content: expect.any(String) }],
@@ -100,24 +100,24 @@ describe('an endpoint that can serve', () => {
   });
 });
 
-describe('what is not there', () => {
-  test('is told, and nothing else of it is tried', async () => {
+describe('a target that does not exist', () => {
+  test('is reported, and its other checks are skipped', async () => {
     const { targets } = await check([{ endpoint: 'none' }]);
     expect(targets[0]?.checks).toEqual([
-      { name: 'exists', passed: false, detail: expect.stringContaining("There is no endpoint 'none'") },
-      ...['tagged', 'in_service', 'answers'].map((name) => ({ name, passed: false, detail: expect.stringContaining('not tried') })),
+      { name: 'exists', passed: false, detail: expect.stringContaining("The endpoint 'none' does not exist") },
+      ...['tagged', 'in_service', 'answers'].map((name) => ({ name, passed: false, detail: expect.stringContaining('Skipped') })),
     ]);
-    expect(sagemaker.asked).toEqual([]);
+    expect(sagemaker.requests).toEqual([]);
   });
 
-  test('may be the inference component', async () => {
+  test('is reported if it is the inference component', async () => {
     sagemaker.deploy('e', { component: 'c' });
     const { failed, detail } = await checkOne({ endpoint: 'e', component: 'other' });
     expect(failed).toBe('exists');
-    expect(detail).toContain("There is no inference component 'other'");
+    expect(detail).toContain("The inference component 'other' does not exist");
   });
 
-  test('may be on another endpoint, which is named', async () => {
+  test('is reported with the endpoint that the component is on, if that differs', async () => {
     sagemaker.deploy('e');
     sagemaker.deploy('f', { component: 'c' });
     const { failed, detail } = await checkOne({ endpoint: 'e', component: 'c' });
@@ -131,15 +131,15 @@ describe('an endpoint without the tag', () => {
     ['it has none', { tags: {} }, 'endpoint'],
     ['it has another value', { tags: { sluice: 'yes' } }, 'endpoint'],
     ['its component has none', { componentTags: {} }, 'inference component'],
-  ])('is not asked, and what lacks it is named: %s', async (_, tags, lacking) => {
+  ])('is not invoked, and the report names the resource without the tag: %s', async (_, tags, lacking) => {
     sagemaker.deploy('e', { component: 'c', ...tags });
     const { passed, failed, detail } = await checkOne({ endpoint: 'e', component: 'c' });
     expect({ passed, failed }).toEqual({ passed: ['exists'], failed: 'tagged' });
     expect(detail).toMatch(new RegExp(`^The ${lacking} .* has no tag 'sluice'`));
-    expect(sagemaker.asked).toEqual([]);
+    expect(sagemaker.requests).toEqual([]);
   });
 
-  test('is one whose tag has another name than the deployment is configured with', async () => {
+  test('is rejected if its tag differs from the configured one', async () => {
     sagemaker.deploy('e');
     expect(await checkOne({ endpoint: 'e' }, { endpointTag: 'gateway' })).toMatchObject({
       failed: 'tagged',
@@ -147,7 +147,7 @@ describe('an endpoint without the tag', () => {
     });
   });
 
-  test('is not one that has it among many', async () => {
+  test('is accepted if it has the tag among many others', async () => {
     const many = Object.fromEntries(Array.from({ length: 55 }, (_, i) => [`key-${i}`, 'v']));
     sagemaker.deploy('e', { tags: { ...many, sluice: 'true' } });
     expect(await checkOne({ endpoint: 'e' })).toMatchObject({ failed: undefined });
@@ -156,63 +156,63 @@ describe('an endpoint without the tag', () => {
 
 test.each([
   ['endpoint', { status: 'Creating' }, 'Wait until it is'],
-  ['endpoint', { status: 'Failed' }, 'console says why'],
+  ['endpoint', { status: 'Failed' }, 'SageMaker console'],
   ['inference component', { componentStatus: 'Updating' }, 'Wait until it is'],
-] as const)('an %s that is %j is not asked, and what to do is told', async (what, status, advice) => {
+] as const)('an %s that is %j is not invoked, and the report says what to do', async (what, status, advice) => {
   sagemaker.deploy('e', { component: 'c', ...status });
   const { passed, failed, detail } = await checkOne({ endpoint: 'e', component: 'c' });
   expect({ passed, failed }).toEqual({ passed: ['exists', 'tagged'], failed: 'in_service' });
   expect(detail).toMatch(new RegExp(`^The ${what} .* is ${Object.values(status)[0]}, not InService.*${advice}`));
-  expect(sagemaker.asked).toEqual([]);
+  expect(sagemaker.requests).toEqual([]);
 });
 
 describe('a container that does not answer as it should', () => {
-  const askedIn = async (other: Partial<CheckDependencies> = {}): Promise<string> => {
+  const failedDetail = async (other: Partial<CheckDependencies> = {}): Promise<string> => {
     sagemaker.deploy('e');
     const { passed, failed, detail = '' } = await checkOne({ endpoint: 'e' }, other);
     expect({ passed, failed }).toEqual({ passed: ['exists', 'tagged', 'in_service'], failed: 'answers' });
     return detail;
   };
 
-  test('is told in its own words where it fails', async () => {
+  test('is reported with its own error text', async () => {
     sagemaker.answersError(500, 'CUDA out of memory');
-    expect(await askedIn()).toContain('CUDA out of memory');
+    expect(await failedDetail()).toContain('CUDA out of memory');
   });
 
-  test('is told without its traceback', async () => {
+  test('is reported without its traceback', async () => {
     sagemaker.answersError(500, 'It broke.\nTraceback (most recent call last):\n  File "/opt/server/secret.py", line 3');
-    expect(await askedIn()).not.toMatch(/secret|line 3/);
+    expect(await failedDetail()).not.toMatch(/secret|line 3/);
     sagemaker.answersError(500, 'Traceback (most recent call last):\n  File "/opt/server/secret.py", line 3');
-    expect(await askedIn()).toMatch(/Received server error \(500\) from primary\. See/);
+    expect(await failedDetail()).toMatch(/Received server error \(500\) from primary\. See/);
   });
 
-  test('is told by what it says of the model name', async () => {
+  test('is reported with its error about the model name', async () => {
     sagemaker.answersError(404, { error: { message: 'The model `inner` does not exist.', code: 404 } });
-    expect(await askedIn()).toMatch(/The model `inner` does not exist.*container_model/);
+    expect(await failedDetail()).toMatch(/The model `inner` does not exist.*container_model/);
   });
 
-  test('is told by why it refuses the request', async () => {
+  test('is reported with its reason for rejecting the request', async () => {
     sagemaker.answersError(400, { error: { message: 'This model has no chat template.' } });
-    expect(await askedIn()).toContain('This model has no chat template.');
+    expect(await failedDetail()).toContain('This model has no chat template.');
   });
 
-  test('is told by the dialect, where it does not understand it', async () => {
+  test('is reported with the dialect if it does not understand it', async () => {
     sagemaker.answersError(422, { detail: [{ loc: ['body', 'inputs'], msg: 'Field required' }] });
-    expect(await askedIn()).toContain("dialect 'vllm'");
+    expect(await failedDetail()).toContain("dialect 'vllm'");
   });
 
-  test('has failed when its answer has no end', async () => {
+  test('fails if its answer is incomplete', async () => {
     sagemaker.answers((_request, response) => response.end('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'));
-    expect(await askedIn()).toContain('ended before it was complete');
+    expect(await failedDetail()).toContain('ended before it was complete');
   });
 
-  test('has failed when it says nothing for too long', async () => {
+  test('fails if it does not answer in time', async () => {
     sagemaker.answers(() => undefined);
-    expect(await askedIn({ probeTimeoutMs: 50 })).toContain('within 0.05 s');
+    expect(await failedDetail({ probeTimeoutMs: 50 })).toContain('within 0.05 s');
   });
 });
 
-test('an endpoint of inference components is not one for a target that names none', async () => {
+test('a target without an inference component fails on an endpoint that requires one', async () => {
   sagemaker.deploy('e', { component: 'c' });
   const { failed, detail } = await checkOne({ endpoint: 'e' });
   expect(failed).toBe('answers');
@@ -220,7 +220,7 @@ test('an endpoint of inference components is not one for a target that names non
 });
 
 describe('a model with several targets', () => {
-  test('fails by one of them; each has its own report, in its order', async () => {
+  test('fails if one of them fails; each has its own report, in their order', async () => {
     sagemaker.deploy('good');
     const { targets, passed } = await check([{ endpoint: 'bad' }, { endpoint: 'good' }]);
     expect(passed).toBe(false);
@@ -230,7 +230,7 @@ describe('a model with several targets', () => {
     ]);
   });
 
-  test('has four of them asked at a time', async () => {
+  test('has at most four of them checked at a time', async () => {
     const names = Array.from({ length: 16 }, (_, i) => `e${i}`);
     for (const name of names) sagemaker.deploy(name);
     let [active, most] = [0, 0];
@@ -247,8 +247,8 @@ describe('a model with several targets', () => {
   });
 });
 
-describe('where SageMaker does not tell', () => {
-  /** Checks against a SageMaker that answers every question with an error. */
+describe('if SageMaker returns an error', () => {
+  /** Checks against a SageMaker that answers every request with an error. */
   const checkAt = async <Result>(
     status: number,
     error: object,
@@ -266,14 +266,14 @@ describe('where SageMaker does not tell', () => {
     }
   };
 
-  test('because Sluice may not ask in a region, the admin is told so', async () => {
+  test('because Sluice has no access to a region, the report says so', async () => {
     const denied = { __type: 'AccessDeniedException', Message: 'User: arn:aws:sts::123456789012:assumed-role/r is not authorized' };
     const { failed, detail } = await checkAt(400, denied, (facts) => checkOne({ endpoint: 'e', region: 'eu-west-1' }, { facts }));
     expect(failed).toBe('exists');
     expect(detail).toMatch(/'eu-west-1'.*endpointRegions/);
   });
 
-  test.each(['mars', 'eu-west-1.example.com/'])('because %s is no region, the admin is told so', async (region) => {
+  test.each(['mars', 'eu-west-1.example.com/'])('because %s is not a region, the report says so', async (region) => {
     const { failed, detail } = await checkOne({ endpoint: 'e', region });
     expect(failed).toBe('exists');
     expect(detail).toContain(`'${region}'`);
@@ -283,7 +283,7 @@ describe('where SageMaker does not tell', () => {
     [500, 'InternalFailure'],
     [503, 'ServiceUnavailable'],
     [400, 'ThrottlingException'],
-  ])('because it is down (%i %s), nothing is said of the model: the check is to be made again', async (status, name) => {
+  ])('because it is down (%i %s), the check returns 503', async (status, name) => {
     const checking = checkAt(status, { __type: name }, (facts) => checkTargets({ ...deps, facts }, modelOf([{ endpoint: 'e' }])));
     await expect(checking).rejects.toMatchObject({ status: 503, code: 'service_unavailable', cause: { name } });
   });
@@ -308,15 +308,15 @@ describe("a model's own tokenizer", () => {
   });
 
   test.each([
-    ['its template breaks', '{"prompt_tokens":null,"kept":null}', 'chat template'],
-    ['its template makes nothing of it', '{"prompt_tokens":0,"kept":null}', 'chat template'],
-    ['its template refuses it', '{"refused":"A system message is needed.","by":"template"}', 'A system message is needed.'],
-  ])('fails when %s, and the whole model with it', async (_, answer, words) => {
+    ['its template fails', '{"prompt_tokens":null,"kept":null}', 'chat template'],
+    ['its template renders nothing', '{"prompt_tokens":0,"kept":null}', 'chat template'],
+    ['its template rejects the message', '{"refused":"A system message is needed.","by":"template"}', 'A system message is needed.'],
+  ])('fails when %s, and so does the whole model', async (_, answer, words) => {
     lambda.answers((response) => response.end(answer));
     expect(await checkTokenizer()).toEqual({ passed: false, detail: expect.stringContaining(words) });
   });
 
-  test('fails when its files cannot be read, which are told', async () => {
+  test('fails and names the file when a file is invalid', async () => {
     lambda.answers((response) => {
       response.setHeader('x-amz-function-error', 'Unhandled');
       response.end('{"errorType":"Error","errorMessage":"tokenizer.json is not JSON."}');
@@ -324,16 +324,16 @@ describe("a model's own tokenizer", () => {
     expect(await checkTokenizer()).toEqual({ passed: false, detail: expect.stringContaining('tokenizer.json is not JSON.') });
   });
 
-  test('fails when it cannot be asked, and is to be checked again', async () => {
+  test('fails and asks for another check when it is unavailable', async () => {
     lambda.answers((response) => response.writeHead(503).end('{}'));
     expect(await checkTokenizer()).toEqual({ passed: false, detail: expect.stringContaining('Check again') });
   });
 });
 
-describe('checks that may take only so long', () => {
+describe('checks with a total timeout', () => {
   const never = new Promise<never>(() => undefined);
 
-  test('fail where the answer comes later, and nothing else is begun', async () => {
+  test('fail when it ends, and no other check is started', async () => {
     const described: string[] = [];
     const facts = {
       describe: async ({ endpoint }: Model['targets'][0]) => {
@@ -344,14 +344,14 @@ describe('checks that may take only so long', () => {
     const targets: NewModel['targets'] = [{ endpoint: 'a' }, { endpoint: 'b' }, { endpoint: 'c' }, { endpoint: 'd' }, { endpoint: 'e' }];
     const tokenizer = { fit: async () => never };
     const report = await check(targets, { tokenizer: { tokenizer: 'k' } }, { facts, tokenizer, totalTimeoutMs: 20 });
-    expect(report).toMatchObject({ passed: false, tokenizer: { passed: false, detail: expect.stringContaining('no answer in time') } });
+    expect(report).toMatchObject({ passed: false, tokenizer: { passed: false, detail: expect.stringContaining('timed out') } });
     for (const { checks } of report.targets)
-      expect(checks[0]).toMatchObject({ name: 'exists', passed: false, detail: expect.stringContaining('no answer in time') });
+      expect(checks[0]).toMatchObject({ name: 'exists', passed: false, detail: expect.stringContaining('timed out') });
     expect(report.targets.map(({ endpoint }) => endpoint)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(described).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('pass where it comes in time', async () => {
+  test('pass if they finish in time', async () => {
     sagemaker.deploy('e');
     expect(await check([{ endpoint: 'e' }], {}, { totalTimeoutMs: 25_000 })).toMatchObject({ passed: true });
   });

@@ -12,12 +12,12 @@ const oneToken: RequestListener = (_request, response) => {
   response.end(`data: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]\n\n`);
 };
 
-/** The SageMaker emulator, with one container that answers as a test wants it to. Clients find it in the environment. */
+/** The SageMaker emulator with one scripted container. Clients find it through environment variables. */
 export const startFakeSageMaker = async () => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   let answer = oneToken;
   const container = createServer(async (request, response) => {
-    asked.push(await json(request));
+    requests.push(await json(request));
     answer(request, response);
   });
   const url = await listen(container, 0);
@@ -31,12 +31,12 @@ export const startFakeSageMaker = async () => {
     AWS_SECRET_ACCESS_KEY: 'secret',
   });
   return {
-    /** What the container was asked, in order. */
-    asked,
-    /** Everything is forgotten: no endpoint, and a container that answers with one token. */
+    /** The requests to the container, in order. */
+    requests,
+    /** Removes all endpoints and requests; the container answers with one token again. */
     reset: (): void => {
       endpoints.clear();
-      asked.length = 0;
+      requests.length = 0;
       answer = oneToken;
     },
     deploy: (endpoint: string, facts: Partial<ContainerTarget> = {}): void => {

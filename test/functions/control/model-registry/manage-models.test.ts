@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 const addressOf = (name: string, organization?: string, expected?: number[]) => ({ name, organization, expected });
-/** An admin, each time a second later, so that the log has an order. */
+/** An admin whose clock advances a second with each call, so that the log has an order. */
 let seconds = NOW_SECONDS;
 const nextAdmin = () => actorOf('admin', null, ++seconds * 1_000);
 const update = (name: string, fields: object, organization?: string, expected?: number[], deps = managed.deps) =>
@@ -36,7 +36,7 @@ const destroy = (name: string, organization?: string) => deleteModel(managed.dep
 const retrieve = (name: string, actor = admin, organization?: string) => retrieveModel(managed.deps, actor, name, organization);
 
 describe('a model', () => {
-  test('is registered unpublished with the report of its checks, published, deprecated, unpublished and deleted, all of it on record', async () => {
+  test('is registered with its report, published, deprecated, unpublished and deleted, and the audit log has it all', async () => {
     const { name: successor } = await managed.register();
     const registered = await managed.register({
       targets: [
@@ -70,7 +70,7 @@ describe('a model', () => {
     expect(JSON.stringify(log)).not.toContain('arn:');
   });
 
-  test('keeps what a change does not name', async () => {
+  test('keeps the fields that an update omits', async () => {
     const { name } = await managed.register({ capabilities: { tools: false }, tokenizer: { tokenizer: 'k' } });
     await update(name, { capabilities: { logprobs: false }, max_output_tokens: 60 });
     expect(await retrieve(name)).toMatchObject({
@@ -82,7 +82,7 @@ describe('a model', () => {
     expect(await update(name, { tokenizer: null })).toMatchObject({ tokenizer: null });
   });
 
-  test('is refused where its name is taken, also to the slower of two, but for organizations each on their own', async () => {
+  test('is rejected if its name is in use in the same pool, even if two are registered concurrently', async () => {
     const { name } = await managed.register();
     await expect(managed.register({ name })).rejects.toMatchObject({ status: 409, code: 'model_exists' });
     const { id } = await managed.newOrganization();
@@ -92,7 +92,7 @@ describe('a model', () => {
     expect(racing.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 409, code: 'model_exists' } });
   });
 
-  test('is one of at most 1,000 beside each other', async () => {
+  test('is rejected if its pool has 1,000 models', async () => {
     const known = await database.models.get(SERVERLESS_POOL, (await managed.register()).name);
     const full = new Map(Array.from({ length: 1_000 }, (_, i) => [`m${i}`, known as Model]));
     const deps = { ...managed.deps, models: { ...managed.deps.models, list: async () => full } };
@@ -103,17 +103,17 @@ describe('a model', () => {
     [{ prices: [{ effective_at: NOW_SECONDS + 60, per_million: { prompt: '1', completion: '1' } }] }, 'prices'],
     [{ max_output_tokens: 1_001 }, 'max_output_tokens'],
     [{ default_output_tokens: 101 }, 'default_output_tokens'],
-  ])('is refused with %j', async (fields, param) => {
+  ])('is rejected with %j', async (fields, param) => {
     await expect(managed.register(fields)).rejects.toMatchObject({ status: 400, param });
   });
 
-  test.each(['', 'a b', '/a', 'a/', 'a//b', 'ä', 'a\n', '?'])('may not be named %j', (name) => {
+  test.each(['', 'a b', '/a', 'a/', 'a//b', 'ä', 'a\n', '?'])('cannot be named %j', (name) => {
     expect(() => managed.bodyOf({ name })).toThrow();
   });
 });
 
 describe('checks', () => {
-  test('that fail keep a model from being registered, unless that was accepted', async () => {
+  test('that fail prevent a registration, unless the request accepts failed checks', async () => {
     managed.setPassing(false);
     const name = 'unchecked/model';
     await expect(managed.register({ name })).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('checks', () => {
     await expect(checkAgain(managed.deps, { model: 'none' })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('are made anew of another target, dialect or tokenizer, and of nothing else', async () => {
+  test('are repeated only if a target, the dialect or the tokenizer changes', async () => {
     const { name } = await managed.register();
     managed.setPassing(false);
     managed.checkedModels.length = 0;
@@ -142,8 +142,8 @@ describe('checks', () => {
   });
 });
 
-describe('two changes of one model', () => {
-  test('at the same time: one is made, the other is told to read it again, and one of them is on record', async () => {
+describe('two changes of a model', () => {
+  test('made concurrently: one succeeds and is audited, the other returns 412', async () => {
     const { name } = await managed.register();
     const deps = managed.racing();
     const results = await Promise.allSettled(
@@ -155,14 +155,14 @@ describe('two changes of one model', () => {
     expect((await managed.log(null, name)).map(({ action }) => action)).toEqual(['model.updated', 'model.registered']);
   });
 
-  test('one after the other: the second names the version that it has read', async () => {
+  test('made in sequence: the second returns 412 if it expects the old version', async () => {
     const { name } = await managed.register();
     await update(name, { context_length: 2_000 }, undefined, [1]);
     await expect(update(name, { context_length: 3_000 }, undefined, [1])).rejects.toMatchObject({ status: 412 });
     await expect(deleteModel(managed.deps, admin, addressOf(name, undefined, [1]))).rejects.toMatchObject({ status: 412 });
   });
 
-  test('of a row from before versions were counted begin with the first', async () => {
+  test('of a row without a version start at version 1', async () => {
     const { name } = await managed.register();
     const place = { TableName: database.tables.Models as string, Key: { pool: SERVERLESS_POOL, name } };
     await database.database.send(
@@ -174,19 +174,19 @@ describe('two changes of one model', () => {
 });
 
 describe('a deprecation', () => {
-  test.each(['none', 'itself'])('is refused with a successor that is %s', async (successor) => {
+  test.each(['none', 'itself'])('is rejected with a successor that is %s', async (successor) => {
     const { name } = await managed.register();
     const deprecation = { deprecated_at: NOW_SECONDS, successor: successor === 'itself' ? name : successor };
     await expect(update(name, { deprecation })).rejects.toMatchObject({ status: 400, param: 'deprecation.successor' });
   });
 
-  test('does not end before it begins', () => {
+  test('is rejected if it ends before it begins', () => {
     expect(() => ModelUpdate.parse({ deprecation: { deprecated_at: 2, sunset_at: 1 } })).toThrow('not before deprecated_at');
   });
 });
 
 describe("an organization's own deployment", () => {
-  test('needs the organization, and that it is active', async () => {
+  test('requires an active organization', async () => {
     await expect(managed.register({ organization: 'org_none' })).rejects.toMatchObject({ status: 404, code: 'organization_not_found' });
     const organization = await managed.newOrganization();
     const { organizations, database: tables } = managed.deps;
@@ -194,7 +194,7 @@ describe("an organization's own deployment", () => {
     await expect(managed.register({ organization: organization.id })).rejects.toMatchObject({ status: 403 });
   });
 
-  test('is seen by its members without targets, on the record of the organization, and not there for anyone else', async () => {
+  test('is visible to members without its targets, in their audit log, and does not exist for other organizations', async () => {
     const { id } = await managed.newOrganization();
     const other = await managed.newOrganization();
     const { name } = await managed.register({ organization: id });
@@ -215,7 +215,7 @@ describe("an organization's own deployment", () => {
     expect(await managed.log(null, name)).toEqual([]);
   });
 
-  test('comes before a shared model of the same name', async () => {
+  test('takes precedence over a shared model with the same name', async () => {
     const { id } = await managed.newOrganization();
     const { name } = await managed.register({ status: 'published' });
     await managed.register({ name, organization: id, context_length: 77, max_output_tokens: 7, default_output_tokens: 7 });
@@ -225,7 +225,7 @@ describe("an organization's own deployment", () => {
 });
 
 describe('the list', () => {
-  test('has for a member the published shared models and the own deployments, by name, page by page', async () => {
+  test('shows members the published shared models and their own deployments, sorted by name, page by page', async () => {
     const { id } = await managed.newOrganization();
     await managed.register({ name: 'list-b', status: 'published' });
     await managed.register({ name: 'list-hidden' });
@@ -249,7 +249,7 @@ describe('the list', () => {
     });
   });
 
-  test('has for an admin every model of a pool, with its targets', async () => {
+  test('shows admins every model of a pool with its targets', async () => {
     const { id } = await managed.newOrganization();
     await managed.register({ name: 'all-hidden' });
     await managed.register({ name: 'own', organization: id });
@@ -261,7 +261,7 @@ describe('the list', () => {
   });
 });
 
-test('the data plane sees a change within 30 s', async () => {
+test('requests see a change within 30 s', async () => {
   const { name } = await managed.register();
   let now = NOW_SECONDS * 1_000;
   const inventory = createInventory(database.models, SERVERLESS_POOL, () => now);

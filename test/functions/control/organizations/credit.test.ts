@@ -53,7 +53,7 @@ const grantOf = (organization: string, amount_nanos: bigint) => ({
   granted_at: NOON,
 });
 
-/** An organization that pays in advance, and a key of it. */
+/** A prepaid organization and one of its keys. */
 const setUp = async (nanos: bigint, limits: { concurrency?: number } = {}) => {
   const organization = newId('organization');
   const key = await makeKey(database.limiters, { org: organization });
@@ -69,7 +69,7 @@ const sweepAt = async (nowMs: number): Promise<void> => {
 
 const availableTo = async (organization: string): Promise<bigint> => BigInt((await database.limiters.get(organization))?.avail ?? 0);
 
-test('1,000 callers, 128 of them at any time, over eight environments never hold and spend more than a credit of $1.00, and the ledger balances to the nano-dollar', async () => {
+test('1,000 requests, 128 at a time in eight environments, never exceed a credit of $1.00, and the ledger balances to the nano-dollar', async () => {
   const { organization, key } = await setUp(DOLLAR);
   const random = seededRandom(7);
   const environments: Keys[] = Array.from({ length: 8 }, () => makeCaller(database.limiters, () => NOON));
@@ -80,20 +80,20 @@ test('1,000 callers, 128 of them at any time, over eight environments never hold
     const holdNanos = BigInt(1_000_000 + Math.floor(random() * 9_000_000));
     const admission = await attempt(keys, key, 10, undefined, holdNanos);
     if (!isAdmitted(admission)) {
-      // Or the database is out of breath.
+      // A 503 is possible because the database can be overloaded.
       expect(admission).toMatchObject((admission as { status?: number }).status === 503 ? {} : { status: 429, type: 'insufficient_quota' });
       refused++;
       return;
     }
-    // What is not available is held or spent.
+    // Credit that is not available is held or spent.
     const heldAndSpent = DOLLAR - BigInt(admission.reservations.at(-1)?.item.avail ?? 0);
     if (heldAndSpent > most) most = heldAndSpent;
     const costNanos = (holdNanos * BigInt(Math.floor(random() * 1_001))) / 1_000n;
-    // What cannot be settled is left to the sweep, as ever.
+    // The sweep settles what fails here.
     const settling = settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 10, costNanos }));
     await settling.catch((error: unknown) => expect(error).toBeInstanceOf(DatabaseUnavailable));
   };
-  // All at once, as test/e2e/credit.test.ts has them, would be too much for the one process that makes them here.
+  // A single process cannot send all requests at once, as test/e2e/failures/credit.test.ts does.
   const waiting = Array.from({ length: 1_000 }, (_, i) => i);
   const caller = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await one(undefined, next);
@@ -121,7 +121,7 @@ test('1,000 callers, 128 of them at any time, over eight environments never hold
 describe('prepaid credit', () => {
   const keysAt = (nowMs: number): Keys => makeCaller(database.limiters, () => nowMs);
 
-  test('that is held for others is worth a retry; that is spent is not', async () => {
+  test('that is held is worth a retry, and credit that is spent is not', async () => {
     const { key } = await setUp(1_000n);
     const keys = keysAt(NOON);
     const first = await attempt(keys, key, 1, undefined, 800n);
@@ -135,17 +135,17 @@ describe('prepaid credit', () => {
       code: 'insufficient_quota',
       headers: { 'x-should-retry': 'false' },
     });
-    // What is left can be spent to the last nano-dollar.
+    // The rest can be spent to the last nano-dollar.
     expect(isAdmitted(await attempt(keysAt(NOON), key, 1, undefined, 200n))).toBe(true);
   });
 
-  test('that is used up lets through what costs nothing', async () => {
+  test('that is used up still admits requests that cost nothing', async () => {
     const { key } = await setUp(0n);
     expect(await attempt(keysAt(NOON), key, 1, undefined, 1n)).toMatchObject({ code: 'insufficient_quota' });
     expect(isAdmitted(await attempt(keysAt(NOON), key, 1, undefined, 0n))).toBe(true);
   });
 
-  test('that is used up costs no write for a flood of requests', async () => {
+  test('that is used up costs no writes for many requests', async () => {
     const { key } = await setUp(0n);
     let writes = 0;
     const store: typeof database.limiters = {
@@ -157,11 +157,11 @@ describe('prepaid credit', () => {
     };
     const keys = makeCaller(store, () => NOON);
     for (let i = 0; i < 20; i++) expect(await attempt(keys, key, 1, undefined, 5n)).toMatchObject({ status: 429 });
-    // The key's, before the organization's credit was known to be used up.
+    // The key's write, before the environment knew that the credit is used up.
     expect(writes).toBe(1);
   });
 
-  test('beyond what a double can count is exact', async () => {
+  test('is exact beyond the precision of a double', async () => {
     const { organization, key } = await setUp(9_007_199_254_740_993n);
     const keys = keysAt(NOON);
     const admission = (await attempt(keys, key, 1, undefined, 3n)) as Admission;
@@ -172,7 +172,7 @@ describe('prepaid credit', () => {
 });
 
 describe('grants', () => {
-  test('at the same time are all in the ledger and each once in the balance', async () => {
+  test('made concurrently are all in the ledger and each once in the balance', async () => {
     const { organization } = await setUp(0n);
     const grants = await Promise.all(Array.from({ length: 8 }, () => grantCredit(deps, grantOf(organization, DOLLAR))));
     expect(grants.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -180,27 +180,27 @@ describe('grants', () => {
     expect(await availableTo(organization)).toBe(8n * DOLLAR);
   });
 
-  test('whose maker died before the balance had it are made good by the next', async () => {
+  test('that a crash left out of the balance are added by the next grant', async () => {
     const { organization } = await setUp(DOLLAR);
     await transact(database.database, deps.credit.toCreate({ ...grantOf(organization, DOLLAR), number: 2 }));
     await grantCredit(deps, grantOf(organization, -DOLLAR / 2n));
     expect(await availableTo(organization)).toBe((3n * DOLLAR) / 2n);
   });
 
-  test('to an organization without limits are refused', async () => {
+  test('to an organization without limits are rejected', async () => {
     await expect(grantCredit(deps, grantOf(newId('organization'), DOLLAR))).rejects.toThrow('has no limits yet');
   });
 });
 
 describe('an organization', () => {
-  test('without limits costs its keys nothing: one write lets a request in', async () => {
+  test('without limits costs no extra write: one write admits a request', async () => {
     const key = await makeKey(database.limiters, { org: newId('organization') });
     const keys = makeCaller(database.limiters, () => NOON);
     await attempt(keys, key);
     expect(((await attempt(keys, key)) as Admission).roundTrips).toBe(1);
   });
 
-  test('with limits binds all its keys together, also one that was made at the same time as the limits', async () => {
+  test('with limits limits all its keys together, including a key that was created concurrently', async () => {
     const organization = newId('organization');
     const [first, , second] = await Promise.all([
       makeKey(database.limiters, { org: organization }),
@@ -210,10 +210,10 @@ describe('an organization', () => {
     const keys = makeCaller(database.limiters, () => NOON);
     const admitted = (await Promise.all([first, second, first, second, first].map((key) => attempt(keys, key)))).filter(isAdmitted);
     expect(admitted).toHaveLength(3);
-    const refused = await attempt(keys, second as PresentedKey);
-    expect(refused).toMatchObject({ status: 429, type: 'requests' });
-    expect((refused as Error).message).toContain("The organization's limit of 3 requests per minute");
-    // What was refused by the organization counts for no key.
+    const rejected = await attempt(keys, second as PresentedKey);
+    expect(rejected).toMatchObject({ status: 429, type: 'requests' });
+    expect((rejected as Error).message).toContain("The organization's limit of 3 requests per minute");
+    // Requests that the organization's limiter rejected do not count for any key.
     const counted = await Promise.all([first, second].map(({ keyId }) => database.limiters.get(keyId)));
     const inFlight = counted.flatMap((item) => Object.keys(item?.fl ?? {}));
     expect(inFlight).toHaveLength(3);
@@ -223,7 +223,7 @@ describe('an organization', () => {
   test.each([
     ['one limiter', {}],
     ['eight shards', { concurrency: 256, tokens_per_minute: 1_000_000 }],
-  ])('that is given limits binds every environment that knew its key of %s, at the next request', async (_, limits) => {
+  ])('with new limits rejects the next request in every environment that had cached its key of %s', async (_, limits) => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, ...limits });
     const environments = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => NOON));
@@ -232,7 +232,7 @@ describe('an organization', () => {
     for (const keys of environments) for (let i = 0; i < 4; i++) expect(await attempt(keys, key)).toMatchObject({ status: 429 });
   });
 
-  test('that may send requests again is believed by an environment that had seen it suspended', async () => {
+  test('that is resumed is admitted by an environment that had seen it suspended', async () => {
     const { organization, key } = await setUp(DOLLAR);
     let now = NOON;
     const keys = makeCaller(database.limiters, () => now);
@@ -243,7 +243,7 @@ describe('an organization', () => {
     expect(isAdmitted(await attempt(keys, key))).toBe(true);
   });
 
-  test('that has money alone to be limited shows its keys’ own limits in the headers', async () => {
+  test('that only limits money shows its keys’ own limits in the headers', async () => {
     const { key } = await setUp(0n);
     const keys = makeCaller(database.limiters, () => NOON);
     for (let i = 0; i < 2; i++)
@@ -253,7 +253,7 @@ describe('an organization', () => {
       });
   });
 
-  test('that is suspended is told so, and nothing of it is in flight', async () => {
+  test('that is suspended gets a 403, and nothing is in flight', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.configure(organization, { status: 'suspended' });
     const keys = makeCaller(database.limiters, () => NOON);
@@ -261,7 +261,7 @@ describe('an organization', () => {
     expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
   });
 
-  test('that is suspended costs no write for a flood of requests, and is asked again after five seconds', async () => {
+  test('that is suspended costs no writes for many requests, and is read again after five seconds', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.configure(organization, { status: 'suspended' });
     let writes = 0;
@@ -281,7 +281,7 @@ describe('an organization', () => {
     expect(isAdmitted(await attempt(keys, key, 1, undefined, 5n))).toBe(true);
   });
 
-  test('whose limits a key does not know of is told to it by the sweep', async () => {
+  test('limits a key that was not marked once the sweep marks it', async () => {
     const { organization, key } = await setUp(DOLLAR);
     await database.limiters.unmarkOrganizationLimited(key.keyId);
     await attempt(

@@ -27,7 +27,7 @@ const add = (model: string, fields: object = {}, deps: PriceDependencies = manag
 const stored = async (name: string): Promise<Model> => (await database.models.get(SERVERLESS_POOL, name)) as Model;
 
 describe('a price version', () => {
-  test('is exact to the nano-dollar, at rest and as it goes out', async () => {
+  test('is exact to the nano-dollar, at rest and on the wire', async () => {
     const { name } = await managed.register();
     const per_million = { prompt: '0.000000003', cached_prompt: '0.000000001', completion: '1000000' };
     const price = await add(name, { per_million });
@@ -59,11 +59,11 @@ describe('a price version', () => {
     [{ prompt: 1, completion: '1' }],
     [{ prompt: '1', cached_prompt: '1.1', completion: '1' }],
     [{ prompt: '1' }],
-  ])('is refused where it is not dollars: %j', (per_million) => {
+  ])('is rejected if its amounts are invalid: %j', (per_million) => {
     expect(() => NewPrice.parse({ model: 'm', per_million })).toThrow();
   });
 
-  test('is in force from its time on, and those before it stay as they were', async () => {
+  test('takes effect at its time and leaves earlier versions unchanged', async () => {
     const { name } = await managed.register();
     const { prices: before } = await stored(name);
     const price = await add(name, { effective_at: NOW_SECONDS + 3_600 });
@@ -74,20 +74,20 @@ describe('a price version', () => {
     expect(await managed.log(null, price.id)).toMatchObject([{ action: 'price.added', changes: { model: { to: name } } }]);
   });
 
-  test('does not reach back: what has just passed is now, and what was before is refused', async () => {
+  test('takes effect now if its time was in the last minute, and is rejected if it was earlier', async () => {
     const { name } = await managed.register();
     expect(await add(name, { effective_at: NOW_SECONDS - 59 })).toMatchObject({ effective_at: NOW_SECONDS + 1 });
     await expect(add(name, { effective_at: NOW_SECONDS - 61 })).rejects.toMatchObject({ status: 400, param: 'effective_at' });
     await expect(add(name, { effective_at: NOW_SECONDS + 1 })).rejects.toMatchObject({ status: 409, code: 'price_exists' });
   });
 
-  test('is one of at most 100 of a model', async () => {
+  test('is rejected if the model has 100', async () => {
     const prices = Array.from({ length: 100 }, (_, i) => ({ effective_at: i, per_million: perMillion }));
     const { name } = await managed.register({ prices });
     await expect(add(name)).rejects.toMatchObject({ status: 409, code: 'too_many_prices' });
   });
 
-  test('is not lost to another one that is added at the same time', async () => {
+  test('is not lost if another one is added concurrently', async () => {
     const { name } = await managed.register();
     const deps = managed.racing();
     const results = await Promise.allSettled([1, 2].map((hours) => add(name, { effective_at: NOW_SECONDS + hours * 3_600 }, deps)));
@@ -95,7 +95,7 @@ describe('a price version', () => {
     expect((await stored(name)).prices).toHaveLength(2);
   });
 
-  test("may be of an organization's own deployment; they are listed by model, the newest first", async () => {
+  test("can be added to an organization's deployment and is listed by model, newest first", async () => {
     const { id: organization } = await managed.newOrganization();
     const { name } = await managed.register({ organization });
     const { id } = await add(name, { organization });
@@ -106,7 +106,7 @@ describe('a price version', () => {
   });
 });
 
-test('the price sheet has the published shared models by name, each with the price in force and the next one', async () => {
+test('the price sheet lists the published shared models by name, each with its current and next price', async () => {
   const { id: organization } = await managed.newOrganization();
   await managed.register({ name: 'sheet-b', status: 'published' });
   await managed.register({ name: 'sheet-a', status: 'published' });
