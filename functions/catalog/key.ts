@@ -7,7 +7,7 @@ import type { Host } from '../../shared/hosts/host.ts';
 import { jsonReply } from '../../shared/http/reply.ts';
 import type { Handle } from '../../shared/http/router.ts';
 
-/** GET /v1/key: the caller's own key and the current state of its limits. One read for each of the key's shards, and no write. */
+/** The caller's own key and the current state of its limits. One read for each of the key's shards, and no write. */
 export const retrieveKey =
   (keys: Keys, host: Host): Handle =>
   async (event) => {

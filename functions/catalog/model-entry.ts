@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ToldDeprecation, toldDeprecation } from '../../shared/models/deprecation.ts';
+import { DeprecationNotice, deprecationNotice } from '../../shared/models/deprecation.ts';
 import { Capabilities, type Model } from '../../shared/models/model.ts';
 import { priceAt } from '../../shared/prices/price.ts';
 import { Pricing, pricingOf } from '../../shared/prices/price-version.ts';
@@ -18,7 +18,7 @@ export const ModelEntry = z.object({
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
     description: 'The features that the model supports. Other features return 400, or are ignored and listed in `x-sluice-ignored`.',
   }),
-  deprecation: ToldDeprecation,
+  deprecation: DeprecationNotice,
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
@@ -37,6 +37,6 @@ export const modelEntryOf = (model: Model, nowMs: number): ModelEntry => {
     max_output_tokens: model.max_output_tokens,
     pricing: price ? pricingOf(price) : null,
     capabilities: model.capabilities,
-    deprecation: toldDeprecation(model),
+    deprecation: deprecationNotice(model),
   };
 };

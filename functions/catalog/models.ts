@@ -58,7 +58,7 @@ const tagged = (event: ApiEvent, body: ModelEntry | ModelList, headers: Record<s
   return unlessKnown(event, entityTag(reply.body), reply);
 };
 
-/** GET /v1/models: the models that the caller can use, in OpenAI's format, with context lengths, prices and capabilities. */
+/** The models that the caller can use, in OpenAI's format, with context lengths, prices and capabilities. */
 export const listModels =
   (listingFor: ListingFor): Handle =>
   async (event) => {
@@ -67,7 +67,7 @@ export const listModels =
     return tagged(event, { object: 'list', data: models.map((model) => modelEntryOf(model, event.receivedAtMs)) }, headers);
   };
 
-/** GET /v1/models/{model}: one of these models, or 404. */
+/** One of these models, or 404. */
 export const retrieveModel =
   (listingFor: ListingFor): Handle =>
   async (event) => {

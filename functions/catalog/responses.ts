@@ -44,7 +44,6 @@ const storedResponse = async ({ store }: ResponsesDependencies, organization: st
   return stored;
 };
 
-/** GET /v1/responses/{id}. */
 export const retrieveResponse =
   (deps: ResponsesDependencies): Handle =>
   async (event) => {
@@ -59,7 +58,7 @@ export const retrieveResponse =
     return jsonReply(event.requestId, 200, stored.response, headers);
   };
 
-/** DELETE /v1/responses/{id}: after this, the response can't be retrieved or continued. */
+/** After this, the response can't be retrieved or continued. */
 export const deleteResponse =
   (deps: ResponsesDependencies): Handle =>
   async (event) => {
@@ -69,7 +68,6 @@ export const deleteResponse =
     return jsonReply(event.requestId, 200, { id, object: 'response', deleted: true }, headers);
   };
 
-/** GET /v1/responses/{id}/input_items. */
 export const listInputItems =
   (deps: ResponsesDependencies): Handle =>
   async (event) => {

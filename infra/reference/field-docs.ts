@@ -1,3 +1,4 @@
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../shared/hosts/operation.ts';
 
 /* For fields that some runtimes do not support. */
@@ -7,7 +8,10 @@ const MAX_BIASES = 1_024;
 
 /** The documentation of fields in request bodies. A field has the same meaning in every body that has it. */
 export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
-  model: { description: 'The name of a published model, as listed by `GET /v1/models`.', examples: ['qwen3-8b'] },
+  model: {
+    description: `The name of a published model, as listed by \`GET ${inferenceHostRoutes.listModels.path}\`.`,
+    examples: ['qwen3-8b'],
+  },
   messages: { description: 'The conversation so far.' },
   prompt: {
     description:

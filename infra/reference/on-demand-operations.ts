@@ -1,8 +1,9 @@
 import { Health } from '../../functions/catalog/model-health.ts';
+import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { FieldDoc, Operation } from '../../shared/hosts/operation.ts';
 
 const model: FieldDoc = {
-  description: 'The served name of one of your deployments, as listed by `GET /v1/models`.',
+  description: `The served name of one of your deployments, as listed by \`GET ${inferenceHostRoutes.listModels.path}\`.`,
   examples: ['qwen3-8b'],
 };
 

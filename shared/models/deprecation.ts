@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Model } from './model.ts';
 
-/** A deprecation on the wire. */
-export const ToldDeprecation = z
+/** A deprecation in replies. */
+export const DeprecationNotice = z
   .object({
     deprecated_at: z.int().meta({ description: 'Unix time in seconds. Can be in the future.' }),
     sunset_at: z.int().nullable().meta({ description: 'When the model will be removed. Unix time in seconds; null: not decided.' }),
@@ -10,9 +10,9 @@ export const ToldDeprecation = z
   })
   .nullable()
   .meta({ description: 'The deprecation of the model; null: it is not deprecated.' });
-export type ToldDeprecation = z.infer<typeof ToldDeprecation>;
+export type DeprecationNotice = z.infer<typeof DeprecationNotice>;
 
-export const toldDeprecation = ({ deprecation }: Pick<Model, 'deprecation'>): ToldDeprecation =>
+export const deprecationNotice = ({ deprecation }: Pick<Model, 'deprecation'>): DeprecationNotice =>
   deprecation
     ? { deprecated_at: deprecation.deprecated_at, sunset_at: deprecation.sunset_at ?? null, successor: deprecation.successor ?? null }
     : null;

@@ -42,7 +42,7 @@ export class TargetInaccessible extends InvalidRequest {
 }
 
 /** SageMaker's control API was unreachable or too busy, even after the SDK's retries: 503. The cause is for the log. */
-export class SageMakerUnavailable extends ServiceUnavailable {
+class SageMakerUnavailable extends ServiceUnavailable {
   constructor(cause: unknown) {
     super();
     this.cause = cause;

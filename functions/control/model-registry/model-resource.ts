@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ToldDeprecation, toldDeprecation } from '../../../shared/models/deprecation.ts';
+import { DeprecationNotice, deprecationNotice } from '../../../shared/models/deprecation.ts';
 import { Capabilities, Dialect, type Model, ModelStatus, TokenizerFiles } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
@@ -32,7 +32,7 @@ export const ModelResource = z.object({
     .object(TokenizerFiles.shape)
     .nullable()
     .meta({ description: 'The model’s tokenizer and chat template; null: prompts are not counted.' }),
-  deprecation: ToldDeprecation,
+  deprecation: DeprecationNotice,
   pricing: Pricing.nullable().meta({ description: 'The current price; null: no price is in effect yet, so the model cannot be called.' }),
   targets: z.array(ResourceTarget).optional().meta({ description: 'The SageMaker targets of the model. Only for admins.' }),
   prices: z.array(PriceFigures).optional().meta({ description: 'All price versions, newest first. Only for admins.' }),
@@ -62,7 +62,7 @@ const publicFields = (pool: string, model: Model, nowMs: number): ModelResource 
     max_output_tokens: model.max_output_tokens,
     default_output_tokens: model.default_output_tokens,
     tokenizer: model.tokenizer ?? null,
-    deprecation: toldDeprecation(model),
+    deprecation: deprecationNotice(model),
     pricing: price ? pricingOf(price) : null,
     version: model.version,
   };

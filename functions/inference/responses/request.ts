@@ -107,7 +107,7 @@ const contradiction = (body: ResponsesBody): { path: (string | number)[]; messag
 };
 
 /**
- * The schema of POST /v1/responses.
+ * The schema of the body.
  * @param structuredOutputs whether `text.format` can be a `json_schema`
  */
 export const responsesRequest = (structuredOutputs: boolean): z.ZodType<ResponsesRequest> =>

@@ -1,4 +1,4 @@
-import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import { inferenceHostRoutes, operationOf } from '../../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../../shared/hosts/operation.ts';
 import { INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import { MAX_ANSWER_TOKENS } from '../../../shared/tokens/answers.ts';
@@ -57,7 +57,7 @@ export const tokenizeOperations = [
     access: 'api_key',
     tag: 'Tokens',
     summary: 'Convert tokens to text',
-    description: `Returns the text of token ids, at most as many as a response of \`/tokenize\` can have. ${IS_FREE}`,
+    description: `Returns the text of token ids, at most as many as a response of \`${inferenceHostRoutes.tokenize.path}\` can have. ${IS_FREE}`,
     body: {
       name: 'DetokenizeRequest',
       schema: DetokenizeRequest,

@@ -26,7 +26,7 @@ const ofMessages = {
   add_generation_prompt: Switch.meta({ description: 'Whether the rendered messages end with the start of the answer. Default true.' }),
 };
 
-/** The body of POST /tokenize, as vLLM defines it: `prompt` or `messages`. Unknown fields are accepted. */
+/** A request to tokenize, as vLLM defines it: `prompt` or `messages`. Unknown fields are accepted. */
 export const TokenizeRequest = z.looseObject({ ...common, ...ofPrompt, ...ofMessages }).superRefine(({ prompt, messages }, context) => {
   const isText = prompt != null;
   const fault =
@@ -45,7 +45,7 @@ export const TokenizeReply = z.object({
 });
 export type TokenizeReply = z.output<typeof TokenizeReply>;
 
-/** The body of POST /detokenize, as vLLM defines it. Unknown fields are accepted. */
+/** A request to detokenize, as vLLM defines it. Unknown fields are accepted. */
 export const DetokenizeRequest = z.looseObject({ model: ModelName, tokens: TokenIds });
 export type DetokenizeRequest = z.output<typeof DetokenizeRequest>;
 

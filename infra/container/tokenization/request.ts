@@ -16,16 +16,15 @@ const TokenizeChat = z.object({
   chat_template_kwargs: JsonObject.nullish(),
 });
 
-/** The body of `POST /tokenize`: text or a conversation. */
+/** A request to tokenize text or a conversation. */
 export type TokenizeRequest = z.infer<typeof TokenizePrompt> | z.infer<typeof TokenizeChat>;
 
-/** Parses the body of `POST /tokenize`. `prompt` has precedence over `messages`. Throws `BadRequest`. */
+/** Parses a request to tokenize. `prompt` has precedence over `messages`. Throws `BadRequest`. */
 export const readTokenizeRequest = (body: string): TokenizeRequest => {
   const value = parseJson(body);
   const isChat = typeof value === 'object' && value !== null && 'messages' in value && !('prompt' in value);
   return isChat ? parseValue(TokenizeChat, value) : parseValue(TokenizePrompt, value);
 };
 
-/** The body of `POST /detokenize`. */
 export const DetokenizeRequest = z.object({ model: z.string().nullish(), tokens: z.array(Integer.min(0)) });
 export type DetokenizeRequest = z.infer<typeof DetokenizeRequest>;

@@ -3,7 +3,7 @@ import type { ContainerTokenizer } from '../model/tokenizer.ts';
 import { findModel, type ServingLimits } from '../requests/served-models.ts';
 import type { DetokenizeRequest, TokenizeRequest } from './request.ts';
 
-/** Answers `POST /tokenize`. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation. */
+/** Tokenizes. Throws `NotFound` for an unknown model, and `BadRequest` if the chat template rejects the conversation. */
 export const tokenize = (body: TokenizeRequest, tokenizer: ContainerTokenizer, limits: ServingLimits) => {
   findModel(body.model, limits);
   const tokens = 'messages' in body ? encodeConversation(body, tokenizer) : tokenizer.encodePrompt(body.prompt);
@@ -11,7 +11,7 @@ export const tokenize = (body: TokenizeRequest, tokenizer: ContainerTokenizer, l
   return { count: tokens.length, max_model_len: limits.windowTokens, tokens, token_strs };
 };
 
-/** Answers `POST /detokenize`. Spells out special tokens and skips unknown ids. Throws `NotFound` for an unknown model. */
+/** Detokenizes. Spells out special tokens and skips unknown ids. Throws `NotFound` for an unknown model. */
 export const detokenize = (
   { model, tokens }: DetokenizeRequest,
   tokenizer: ContainerTokenizer,
