@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
+import { MODELS_PATH } from '../../shared/models/models-path.ts';
 import { ChatRequest } from './chat/request.ts';
 import { replyToChat } from './chat/route.ts';
 import { CompletionRequest } from './completions/request.ts';
@@ -61,7 +62,7 @@ const createRoutes = ({ model, tokenizer, windowTokens, ...options }: ContainerO
   const cards = models.map(({ name }) => ({ id: name, root: name, ...about }));
   return new Map<string, Route>([
     ['GET /ping', (_, response) => void response.writeHead(200).end()],
-    ['GET /v1/models', (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
+    [`GET ${MODELS_PATH}`, (_, response) => sendBody(response, 200, { object: 'list', data: cards })],
     ...completionRoutes(context),
     [
       `POST ${inferenceHostRoutes.tokenize.path}`,

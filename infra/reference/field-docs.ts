@@ -1,5 +1,5 @@
-import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../shared/hosts/operation.ts';
+import { MODELS_PATH } from '../../shared/models/models-path.ts';
 
 /* For fields that some runtimes do not support. */
 const ifSupported = 'Has no effect if the runtime of the model does not support it, and is then listed in `x-sluice-ignored`.';
@@ -9,7 +9,7 @@ const MAX_BIASES = 1_024;
 /** The documentation of fields in request bodies. A field has the same meaning in every body that has it. */
 export const fieldDocs: Readonly<Record<string, FieldDoc>> = {
   model: {
-    description: `The name of a published model, as listed by \`GET ${inferenceHostRoutes.listModels.path}\`.`,
+    description: `The name of a published model, as listed by \`GET ${MODELS_PATH}\`.`,
     examples: ['qwen3-8b'],
   },
   messages: { description: 'The conversation so far.' },

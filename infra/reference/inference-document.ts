@@ -5,9 +5,10 @@ import { completionOperation } from '../../functions/inference/completions/opera
 import { responseOperation } from '../../functions/inference/responses/operation.ts';
 import { tokenizeOperations } from '../../functions/inference/tokenize/operations.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
-import { type InferenceTag, inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
+import type { InferenceTag } from '../../shared/hosts/inference-routes.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
+import { MODELS_PATH } from '../../shared/models/models-path.ts';
 import { createDocument, type HostDocument } from './document.ts';
 import { fieldDocs } from './field-docs.ts';
 import { inferenceErrorReplies } from './inference-errors.ts';
@@ -37,7 +38,7 @@ const ON_DEMAND_DESCRIPTION = `This host serves your own deployments and is comp
 on-demand key. Send the header \`X-User-Id\` with every request.
 
 Send the API key in the header \`Authorization: Bearer <API key>\`; keys for the serverless host do not work here. \`model\` is the served name of a
-deployment of your organization. \`GET ${inferenceHostRoutes.listModels.path}\` lists the deployments that the key can use. \`X-User-Id\` is the id of your end user, a UUID. Requests
+deployment of your organization. \`GET ${MODELS_PATH}\` lists the deployments that the key can use. \`X-User-Id\` is the id of your end user, a UUID. Requests
 of one user go to the same target of a deployment for as long as that target is available, and the id is stored with the usage of each request.
 
 The \`x-ratelimit-*\` headers of every response show the key's limits. After a 429 or a 503, wait for the time in \`retry-after\`. Every response has an

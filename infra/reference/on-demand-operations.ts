@@ -1,9 +1,9 @@
 import { Health } from '../../functions/catalog/model-health.ts';
-import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { FieldDoc, Operation } from '../../shared/hosts/operation.ts';
+import { MODELS_PATH } from '../../shared/models/models-path.ts';
 
 const model: FieldDoc = {
-  description: `The served name of one of your deployments, as listed by \`GET ${inferenceHostRoutes.listModels.path}\`.`,
+  description: `The served name of one of your deployments, as listed by \`GET ${MODELS_PATH}\`.`,
   examples: ['qwen3-8b'],
 };
 

@@ -1,3 +1,4 @@
+import { MODELS_PATH } from '../models/models-path.ts';
 import type { Scope } from './host.ts';
 import type { Method, Operation } from './operation.ts';
 
@@ -14,7 +15,6 @@ const serverlessOnly = ['serverless'] as const;
 const inference = { method: 'POST', servedBy: 'inference' } as const;
 const catalog = { method: 'GET', servedBy: 'catalog', scopes: both } as const;
 const RESPONSES = '/v1/responses';
-const MODELS = '/v1/models';
 
 /** Every route of the hosts that serve models, by operation id. If two paths match a request, the first one is used. */
 export const inferenceHostRoutes = {
@@ -26,8 +26,8 @@ export const inferenceHostRoutes = {
   retrieveResponse: { ...catalog, path: `${RESPONSES}/{id}` },
   deleteResponse: { ...catalog, method: 'DELETE', path: `${RESPONSES}/{id}` },
   listInputItems: { ...catalog, path: `${RESPONSES}/{id}/input_items` },
-  listModels: { ...catalog, path: MODELS },
-  retrieveModel: { ...catalog, path: `${MODELS}/{model+}` },
+  listModels: { ...catalog, path: MODELS_PATH },
+  retrieveModel: { ...catalog, path: `${MODELS_PATH}/{model+}` },
   retrieveKey: { ...catalog, path: '/v1/key' },
 } as const satisfies Record<string, InferenceHostRoute>;
 

@@ -1,5 +1,5 @@
-import { inferenceHostRoutes } from '../hosts/inference-routes.ts';
 import { ApiError, Conflict } from '../http/errors.ts';
+import { MODELS_PATH } from './models-path.ts';
 import { nearestName } from './nearest-name.ts';
 
 export class ModelNotFound extends ApiError {
@@ -9,7 +9,7 @@ export class ModelNotFound extends ApiError {
       type: 'invalid_request_error',
       code: 'model_not_found',
       param: 'model',
-      message: `The model '${model.slice(0, 256)}' does not exist. GET ${inferenceHostRoutes.listModels.path} lists the models that do.`,
+      message: `The model '${model.slice(0, 256)}' does not exist. GET ${MODELS_PATH} lists the models that do.`,
     });
   }
 }
@@ -56,7 +56,7 @@ export class DeploymentNotFound extends ApiError {
         ? ` Did you mean '${nearest}'?`
         : names.length > 0 && names.length <= MAX_NAMES
           ? ` This API key may use: ${names.join(', ')}.`
-          : ` GET ${inferenceHostRoutes.listModels.path} lists what this API key may use.`;
+          : ` GET ${MODELS_PATH} lists what this API key may use.`;
     super({
       status: 404,
       type: 'invalid_request_error',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { MODELS_PATH } from '../../../shared/models/models-path.ts';
 import { createRoute } from '../access/route.ts';
 import { deleteModel, updateModel } from './change-model.ts';
 import { listModels, retrieveModel } from './find-model.ts';
@@ -11,8 +12,7 @@ import { RegistrationReport } from './registration-report.ts';
 const route = createRoute<ModelDependencies>();
 
 const tag = 'Models';
-const models = '/v1/models';
-const oneModel = '/v1/models/{model+}';
+const oneModel = `${MODELS_PATH}/{model+}`;
 const parameters = {
   model: { description: 'The name of a model. Slashes can be sent as they are or percent-encoded.', example: 'qwen3-8b' },
 } as const;
@@ -38,7 +38,7 @@ export const modelRoutes = [
   route(
     {
       method: 'POST',
-      path: models,
+      path: MODELS_PATH,
       operationId: 'registerModel',
       tag,
       summary: 'Register a model',
@@ -69,7 +69,7 @@ export const modelRoutes = [
   route(
     {
       method: 'GET',
-      path: models,
+      path: MODELS_PATH,
       operationId: 'listModels',
       tag,
       summary: 'List models',

@@ -164,6 +164,6 @@ test('npm run admin -- bootstrap creates an audited admin who can log in with th
     }),
   );
   await expect(promisify(execFile)(process.execPath, args, { env })).rejects.toMatchObject({
-    stderr: expect.stringContaining('e-mail address already'),
+    stderr: expect.stringContaining('e-mail address is in use'),
   });
 });
