@@ -7,7 +7,7 @@ import { randomBase62, toBase62 } from '../ids/base62.ts';
 const scopes = { s: 'serverless', o: 'on_demand' } as const satisfies Record<string, Scope>;
 
 const ID_CHARACTERS = 18;
-/** 28 base62 characters hold 166 random bits. */
+/** 28 base62 characters hold 166 random bits: too many to guess, so an unsalted SHA-256 is enough. */
 const RANDOM_CHARACTERS = 28;
 const CHECKSUM_CHARACTERS = 6;
 const FORM = new RegExp(`^sk-([so])([0-9A-Za-z]{${ID_CHARACTERS}})[0-9A-Za-z]{${RANDOM_CHARACTERS}}([0-9A-Za-z]{${CHECKSUM_CHARACTERS}})$`);
