@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ControlTag } from '../../functions/control/access/route.ts';
+import { AUTH_PATHS } from '../../functions/control/identity/auth-paths.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
 import { controlErrorReplies } from './control-errors.ts';
@@ -10,9 +11,9 @@ import { serviceOperations } from './service-operations.ts';
 const DESCRIPTION = `The control plane manages Sluice's organizations, users, API keys, models, prices and credit, and keeps an audit log. Other hosts generate
 text.
 
-**Log in.** Send your e-mail address and password to \`POST /v1/auth/login\`. The first login uses the temporary password from your invitation. It returns
+**Log in.** Send your e-mail address and password to \`POST ${AUTH_PATHS.login}\`. The first login uses the temporary password from your invitation. It returns
 a challenge, and so does a login with a second factor. Send the \`access_token\` of the session with every other request, in the header
-\`Authorization: Bearer <access token>\`. It is valid for an hour; \`POST /v1/auth/refresh\` returns a new one. To try requests on this page, enter the
+\`Authorization: Bearer <access token>\`. It is valid for an hour; \`POST ${AUTH_PATHS.refresh}\` returns a new one. To try requests on this page, enter the
 token under *Authorize*.
 
 **Roles.** A \`member\` manages their own API keys, an \`owner\` everything in their organization, and an \`admin\` the platform. Each role includes the

@@ -12,7 +12,7 @@ const route = createRoute<ApiKeyDependencies & { rollups: RollupStore }>();
 
 const tag = 'API keys';
 const apiKeys = '/v1/api-keys';
-const oneApiKey = '/v1/api-keys/{id}';
+const oneApiKey = `${apiKeys}/{id}`;
 const parameters = { id: { description: 'The id of an API key.', example: 'key_VbdBUPc4RtYvB8fK2m' } } as const;
 const key = { name: 'ApiKey', schema: ApiKey };
 const secret = { name: 'ApiKeyWithSecret', schema: ApiKeyWithSecret };
@@ -96,7 +96,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/api-keys/{id}/rotate',
+      path: `${oneApiKey}/rotate`,
       operationId: 'rotateApiKey',
       tag,
       summary: 'Rotate the secret of an API key',
@@ -130,7 +130,7 @@ export const apiKeyRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/api-keys/{id}/usage',
+      path: `${oneApiKey}/usage`,
       operationId: 'retrieveApiKeyUsage',
       tag,
       summary: 'Retrieve the usage of an API key',

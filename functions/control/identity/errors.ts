@@ -1,4 +1,5 @@
 import { ApiError, InvalidRequest, ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { AUTH_PATHS } from './auth-paths.ts';
 
 /** The user pool's rule, which the message of WeakPassword also states. */
 export const MIN_PASSWORD_LENGTH = 12;
@@ -55,5 +56,5 @@ export const expiredToken = (): InvalidToken =>
 export const missingToken = (): InvalidToken =>
   new InvalidToken({
     code: 'invalid_token',
-    message: "Missing access token. Log in with POST /v1/auth/login and send the token in the header 'Authorization: Bearer <token>'.",
+    message: `Missing access token. Log in with POST ${AUTH_PATHS.login} and send the token in the header 'Authorization: Bearer <token>'.`,
   });

@@ -23,8 +23,8 @@ const route = createRoute<GrantDependencies & BalanceDependencies>();
 
 const tag = 'Organizations';
 const organizations = '/v1/organizations';
-const oneOrganization = '/v1/organizations/{id}';
-const creditGrants = '/v1/organizations/{id}/credit-grants';
+const oneOrganization = `${organizations}/{id}`;
+const creditGrants = `${oneOrganization}/credit-grants`;
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
 
@@ -100,7 +100,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'PUT',
-      path: '/v1/organizations/{id}/limits',
+      path: `${oneOrganization}/limits`,
       operationId: 'limitOrganization',
       tag,
       summary: 'Set the limits that all keys of an organization share',
@@ -121,7 +121,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/organizations/{id}/suspend',
+      path: `${oneOrganization}/suspend`,
       operationId: 'suspendOrganization',
       tag,
       summary: 'Suspend an organization',
@@ -139,7 +139,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/organizations/{id}/resume',
+      path: `${oneOrganization}/resume`,
       operationId: 'resumeOrganization',
       tag,
       summary: 'Resume a suspended organization',
@@ -194,7 +194,7 @@ export const organizationRoutes = [
   route(
     {
       method: 'GET',
-      path: '/v1/organizations/{id}/balance',
+      path: `${oneOrganization}/balance`,
       operationId: 'retrieveBalance',
       tag,
       summary: 'Retrieve the credit balance of an organization',

@@ -1,6 +1,7 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
 import { type Caller, originOf } from '../access/origin.ts';
+import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { endAllSessions } from '../users/end-sessions.ts';
 import type { SignedInUser } from './authenticate.ts';
 import { recordAction, type SessionDependencies, userOf, waitForResetTime } from './log-in.ts';
@@ -75,6 +76,6 @@ export const finishReset = async (
     await recordAction(deps, originOf(caller, user), user, 'user.password_reset');
   }
   await waitForResetTime(deps, caller);
-  if (!isDone) throw invalidField('code', 'The code is incorrect or has expired. Request a new one with POST /v1/auth/forgot.');
+  if (!isDone) throw invalidField('code', `The code is incorrect or has expired. Request a new one with POST ${AUTH_PATHS.forgot}.`);
   await deps.attempts.forget(attempt, caller.receivedAtMs);
 };

@@ -1,4 +1,5 @@
 import { createRoute } from '../access/route.ts';
+import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import type { UserDependencies } from '../users/create-user.ts';
 import { updateUser } from '../users/update-user.ts';
 import { OwnName, User } from '../users/user.ts';
@@ -34,7 +35,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/login',
+      path: AUTH_PATHS.login,
       operationId: 'logIn',
       tag,
       summary: 'Log in',
@@ -50,7 +51,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/challenge',
+      path: AUTH_PATHS.challenge,
       operationId: 'answerChallenge',
       tag,
       summary: 'Answer a login challenge',
@@ -68,7 +69,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/refresh',
+      path: AUTH_PATHS.refresh,
       operationId: 'refreshSession',
       tag,
       summary: 'Get a new access token',
@@ -86,7 +87,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/logout',
+      path: AUTH_PATHS.logout,
       operationId: 'logOut',
       tag,
       summary: 'Log out',
@@ -101,7 +102,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/password',
+      path: AUTH_PATHS.password,
       operationId: 'changePassword',
       tag,
       summary: 'Change your password',
@@ -122,7 +123,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/forgot',
+      path: AUTH_PATHS.forgot,
       operationId: 'forgotPassword',
       tag,
       summary: 'Request a password reset code',
@@ -137,7 +138,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/reset',
+      path: AUTH_PATHS.reset,
       operationId: 'resetPassword',
       tag,
       summary: 'Reset a password',
@@ -152,11 +153,11 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/totp',
+      path: AUTH_PATHS.totp,
       operationId: 'startTotp',
       tag,
       summary: 'Get a secret for an authenticator app',
-      description: 'The second factor stays off until you send a code from the app to POST /v1/auth/totp/verify.',
+      description: `The second factor stays off until you send a code from the app to POST ${AUTH_PATHS.verifyTotp}.`,
       access: 'member',
       isOpenToSuspended: true,
       body: { name: 'PasswordProof', schema: PasswordProof, example: { current_password: password } },
@@ -168,7 +169,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/totp/verify',
+      path: AUTH_PATHS.verifyTotp,
       operationId: 'verifyTotp',
       tag,
       summary: 'Switch on your second factor',
@@ -183,7 +184,7 @@ export const sessionRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/auth/totp/disable',
+      path: AUTH_PATHS.disableTotp,
       operationId: 'stopTotp',
       tag,
       summary: 'Switch off your second factor',

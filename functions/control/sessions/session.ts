@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { Email, User } from '../users/user.ts';
 
 /** The identity provider applies the real rules for passwords; this only limits the size. */
@@ -29,7 +30,7 @@ export type ChallengeAnswer = z.output<typeof ChallengeAnswer>;
 const Session = z.object({
   object: z.literal('session'),
   access_token: z.string().meta({ description: 'Send it in the header `Authorization: Bearer <access token>`.' }),
-  refresh_token: z.string().meta({ description: 'Send it to POST /v1/auth/refresh for a new access token. Valid for 30 days.' }),
+  refresh_token: z.string().meta({ description: `Send it to POST ${AUTH_PATHS.refresh} for a new access token. Valid for 30 days.` }),
   token_type: z.literal('Bearer'),
   expires_in: z.int().meta({ description: 'Seconds until the access token expires.' }),
   user: User,
@@ -41,7 +42,7 @@ const Challenge = z.object({
   challenge: z.enum(['new_password', 'totp']).meta({
     description: '`new_password`: choose a new password to replace the temporary one. `totp`: send a code from your authenticator app.',
   }),
-  session: z.string().meta({ description: 'Send it with your answer to POST /v1/auth/challenge within three minutes.' }),
+  session: z.string().meta({ description: `Send it with your answer to POST ${AUTH_PATHS.challenge} within three minutes.` }),
 });
 
 export const SessionOrChallenge = z.union([Session, Challenge]);

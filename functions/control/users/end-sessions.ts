@@ -1,6 +1,7 @@
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { type Actor, requireRole } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
+import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import type { UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
 import type { StoredUser } from './user-store.ts';
@@ -25,7 +26,7 @@ export const resetTotp = async (deps: UserDependencies & SessionEndDependencies,
   if (id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',
-      message: "You can't reset your own second factor here. Send your password to POST /v1/auth/totp/disable instead.",
+      message: `You can't reset your own second factor here. Send your password to POST ${AUTH_PATHS.disableTotp} instead.`,
     });
   const user = await visibleUser(deps, actor, id);
   await deps.userPool.stopTotp(user.subject);

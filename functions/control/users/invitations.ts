@@ -3,6 +3,7 @@ import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors
 import { type Actor, organizationFor, Role, requireRole } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
+import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
 import { Email, type User, UserName } from './user.ts';
@@ -54,7 +55,7 @@ export const resendInvitation = async (deps: InvitationDependencies, actor: Acto
   if (user.last_login_at !== null)
     throw new Conflict({
       code: 'already_logged_in',
-      message: 'This user has already logged in. They can set a new password with POST /v1/auth/forgot.',
+      message: `This user has already logged in. They can set a new password with POST ${AUTH_PATHS.forgot}.`,
     });
   if (!(await deps.userPool.resendInvitation(user.email)))
     throw new Conflict({

@@ -12,7 +12,7 @@ const route = createRoute<InvitationDependencies & SessionEndDependencies>();
 
 const tag = 'Users';
 const users = '/v1/users';
-const oneUser = '/v1/users/{id}';
+const oneUser = `${users}/{id}`;
 const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
 const user = { name: 'User', schema: User };
 
@@ -94,7 +94,7 @@ export const userRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/users/{id}/invitation',
+      path: `${oneUser}/invitation`,
       operationId: 'resendInvitation',
       tag,
       summary: 'Resend an invitation',
@@ -109,7 +109,7 @@ export const userRoutes = [
   route(
     {
       method: 'POST',
-      path: '/v1/users/{id}/totp-reset',
+      path: `${oneUser}/totp-reset`,
       operationId: 'resetTotp',
       tag,
       summary: 'Switch off the second factor of another user',

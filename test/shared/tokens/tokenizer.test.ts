@@ -84,7 +84,7 @@ test('a text that takes too long is a 400 that names the field', async () => {
   await expect(tokenizer.count({ files, prompt: null, texts: ['a'] })).rejects.toMatchObject({ ...refused, param: 'prompt' });
 });
 
-test('a prompt can have no count', async () => {
+test('returns null if the tokenizer cannot count the prompt', async () => {
   lambda.answers((response) => response.end('{"prompt_tokens":null,"kept":null}'));
   expect(await askFit()).toEqual({ prompt_tokens: null, kept: null });
 });

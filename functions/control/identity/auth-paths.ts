@@ -1,0 +1,13 @@
+/** The paths under which users log in and manage their own credentials. Error messages and descriptions name them as well. */
+export const AUTH_PATHS = {
+  login: '/v1/auth/login',
+  challenge: '/v1/auth/challenge',
+  refresh: '/v1/auth/refresh',
+  logout: '/v1/auth/logout',
+  password: '/v1/auth/password',
+  forgot: '/v1/auth/forgot',
+  reset: '/v1/auth/reset',
+  totp: '/v1/auth/totp',
+  verifyTotp: '/v1/auth/totp/verify',
+  disableTotp: '/v1/auth/totp/disable',
+} as const;
