@@ -1,6 +1,6 @@
 import { KeyFacts } from '../../shared/admission/key-facts.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
-import { operationOf } from '../../shared/hosts/inference-routes.ts';
+import type { OperationFacts, OperationsById } from '../../shared/hosts/inference-routes.ts';
 import { DEPRECATION_HEADERS, LIMIT_HEADERS } from '../../shared/http/reply-headers.ts';
 import { InputItemsQuery, listInputItems } from '../../shared/responses/input-items.ts';
 import { DeletedResponse, InputItemList, ResponseReply } from '../../shared/responses/reply-schema.ts';
@@ -43,15 +43,15 @@ const items = listInputItems(
 );
 
 /** The stored responses of an organization. */
-export const responseOperations = [
-  operationOf('retrieveResponse', {
+export const responseOperations = {
+  retrieveResponse: {
     ...ofResponse,
     summary: 'Retrieve a response',
     description: 'Returns the response as it was created. A stored response cannot be streamed: `stream=true` returns 400.',
     reply: { status: 200, description: 'The response.', json: { name: 'Response', schema: ResponseReply }, headers: LIMIT_HEADERS },
     errors: [400, 404, 503],
-  }),
-  operationOf('deleteResponse', {
+  },
+  deleteResponse: {
     ...ofResponse,
     summary: 'Delete a response',
     description:
@@ -67,8 +67,8 @@ export const responseOperations = [
       headers: LIMIT_HEADERS,
     },
     errors: [404, 503],
-  }),
-  operationOf('listInputItems', {
+  },
+  listInputItems: {
     ...ofResponse,
     summary: 'List the input items of a response',
     description: 'Lists the items of the `input` of the response, without the conversation that it continues.',
@@ -80,12 +80,12 @@ export const responseOperations = [
       headers: LIMIT_HEADERS,
     },
     errors: [400, 404, 503],
-  }),
-];
+  },
+} as const satisfies OperationsById;
 
 /** The models that can be called. */
-export const modelOperations = [
-  operationOf('listModels', {
+export const modelOperations = {
+  listModels: {
     tag: 'Models',
     summary: 'List models',
     description: 'Lists the models that can be called, by name, with their context lengths and prices.',
@@ -101,8 +101,8 @@ export const modelOperations = [
       headers: ['etag', 'cache-control'],
     },
     errors: [503],
-  }),
-  operationOf('retrieveModel', {
+  },
+  retrieveModel: {
     tag: 'Models',
     summary: 'Retrieve a model',
     access: 'public',
@@ -114,21 +114,20 @@ export const modelOperations = [
       headers: ['etag', 'cache-control', ...DEPRECATION_HEADERS],
     },
     errors: [404, 503],
-  }),
-];
+  },
+} as const satisfies OperationsById;
 
 /** The key that calls this host. */
-export const keyOperation = (scope: Scope) =>
-  operationOf('retrieveKey', {
-    tag: 'Key',
-    summary: 'Retrieve your own API key',
-    description: 'Returns the permissions of the key, its remaining limits and its requests in progress. Does not count towards any limit.',
-    access: 'api_key',
-    reply: {
-      status: 200,
-      description: 'The key that sent the request.',
-      json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: keyOf(scope) } } },
-      headers: LIMIT_HEADERS,
-    },
-    errors: [503],
-  });
+export const keyOperation = (scope: Scope): OperationFacts => ({
+  tag: 'Key',
+  summary: 'Retrieve your own API key',
+  description: 'Returns the permissions of the key, its remaining limits and its requests in progress. Does not count towards any limit.',
+  access: 'api_key',
+  reply: {
+    status: 200,
+    description: 'The key that sent the request.',
+    json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: keyOf(scope) } } },
+    headers: LIMIT_HEADERS,
+  },
+  errors: [503],
+});

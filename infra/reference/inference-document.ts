@@ -5,7 +5,7 @@ import { completionOperation } from '../../functions/inference/completions/opera
 import { responseOperation } from '../../functions/inference/responses/operation.ts';
 import { tokenizeOperations } from '../../functions/inference/tokenize/operations.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
-import type { InferenceTag } from '../../shared/hosts/inference-routes.ts';
+import { type InferenceTag, type OperationsById, routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Operation } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
 import { MODELS_PATH } from '../../shared/models/models-path.ts';
@@ -14,7 +14,7 @@ import { fieldDocs } from './field-docs.ts';
 import { inferenceErrorReplies } from './inference-errors.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { onDemandErrorReplies } from './on-demand-errors.ts';
-import { OwnHealth, ofDeployment, ofKey } from './on-demand-operations.ts';
+import { OwnHealth, onDemandOperation } from './on-demand-operations.ts';
 import { serviceOperations } from './service-operations.ts';
 
 type Tag = InferenceTag | 'Service';
@@ -79,24 +79,18 @@ const health = (models: Record<string, string>, schema = Health) => ({
 
 /** All operations of a host, in the order of the reference. */
 export const operations = ({ structuredOutputs, host = 'serverless' }: DocumentOptions): Operation<Tag>[] => {
-  const chat = chatOperation(structuredOutputs);
-  const responses = [responseOperation(structuredOutputs), ...responseOperations];
-  if (host === 'on_demand')
-    return [
-      ...[chat, ...responses].map(ofDeployment),
-      ...modelOperations.map(ofKey),
-      keyOperation(host),
-      ...serviceOperations(health({}, OwnHealth)),
-    ];
-  return [
-    chat,
-    completionOperation,
-    ...responses,
+  const factsById: Required<OperationsById> = {
+    createChatCompletion: chatOperation(structuredOutputs),
+    createCompletion: completionOperation,
+    createResponse: responseOperation(structuredOutputs),
+    ...responseOperations,
     ...tokenizeOperations,
     ...modelOperations,
-    keyOperation(host),
-    ...serviceOperations(health({ 'qwen3-8b': 'available' })),
-  ];
+    retrieveKey: keyOperation(host),
+  };
+  const served = routesOfHost(host).map(({ id, method, path }): Operation<Tag> => ({ operationId: id, method, path, ...factsById[id] }));
+  if (host === 'on_demand') return [...served.map(onDemandOperation), ...serviceOperations(health({}, OwnHealth))];
+  return [...served, ...serviceOperations(health({ 'qwen3-8b': 'available' }))];
 };
 
 /** The OpenAPI 3.1 document of a host that serves models. */

@@ -14,7 +14,7 @@ const ofEndUser = <Tag extends string>(operation: Operation<Tag>): Operation<Tag
 });
 
 /** An operation that invokes a model or works with its responses, as it is on this host: the model is a deployment. */
-export const ofDeployment = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
+const ofDeployment = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
   const { body } = operation;
   return ofEndUser({ ...operation, ...(body && { body: { ...body, fields: { ...body.fields, model } } }) });
 };
@@ -30,10 +30,16 @@ const OWN: Readonly<Record<string, { summary: string; description: string; reply
 };
 
 /** An operation that is public on the serverless host. Here it needs an API key, and returns what that key can use. */
-export const ofKey = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
+const ofKey = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
   const { reply, operationId, summary } = operation;
   const { reply: description = reply.description, ...own } = OWN[operationId] ?? { summary };
   return ofEndUser({ ...operation, ...own, access: 'api_key', reply: { ...reply, description } });
+};
+
+/** An operation of the inference hosts as it is on this host. */
+export const onDemandOperation = <Tag extends string>(operation: Operation<Tag>): Operation<Tag> => {
+  if (operation.tag === 'Models') return ofKey(operation);
+  return operation.tag === 'Key' ? operation : ofDeployment(operation);
 };
 
 export const OwnHealth = Health.extend({

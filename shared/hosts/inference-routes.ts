@@ -20,12 +20,12 @@ const RESPONSES = '/v1/responses';
 export const inferenceHostRoutes = {
   createChatCompletion: { ...inference, path: '/v1/chat/completions', scopes: both },
   createCompletion: { ...inference, path: '/v1/completions', scopes: serverlessOnly },
-  tokenize: { ...inference, path: '/tokenize', scopes: serverlessOnly },
-  detokenize: { ...inference, path: '/detokenize', scopes: serverlessOnly },
   createResponse: { ...inference, path: RESPONSES, scopes: both },
   retrieveResponse: { ...catalog, path: `${RESPONSES}/{id}` },
   deleteResponse: { ...catalog, method: 'DELETE', path: `${RESPONSES}/{id}` },
   listInputItems: { ...catalog, path: `${RESPONSES}/{id}/input_items` },
+  tokenize: { ...inference, path: '/tokenize', scopes: serverlessOnly },
+  detokenize: { ...inference, path: '/detokenize', scopes: serverlessOnly },
   listModels: { ...catalog, path: MODELS_PATH },
   retrieveModel: { ...catalog, path: `${MODELS_PATH}/{model+}` },
   retrieveKey: { ...catalog, path: '/v1/key' },
@@ -46,11 +46,6 @@ export const routesOfHost = (scope: Scope): (InferenceHostRoute & { id: keyof In
 
 export type InferenceTag = 'Inference' | 'Tokens' | 'Responses' | 'Models' | 'Key';
 
-/** A route with what the reference says about it. */
-export const operationOf = (
-  operationId: keyof InferenceHostRoutes,
-  facts: Omit<Operation<InferenceTag>, 'operationId' | 'method' | 'path'>,
-): Operation<InferenceTag> => {
-  const { method, path } = inferenceHostRoutes[operationId];
-  return { operationId, method, path, ...facts };
-};
+/** What the reference says about a route. */
+export type OperationFacts = Omit<Operation<InferenceTag>, 'operationId' | 'method' | 'path'>;
+export type OperationsById = Partial<Record<keyof InferenceHostRoutes, OperationFacts>>;

@@ -5,6 +5,8 @@ import type { Operation } from '../../shared/hosts/operation.ts';
 import { HOSTS, type HostRun, startHostRun } from '../support/hosts.ts';
 
 const scopes = { serverless: 'serverless', 'on-demand': 'on_demand' } as const;
+const SERVICE_ROUTES = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
+const PUBLIC = { serverless: [...SERVICE_ROUTES, 'GET /v1/models', 'GET /v1/models/{model+}'], 'on-demand': SERVICE_ROUTES };
 const all = (host: DocumentOptions['host']): Operation[] => operations({ structuredOutputs: false, ...(host && { host }) });
 const nameOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`;
 const named = (some: readonly Operation[]): [string, Operation][] => some.map((operation) => [nameOf(operation), operation]);
@@ -31,10 +33,20 @@ describe.each(HOSTS)('the %s host', (host) => {
     });
   };
 
-  test('documents exactly the routes that it serves', () => {
+  test('documents exactly the routes that it serves', async () => {
     const served = routesOfHost(scope).map(nameOf);
-    const service = ['GET /health', 'GET /version', 'GET /openapi.json', 'GET /docs'];
-    expect(all(scope).map(nameOf).toSorted()).toEqual([...served, ...service].toSorted());
+    expect(all(scope).map(nameOf).toSorted()).toEqual([...served, ...SERVICE_ROUTES].toSorted());
+    const { paths } = (await (await fetch(`${run.base_url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> };
+    const documented = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+    expect(documented.toSorted()).toEqual(
+      all(scope)
+        .map(({ operationId }) => operationId)
+        .toSorted(),
+    );
+  });
+
+  test('has no other public routes', () => {
+    expect(open.map(nameOf).toSorted()).toEqual(PUBLIC[host].toSorted());
   });
 
   test.each(named(open))('%s needs no API key', async (_, operation) => {

@@ -1,4 +1,4 @@
-import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { OperationFacts } from '../../../shared/hosts/inference-routes.ts';
 import type { Body } from '../../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import { Message, ToolCall } from './message.ts';
@@ -92,34 +92,33 @@ export const chatParts: readonly Body[] = [
 ];
 
 /** @param structuredOutputs whether `response_format` can be a `json_schema` */
-export const chatOperation = (structuredOutputs: boolean) =>
-  operationOf('createChatCompletion', {
-    tag: 'Inference',
-    summary: 'Create a chat completion',
-    description:
-      'Generates an answer to a conversation, in one response or as a stream. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.',
-    access: 'api_key',
-    body: { name: 'ChatCompletionRequest', schema: chatCompletionRequest(structuredOutputs), examples: requestExamples },
-    reply: {
-      status: 200,
-      description: 'The answer.',
-      json: { name: 'ChatCompletion', schema: ChatCompletion, examples: { whole: { summary: 'Without streaming', value: whole } } },
-      events: {
-        name: 'ChatCompletionChunk',
-        schema: ChatCompletionChunk,
-        description:
-          'With `stream: true`: server-sent events with one of these objects in the `data` of each. The last event is `data: [DONE]`. If the request fails after the first event, the stream sends an event with an error object and ends without `[DONE]`. Lines that begin with a colon only keep the connection open.',
-        stream: [
-          ...[chunkOf({ role: 'assistant', content: '', refusal: null }), chunkOf({ content }), chunkOf({}, 'stop')].map((chunk) =>
-            JSON.stringify(chunk),
-          ),
-          '[DONE]',
-        ]
-          .map((data) => `data: ${data}\n\n`)
-          .join(''),
-      },
-      headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
+export const chatOperation = (structuredOutputs: boolean): OperationFacts => ({
+  tag: 'Inference',
+  summary: 'Create a chat completion',
+  description:
+    'Generates an answer to a conversation, in one response or as a stream. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out.',
+  access: 'api_key',
+  body: { name: 'ChatCompletionRequest', schema: chatCompletionRequest(structuredOutputs), examples: requestExamples },
+  reply: {
+    status: 200,
+    description: 'The answer.',
+    json: { name: 'ChatCompletion', schema: ChatCompletion, examples: { whole: { summary: 'Without streaming', value: whole } } },
+    events: {
+      name: 'ChatCompletionChunk',
+      schema: ChatCompletionChunk,
+      description:
+        'With `stream: true`: server-sent events with one of these objects in the `data` of each. The last event is `data: [DONE]`. If the request fails after the first event, the stream sends an event with an error object and ends without `[DONE]`. Lines that begin with a colon only keep the connection open.',
+      stream: [
+        ...[chunkOf({ role: 'assistant', content: '', refusal: null }), chunkOf({ content }), chunkOf({}, 'stop')].map((chunk) =>
+          JSON.stringify(chunk),
+        ),
+        '[DONE]',
+      ]
+        .map((data) => `data: ${data}\n\n`)
+        .join(''),
     },
-    isIdempotent: true,
-    errors: [400, 403, 404, 409, 413, 422, 429, 503],
-  });
+    headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
+  },
+  isIdempotent: true,
+  errors: [400, 403, 404, 409, 413, 422, 429, 503],
+});

@@ -1,4 +1,4 @@
-import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { OperationFacts } from '../../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import type { ReplyFacts } from '../pipeline/inference-route.ts';
@@ -75,7 +75,7 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   return_token_ids: { description: 'Whether to return `token_ids` and `prompt_token_ids` in each choice.', default: false },
 };
 
-export const completionOperation = operationOf('createCompletion', {
+export const completionOperation: OperationFacts = {
   tag: 'Inference',
   summary: 'Create a completion',
   description:
@@ -107,4 +107,4 @@ export const completionOperation = operationOf('createCompletion', {
   },
   isIdempotent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
-});
+};

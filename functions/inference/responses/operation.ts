@@ -1,4 +1,4 @@
-import { operationOf } from '../../../shared/hosts/inference-routes.ts';
+import type { OperationFacts } from '../../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADERS, INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import { ResponseReply, ResponseStreamEvent } from '../../../shared/responses/reply-schema.ts';
@@ -110,27 +110,26 @@ const fields: Readonly<Record<string, FieldDoc>> = {
 };
 
 /** @param structuredOutputs whether `text.format` can be a `json_schema` */
-export const responseOperation = (structuredOutputs: boolean) =>
-  operationOf('createResponse', {
-    access: 'api_key',
-    tag: 'Responses',
-    summary: 'Create a response',
-    description:
-      'Generates an answer to a conversation of items, in one response or as a stream. The response is stored unless `store` is false. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out. The code of a 404 says what was not found: `model_not_found`, `previous_response_not_found` or `item_not_found`.',
-    body: { name: 'ResponsesRequest', schema: responsesRequest(structuredOutputs), examples: requestExamples, fields },
-    reply: {
-      status: 200,
-      description: 'The answer.',
-      json: { name: 'Response', schema: ResponseReply, examples: { whole: { summary: 'A response', value: example.response } } },
-      events: {
-        name: 'ResponseStreamEvent',
-        schema: ResponseStreamEvent,
-        description:
-          'With `stream: true`: server-sent events with a name in `event` and one of these objects in `data`. The last event is `response.completed`, `response.incomplete` or, if the request failed, `response.failed`. There is no `[DONE]`. Lines that begin with a colon only keep the connection open.',
-        stream: example.stream,
-      },
-      headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
+export const responseOperation = (structuredOutputs: boolean): OperationFacts => ({
+  access: 'api_key',
+  tag: 'Responses',
+  summary: 'Create a response',
+  description:
+    'Generates an answer to a conversation of items, in one response or as a stream. The response is stored unless `store` is false. Unknown fields are accepted, have no effect, and are listed in the `x-sluice-ignored` header. Null is the same as leaving a field out. The code of a 404 says what was not found: `model_not_found`, `previous_response_not_found` or `item_not_found`.',
+  body: { name: 'ResponsesRequest', schema: responsesRequest(structuredOutputs), examples: requestExamples, fields },
+  reply: {
+    status: 200,
+    description: 'The answer.',
+    json: { name: 'Response', schema: ResponseReply, examples: { whole: { summary: 'A response', value: example.response } } },
+    events: {
+      name: 'ResponseStreamEvent',
+      schema: ResponseStreamEvent,
+      description:
+        'With `stream: true`: server-sent events with a name in `event` and one of these objects in `data`. The last event is `response.completed`, `response.incomplete` or, if the request failed, `response.failed`. There is no `[DONE]`. Lines that begin with a colon only keep the connection open.',
+      stream: example.stream,
     },
-    isIdempotent: true,
-    errors: [400, 403, 404, 409, 413, 422, 429, 503],
-  });
+    headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
+  },
+  isIdempotent: true,
+  errors: [400, 403, 404, 409, 413, 422, 429, 503],
+});

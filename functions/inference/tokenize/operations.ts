@@ -1,4 +1,4 @@
-import { inferenceHostRoutes, operationOf } from '../../../shared/hosts/inference-routes.ts';
+import { inferenceHostRoutes, type OperationsById } from '../../../shared/hosts/inference-routes.ts';
 import type { FieldDoc } from '../../../shared/hosts/operation.ts';
 import { INFERENCE_HEADERS } from '../../../shared/http/reply-headers.ts';
 import { MAX_ANSWER_TOKENS } from '../../../shared/tokens/answers.ts';
@@ -18,8 +18,8 @@ const fields: Readonly<Record<string, FieldDoc>> = {
   tools: { description: 'The functions that the model can call. They are rendered with `messages`, and have no effect on a `prompt`.' },
 };
 
-export const tokenizeOperations = [
-  operationOf('tokenize', {
+export const tokenizeOperations = {
+  tokenize: {
     access: 'api_key',
     tag: 'Tokens',
     summary: 'Convert a text or messages to tokens',
@@ -52,8 +52,8 @@ export const tokenizeOperations = [
       headers: INFERENCE_HEADERS,
     },
     errors: [400, 403, 404, 413, 429, 503],
-  }),
-  operationOf('detokenize', {
+  },
+  detokenize: {
     access: 'api_key',
     tag: 'Tokens',
     summary: 'Convert tokens to text',
@@ -74,5 +74,5 @@ export const tokenizeOperations = [
       headers: INFERENCE_HEADERS,
     },
     errors: [400, 403, 404, 413, 429, 503],
-  }),
-];
+  },
+} as const satisfies OperationsById;
