@@ -1,5 +1,5 @@
 import type { Scope } from '../hosts/host.ts';
-import { type Configuration, type LimiterItem, limitConfiguration, newLimiterItem, type StoredNanos } from './limiter-item.ts';
+import { type Configuration, type LimiterItem, limitConfiguration, lowerLimits, newLimiterItem, wholeLimitsOf } from './limiter-item.ts';
 import type { Limits, RateLimits } from './limits.ts';
 import { usableShards } from './shards.ts';
 
@@ -51,9 +51,8 @@ export const keyConfiguration = (settings: KeySettings): Configuration<KeyItem> 
     ...(expiresAtMs !== null && { expires_at: expiresAtMs }),
     ...(keepsNoContent && { no_content: true }),
   };
-  const { requestsPerMinute: all_r, tokensPerMinute: all_t, concurrency: all_c } = whole;
   return {
-    set: { ...set, ...optional, status, ...(shards > 1 && { shards, all_r, all_t, all_c }) },
+    set: { ...set, ...optional, status, ...(shards > 1 && { shards, ...wholeLimitsOf(whole) }) },
     remove: [...remove, ...OPTIONAL.filter((name) => optional[name] === undefined)],
   };
 };
@@ -80,19 +79,8 @@ export const shardsOf = (item: LimiterItem): number => (isKeyItem(item) ? (item.
 export const usableShardsOf = ({ shards = 1, all_r = shards, all_c = shards }: KeyItem): number =>
   usableShards(shards, { requestsPerMinute: all_r, concurrency: all_c });
 
-/** Attributes that differ between shards. */
-const COUNTER = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
-const LIMIT = /^lim_[rtc]$|^bud_[dmt]$/;
-
-const lowerByOne = (limit: StoredNanos): StoredNanos =>
-  limit === 0 || limit === 0n ? limit : typeof limit === 'bigint' ? limit - 1n : limit - 1;
-
 /**
  * Guesses another shard of a key: the same configuration without counts. A shard's part of a limit can be smaller by one, so every limit is
  * lowered by one: a guess that is too low costs a round trip, one that is too high would admit one request too many.
  */
-export const assumedShard = (item: KeyItem, id: string): KeyItem => {
-  const configured = Object.entries(item).filter(([name]) => !COUNTER.test(name));
-  const lowered = configured.map(([name, value]) => [name, LIMIT.test(name) ? lowerByOne(value as StoredNanos) : value]);
-  return { ...(Object.fromEntries(lowered) as KeyItem), id, fl: {} };
-};
+export const assumedShard = (item: KeyItem, id: string): KeyItem => ({ ...lowerLimits(item), id });

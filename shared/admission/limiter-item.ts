@@ -68,9 +68,32 @@ export const limitConfiguration = ({ requestsPerMinute, tokensPerMinute, concurr
   return { set, remove: LIMIT_ATTRIBUTES.filter((name) => set[name] === undefined) };
 };
 
+/** What a shard stores of the limits of its whole key. */
+export const wholeLimitsOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits): Partial<LimiterItem> => ({
+  all_r: requestsPerMinute,
+  all_t: tokensPerMinute,
+  all_c: concurrency,
+});
+
 /** A limiter item without counts. */
 export const newLimiterItem = (id: string, org: string, { set }: Pick<Configuration, 'set'>): LimiterItem =>
   ({ ...set, id, org, cfg: 1, fl: {} }) as LimiterItem;
+
+const COUNTS = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
+
+const lowerByOne = (limit: StoredNanos): StoredNanos =>
+  limit === 0 || limit === 0n ? limit : typeof limit === 'bigint' ? limit - 1n : limit - 1;
+
+/** A copy of an item without counts, with each limit lowered by one. */
+export const lowerLimits = <Item extends LimiterItem>(item: Item): Item => {
+  const copy = Object.fromEntries(Object.entries(item).filter(([name]) => !COUNTS.test(name))) as Item;
+  for (const name of ['lim_r', 'lim_t', 'lim_c'] as const) if (copy[name] !== undefined) copy[name] = lowerByOne(copy[name]) as number;
+  for (const period of PERIODS) {
+    const name = budgetAttributes[period];
+    if (copy[name] !== undefined) copy[name] = lowerByOne(copy[name]);
+  }
+  return { ...copy, fl: {} };
+};
 
 /** The rate limits of an item; for a shard, only its own part. */
 export const rateLimitsOf = ({ lim_r, lim_t, lim_c }: LimiterItem): RateLimits => ({
