@@ -25,7 +25,7 @@ export interface Dependencies {
 }
 
 /** The part of Lambda's context that the pipeline uses. */
-interface Clock {
+export interface Clock {
   getRemainingTimeInMillis: () => number;
 }
 

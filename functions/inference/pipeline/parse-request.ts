@@ -27,7 +27,7 @@ export interface ParsedRoute<Request extends ModelRequest, Prepared> {
 }
 
 /** A valid request of an API key that is authenticated. */
-interface ParsedRequest<Request, Prepared> {
+export interface ParsedRequest<Request, Prepared> {
   request: Request;
   model: Model;
   price: Price;
