@@ -17,11 +17,11 @@ export const REASONING_COMPONENT = 'sluice-tiny-reasoning-1';
 const CONTEXT_WINDOW_TOKENS = 8_192;
 
 interface ContainerOptions {
-  readonly tokenDelayMs: number;
-  readonly logFolder: string;
-  readonly processes: ProcessList;
-  readonly onChange: () => void;
-  readonly log: (line: string) => void;
+  tokenDelayMs: number;
+  logFolder: string;
+  processes: ProcessList;
+  onChange: () => void;
+  log: (line: string) => void;
 }
 
 const Ready = z.object({ port: z.int() });

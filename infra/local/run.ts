@@ -38,45 +38,45 @@ import { startEventSources } from './streams/event-sources.ts';
 
 export interface LocalOptions {
   /** A CDK cloud assembly. */
-  readonly assemblyDir: string;
+  assemblyDir: string;
   /** Folder of the database, buckets, users and logs. */
-  readonly stateDir: string;
+  stateDir: string;
   /** Keeps the database and buckets in memory and deletes the users at the end. */
-  readonly ephemeral: boolean;
+  ephemeral: boolean;
   /** Port of the serverless host; on-demand and control use the next two. 0 picks free ports. */
-  readonly port: number;
+  port: number;
   /** undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in between. */
-  readonly environments: number | undefined;
-  readonly stopOnDisconnect: boolean;
+  environments: number | undefined;
+  stopOnDisconnect: boolean;
   /** OpenAI-compatible server to use instead of our own container. The path defaults to that of chat completions. */
-  readonly containerUrl?: string | undefined;
+  containerUrl?: string | undefined;
   /** Delay between two tokens of our own container. */
-  readonly tokenDelayMs: number;
+  tokenDelayMs: number;
   /** Caps the template's batching windows of event sources. */
-  readonly batchWindowMs?: number | undefined;
+  batchWindowMs?: number | undefined;
   /** Turns off the log lines for requests and events. */
-  readonly quiet: boolean;
+  quiet: boolean;
   /** Called when a process has started or exited. */
-  readonly onChange?: (() => void) | undefined;
+  onChange?: (() => void) | undefined;
 }
 
 export interface LocalRun {
-  readonly hosts: Hosts;
-  readonly dynamodbEndpoint: string;
+  hosts: Hosts;
+  dynamodbEndpoint: string;
   /** Table names by logical id. */
-  readonly tables: Readonly<Record<string, string>>;
+  tables: Readonly<Record<string, string>>;
   /** Bucket names by logical id. */
-  readonly buckets: Readonly<Record<string, string>>;
-  readonly s3Endpoint: string;
-  readonly lambdaEndpoint: string;
+  buckets: Readonly<Record<string, string>>;
+  s3Endpoint: string;
+  lambdaEndpoint: string;
   /** null: the app has no user pool. */
-  readonly cognitoUrl: string | null;
+  cognitoUrl: string | null;
   /** User pools by logical id. Their e-mails are written to mail.log next to the logs. */
-  readonly userPools: Readonly<Record<string, { readonly id: string; readonly clientId: string }>>;
-  readonly sagemakerUrl: string;
-  readonly containerUrl: string;
+  userPools: Readonly<Record<string, { id: string; clientId: string }>>;
+  sagemakerUrl: string;
+  containerUrl: string;
   /** SageMaker endpoints by name, read for each request: `sluice-tiny` and, with our own container, `sluice-tiny-reasoning`. */
-  readonly endpoints: Map<string, ContainerTarget>;
+  endpoints: Map<string, ContainerTarget>;
   /** Invokes a function by its short name and returns its parsed result. */
   invoke(functionName: string, event: unknown): Promise<unknown>;
   pids(): LocalFacts['pids'];

@@ -15,8 +15,8 @@ import type { LocalRun } from './run.ts';
 
 /** Login of a local run's admin. */
 export interface DemoAdmin {
-  readonly admin_email: string;
-  readonly admin_password: string;
+  admin_email: string;
+  admin_password: string;
 }
 
 const EMAIL = 'admin@sluice.local';

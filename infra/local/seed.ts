@@ -18,10 +18,10 @@ import { type DemoAdmin, seedAdmin } from './seed-admin.ts';
 
 /** A demo key and its model for each inference host, and the admin's login. */
 export interface Demo extends DemoAdmin {
-  readonly api_key: string;
-  readonly model: string;
-  readonly ondemand_api_key: string;
-  readonly ondemand_model: string;
+  api_key: string;
+  model: string;
+  ondemand_api_key: string;
+  ondemand_model: string;
 }
 
 /** Owner of the demo keys and the demo deployment. */

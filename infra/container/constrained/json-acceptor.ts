@@ -4,9 +4,9 @@ const STRUCTURAL_MODES = ['start', 'first-key', 'key', 'colon', 'value', 'first-
 type Mode = (typeof STRUCTURAL_MODES)[number] | 'string' | 'escape' | 'string-rest' | 'literal' | NumberMode;
 
 interface Stack {
-  readonly kind: 'object' | 'array';
-  readonly below: Stack | null;
-  readonly depth: number;
+  kind: 'object' | 'array';
+  below: Stack | null;
+  depth: number;
 }
 
 /**
@@ -14,11 +14,11 @@ interface Stack {
  * each byte missing from a literal, an escape or a character.
  */
 export interface JsonState {
-  readonly mode: Mode;
-  readonly stack: Stack | null;
-  readonly inKey: boolean;
-  readonly spaced: boolean;
-  readonly rest: readonly Range[];
+  mode: Mode;
+  stack: Stack | null;
+  inKey: boolean;
+  spaced: boolean;
+  rest: readonly Range[];
 }
 
 type Range = readonly [from: number, to: number];

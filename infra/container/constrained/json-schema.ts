@@ -5,8 +5,8 @@ export type SchemaObject = Readonly<Record<string, Json>>;
 
 /** The document that references point into, and the number of schema visits left. */
 export interface SchemaDocument {
-  readonly root: Json;
-  readonly budget: { left: number };
+  root: Json;
+  budget: { left: number };
 }
 
 const MOST_VISITS = 20_000;

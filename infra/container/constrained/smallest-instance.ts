@@ -20,9 +20,9 @@ const MOST_NESTED = 64;
 
 /** The position in the document: the references followed to get there, and the nesting depth of the value. */
 interface Search {
-  readonly document: SchemaDocument;
-  readonly following: readonly string[];
-  readonly depth: number;
+  document: SchemaDocument;
+  following: readonly string[];
+  depth: number;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** A trie of the tokens' bytes. `tokens` end at this node; `children` have one more byte. */
 export interface TrieNode {
-  readonly byte: number;
-  readonly tokens: number[];
-  readonly children: TrieNode[];
+  byte: number;
+  tokens: number[];
+  children: TrieNode[];
 }
 
 /** Creates a trie of the vocabulary, without the tokens that have no bytes. */

@@ -5,7 +5,7 @@ export type Channel = { kind: 'content' | 'reasoning' | 'hidden' } | { kind: 'ca
 
 /** A part of an answer with its own constraint. An answer is a sequence of phases. */
 export interface Phase {
-  readonly channel: Channel;
+  channel: Channel;
   /** Sets the logits of forbidden tokens to -Infinity. `left` is the number of tokens left, including this one. */
   mask(logits: Float32Array, left: number): void;
   /** Records the chosen token. Returns true if it ends the phase. */

@@ -22,9 +22,9 @@ const UNSEEN_COUNT = 0.001;
 
 /** What the model keeps of one prompt: its last tokens, the n-grams to copy, and a weight for each of its recent tokens. */
 export interface PromptCache {
-  readonly tail: readonly number[];
-  readonly copied: Ngrams;
-  readonly boosts: ReadonlyMap<number, number>;
+  tail: readonly number[];
+  copied: Ngrams;
+  boosts: ReadonlyMap<number, number>;
 }
 
 export interface LanguageModel {

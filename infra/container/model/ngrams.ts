@@ -3,8 +3,8 @@ export const LONGEST_CONTEXT = 2;
 
 /** Every token that followed a context, as often as it followed; one map for contexts of one token, one for two. */
 export interface Ngrams {
-  readonly radix: number;
-  readonly followers: readonly Map<number, number[]>[];
+  radix: number;
+  followers: readonly Map<number, number[]>[];
 }
 
 /** Creates empty n-grams. All token ids must be below `radix`. */

@@ -1,7 +1,7 @@
 /** Which paragraphs each token occurs in, and the length of each paragraph in tokens. */
 interface TopicIndex {
-  readonly postings: ReadonlyMap<number, readonly number[]>;
-  readonly lengths: readonly number[];
+  postings: ReadonlyMap<number, readonly number[]>;
+  lengths: readonly number[];
 }
 
 /** Creates an index that finds tokenized paragraphs by their tokens. */

@@ -32,8 +32,8 @@ const GatewayResponseProperties = z.object({
 });
 
 interface PathPart {
-  readonly parentId: string;
-  readonly part: string;
+  parentId: string;
+  part: string;
 }
 
 /** Reads the REST APIs of a stack. Throws an Error naming a method that is not a Lambda proxy without authorization. */

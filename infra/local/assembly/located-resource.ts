@@ -4,10 +4,10 @@ import type { Resolve } from './resolve.ts';
 
 /** A resource and its context. */
 export interface LocatedResource {
-  readonly stack: Stack;
-  readonly logicalId: string;
-  readonly resource: Resource;
-  readonly resolve: Resolve;
+  stack: Stack;
+  logicalId: string;
+  resource: Resource;
+  resolve: Resolve;
 }
 
 /**

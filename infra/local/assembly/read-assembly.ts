@@ -4,18 +4,18 @@ import * as z from 'zod';
 
 /** A resource of a template with unresolved intrinsics. */
 export interface Resource {
-  readonly type: string;
-  readonly properties: Readonly<Record<string, unknown>>;
+  type: string;
+  properties: Readonly<Record<string, unknown>>;
 }
 
 /** A stack of a cloud assembly. `assets` maps the hash of a file asset to its absolute path. */
 export interface Stack {
-  readonly name: string;
-  readonly resources: ReadonlyMap<string, Resource>;
-  readonly parameters: ReadonlyMap<string, unknown>;
-  readonly exports: ReadonlyMap<string, unknown>;
-  readonly outputs: ReadonlyMap<string, unknown>;
-  readonly assets: ReadonlyMap<string, string>;
+  name: string;
+  resources: ReadonlyMap<string, Resource>;
+  parameters: ReadonlyMap<string, unknown>;
+  exports: ReadonlyMap<string, unknown>;
+  outputs: ReadonlyMap<string, unknown>;
+  assets: ReadonlyMap<string, string>;
 }
 
 const Manifest = z.object({

@@ -6,20 +6,20 @@ import { Fault, internalError, isFault } from './fault.ts';
 
 /** The tokens of one sign-in. */
 export interface Tokens {
-  readonly AccessToken: string;
-  readonly IdToken: string;
-  readonly RefreshToken: string;
+  AccessToken: string;
+  IdToken: string;
+  RefreshToken: string;
 }
 
 export interface User {
   /** `sub`, which is also the username in the pool. */
-  readonly subject: string;
-  readonly email: string;
-  readonly isEnabled: boolean;
-  readonly hasTemporaryPassword: boolean;
-  readonly hasTotp: boolean;
-  readonly changedAtMs: number;
-  readonly description: object;
+  subject: string;
+  email: string;
+  isEnabled: boolean;
+  hasTemporaryPassword: boolean;
+  hasTotp: boolean;
+  changedAtMs: number;
+  description: object;
 }
 
 /** The client of cognito-local. Calls must not overlap, because cognito-local loses concurrent writes. */

@@ -11,11 +11,11 @@ import { type Ask, type Challenge, signedIn } from './sign-in.ts';
 const MAX_WRONG_CODES = 5;
 
 interface PendingChallenge {
-  readonly challenge: Challenge;
-  readonly poolId: string;
-  readonly subject: string;
+  challenge: Challenge;
+  poolId: string;
+  subject: string;
   /** From the sign-in with the password; withheld until the challenge is completed. */
-  readonly tokens: Tokens;
+  tokens: Tokens;
   wrongCodes: number;
 }
 

@@ -19,23 +19,23 @@ const MAX_POLLS = 500;
 
 /** The Cognito emulator and its process. */
 export interface Cognito {
-  readonly url: string;
+  url: string;
   pid(): number | undefined;
   close(): Promise<void>;
 }
 
 export interface CognitoOptions {
-  readonly pools: readonly UserPool[];
-  readonly stateFolder: string;
+  pools: readonly UserPool[];
+  stateFolder: string;
   /** Folder of `cognito.log` and of `mail.log`, which has the e-mails that Cognito would send. */
-  readonly logFolder: string;
+  logFolder: string;
   /** Deletes all users at the end. */
-  readonly ephemeral: boolean;
-  readonly processes: ProcessList;
-  readonly onChange: () => void;
-  readonly log: (line: string) => void;
+  ephemeral: boolean;
+  processes: ProcessList;
+  onChange: () => void;
+  log: (line: string) => void;
   /** Milliseconds since the epoch. */
-  readonly now?: () => number;
+  now?: () => number;
 }
 
 /**

@@ -13,16 +13,16 @@ const KEYS_TIMEOUT_MS = 5_000;
 /** The proxy in front of cognito-local, which functions call. */
 interface Front {
   /** For AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER; `/<pool id>/.well-known/jwks.json` has the token keys. */
-  readonly url: string;
+  url: string;
   /** Resolves when all pending calls have finished. */
   close(): Promise<void>;
 }
 
 interface FrontOptions extends Omit<RuleContext, 'backend'> {
   /** URL of cognito-local. */
-  readonly backendUrl: string;
+  backendUrl: string;
   /** Working directory of cognito-local. */
-  readonly folder: string;
+  folder: string;
 }
 
 /** Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. */

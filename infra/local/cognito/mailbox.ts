@@ -3,10 +3,10 @@ import path from 'node:path';
 
 /** An e-mail that Cognito would send. */
 interface Mail {
-  readonly to: string;
-  readonly kind: 'invitation' | 'password_reset';
+  to: string;
+  kind: 'invitation' | 'password_reset';
   /** The temporary password, or the code to reset a password. */
-  readonly code: string;
+  code: string;
 }
 
 export interface Mailbox {

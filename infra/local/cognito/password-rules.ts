@@ -12,8 +12,8 @@ const CODES = 1_000_000;
 
 interface Reset {
   /** undefined: the user does not exist or is disabled. */
-  readonly code: string | undefined;
-  readonly expiresAtMs: number;
+  code: string | undefined;
+  expiresAtMs: number;
   wrongCodes: number;
 }
 

@@ -9,11 +9,11 @@ export type Rule = (request: unknown) => Promise<object>;
 
 /** Dependencies of the rules. */
 export interface RuleContext {
-  readonly backend: Backend;
-  readonly pools: readonly UserPool[];
-  readonly mailbox: Mailbox;
+  backend: Backend;
+  pools: readonly UserPool[];
+  mailbox: Mailbox;
   /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  now: () => number;
 }
 
 /** Parses a request with the schema of a rule. Throws InvalidParameterException if it is invalid. */

@@ -12,19 +12,19 @@ const MAX_POLLS = 500;
 
 /** The database and, if it was started here, its process. */
 export interface Database {
-  readonly url: string;
+  url: string;
   pid(): number | undefined;
   close(): Promise<void>;
 }
 
 interface DatabaseOptions {
-  readonly stateFolder: string;
-  readonly logFolder: string;
+  stateFolder: string;
+  logFolder: string;
   /** Keeps everything in memory. */
-  readonly ephemeral: boolean;
-  readonly processes: ProcessList;
-  readonly onChange: () => void;
-  readonly log: (line: string) => void;
+  ephemeral: boolean;
+  processes: ProcessList;
+  onChange: () => void;
+  log: (line: string) => void;
 }
 
 /**

@@ -5,9 +5,9 @@ export type GatewayResponseType = 'MISSING_AUTHENTICATION_TOKEN' | 'REQUEST_TOO_
 
 /** A response that API Gateway creates without a function. */
 interface GatewayResponse {
-  readonly statusCode: number;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: string;
+  statusCode: number;
+  headers: readonly (readonly [string, string])[];
+  body: string;
 }
 
 const DEFAULTS: Readonly<Record<GatewayResponseType, { statusCode: number; message: string }>> = {

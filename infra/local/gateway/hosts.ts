@@ -4,7 +4,7 @@ import { type GatewayOptions, startGateway } from './server.ts';
 
 /** URLs of the hosts; null for a host that the app does not have. */
 export interface Hosts extends InferenceHosts {
-  readonly control: string | null;
+  control: string | null;
 }
 
 const PORT_OFFSETS: Readonly<Record<keyof Hosts, number>> = { serverless: 0, ondemand: 1, control: 2 };

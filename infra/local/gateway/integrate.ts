@@ -17,15 +17,15 @@ const MAX_BUFFERED_REPLY_BYTES = 10_485_760;
 export type StartFunction = (functionArn: string, payload: Buffer, signal: AbortSignal) => Promise<Invocation>;
 
 interface Integration {
-  readonly api: RestApi;
-  readonly route: Route;
+  api: RestApi;
+  route: Route;
   /** The event as JSON. */
-  readonly payload: Buffer;
-  readonly response: ServerResponse;
-  readonly ids: RequestIds;
-  readonly startFunction: StartFunction;
-  readonly stopOnDisconnect: boolean;
-  readonly log: (line: string) => void;
+  payload: Buffer;
+  response: ServerResponse;
+  ids: RequestIds;
+  startFunction: StartFunction;
+  stopOnDisconnect: boolean;
+  log: (line: string) => void;
   refuse(type: GatewayResponseType): void;
 }
 

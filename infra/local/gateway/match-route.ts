@@ -1,9 +1,9 @@
 import type { Route } from '../assembly/local-app.ts';
 
 export interface RouteMatch {
-  readonly route: Route;
+  route: Route;
   /** Still percent-encoded; null if the path has no parameters. */
-  readonly pathParameters: Readonly<Record<string, string>> | null;
+  pathParameters: Readonly<Record<string, string>> | null;
 }
 
 const RANK_EXACT = 0;

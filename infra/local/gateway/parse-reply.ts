@@ -13,8 +13,8 @@ const Prelude = z.object({ ...headShape, cookies: z.array(z.string()).nullish() 
 const ProxyResult = z.object({ ...headShape, body: z.string().nullish(), isBase64Encoded: z.boolean().nullish() });
 
 interface BufferedReply extends ReplyHead {
-  readonly body: string;
-  readonly isBase64Encoded: boolean;
+  body: string;
+  isBase64Encoded: boolean;
 }
 
 /** Parses the metadata prelude of a streamed response; undefined if it is malformed. */

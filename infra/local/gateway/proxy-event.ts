@@ -8,16 +8,16 @@ import type { RequestIds } from './request-ids.ts';
 
 /** A request as received. */
 export interface ReceivedRequest {
-  readonly method: string;
+  method: string;
   /** Path and query string. */
-  readonly target: string;
-  readonly httpVersion: string;
+  target: string;
+  httpVersion: string;
   /** Alternating names and values, in the caller's letter case (`IncomingMessage.rawHeaders`). */
-  readonly rawHeaders: readonly string[];
-  readonly sourceIp: string;
-  readonly port: number;
-  readonly body: Buffer;
-  readonly receivedAt: Date;
+  rawHeaders: readonly string[];
+  sourceIp: string;
+  port: number;
+  body: Buffer;
+  receivedAt: Date;
 }
 
 const DROPPED = new Set(['connection', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);

@@ -4,10 +4,10 @@ type HeaderValue = string | number | boolean;
 
 /** The head of a function's response, buffered or streamed. */
 export interface ReplyHead {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, HeaderValue>>;
-  readonly multiValueHeaders: Readonly<Record<string, readonly HeaderValue[]>>;
-  readonly cookies: readonly string[];
+  statusCode: number;
+  headers: Readonly<Record<string, HeaderValue>>;
+  multiValueHeaders: Readonly<Record<string, readonly HeaderValue[]>>;
+  cookies: readonly string[];
 }
 
 const DROPPED = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'te', 'trailer', 'transfer-encoding', 'upgrade']);

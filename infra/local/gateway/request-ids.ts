@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export interface RequestIds {
-  readonly requestId: string;
+  requestId: string;
   /** Base64, 16 characters, like the `x-amz-apigw-id` of API Gateway. */
-  readonly extendedRequestId: string;
+  extendedRequestId: string;
 }
 
 const EXTENDED_ID_BYTES = 11;

@@ -16,18 +16,18 @@ const LINGER_MS = 2_000;
 const LINGER_BYTES = 67_108_864;
 
 export interface GatewayOptions {
-  readonly api: RestApi;
+  api: RestApi;
   /** 0 picks a free port. */
-  readonly port: number;
-  readonly startFunction: StartFunction;
+  port: number;
+  startFunction: StartFunction;
   /** Whether a function is stopped when its caller disconnects. On AWS it keeps running. */
-  readonly stopOnDisconnect: boolean;
+  stopOnDisconnect: boolean;
   /** Receives one line per request: method, path, status, milliseconds. */
-  readonly log: (line: string) => void;
+  log: (line: string) => void;
 }
 
 export interface Gateway {
-  readonly url: string;
+  url: string;
   /** Closes all connections. */
   close(): Promise<void>;
 }

@@ -3,19 +3,19 @@ import { REGION } from '../assembly/resolve.ts';
 
 /** URLs of the emulators. */
 export interface Endpoints {
-  readonly dynamodbUrl: string;
-  readonly sagemakerUrl: string;
-  readonly s3Url: string;
+  dynamodbUrl: string;
+  sagemakerUrl: string;
+  s3Url: string;
   /** Lambda's Invoke API. */
-  readonly lambdaUrl: string;
+  lambdaUrl: string;
   /** null: the app has no user pool. */
-  readonly cognitoUrl: string | null;
+  cognitoUrl: string | null;
 }
 
 /** URLs of the inference hosts; null for a host that the app does not have. */
 export interface InferenceHosts {
-  readonly serverless: string;
-  readonly ondemand: string | null;
+  serverless: string;
+  ondemand: string | null;
 }
 
 /** Replaces the deployed URL of the other inference host with its local URL. */

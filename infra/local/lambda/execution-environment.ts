@@ -14,22 +14,22 @@ const MAX_ERROR_BYTES = 262_144;
 const EXIT_GRACE_MS = 100;
 
 interface EnvironmentOptions {
-  readonly fn: LambdaFunction;
-  readonly variables: Readonly<Record<string, string>>;
-  readonly socketPath: string;
+  fn: LambdaFunction;
+  variables: Readonly<Record<string, string>>;
+  socketPath: string;
   /** A file descriptor for stdout and stderr. */
-  readonly logFile: number;
+  logFile: number;
   /** Freezes the process between invocations, which then run one at a time. */
-  readonly freezes: boolean;
-  readonly processes: ProcessList;
+  freezes: boolean;
+  processes: ProcessList;
 }
 
 /** A process of a function: one of Lambda's execution environments. */
 export interface ExecutionEnvironment {
-  readonly pid: number;
+  pid: number;
   /** Rejects if the process exits before it has loaded the bundle. */
-  readonly ready: Promise<void>;
-  readonly exited: Promise<void>;
+  ready: Promise<void>;
+  exited: Promise<void>;
   /** False as soon as the process seems to be exiting, which can be before its exit event. */
   alive(): boolean;
   /**

@@ -12,23 +12,23 @@ const MAX_WAIT_MS = 10_000;
 const MAX_ATTEMPTS = 3;
 
 export interface FunctionPoolOptions {
-  readonly fn: LambdaFunction;
-  readonly variables: Readonly<Record<string, string>>;
+  fn: LambdaFunction;
+  variables: Readonly<Record<string, string>>;
   /** Folder for sockets; its path must be short. */
-  readonly socketFolder: string;
-  readonly logFolder: string;
+  socketFolder: string;
+  logFolder: string;
   /** undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between. */
-  readonly environments: number | undefined;
-  readonly processes: ProcessList;
+  environments: number | undefined;
+  processes: ProcessList;
   /** Called when a process has started or exited. */
-  readonly onChange: () => void;
-  readonly log: (line: string) => void;
+  onChange: () => void;
+  log: (line: string) => void;
 }
 
 /** The processes of one function. */
 export interface FunctionPool {
   /** Resolves when the first process has loaded the bundle. */
-  readonly ready: Promise<void>;
+  ready: Promise<void>;
   /**
    * Starts an invocation. It waits at most ten seconds for a free process; at most 1,000 invocations can wait.
    * @param payload the event as JSON
@@ -41,7 +41,7 @@ export interface FunctionPool {
 }
 
 interface Member {
-  readonly environment: ExecutionEnvironment;
+  environment: ExecutionEnvironment;
   ready: boolean;
   inFlight: number;
 }

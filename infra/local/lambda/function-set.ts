@@ -11,10 +11,10 @@ import type { Invocation } from './invocation.ts';
 const MAX_RESULT_BYTES = 6_291_556;
 
 interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
-  readonly functions: readonly LambdaFunction[];
-  readonly endpoints: Endpoints;
+  functions: readonly LambdaFunction[];
+  endpoints: Endpoints;
   /** URLs of the local hosts, for functions with HOST_SCOPE. */
-  readonly hosts?: InferenceHosts | undefined;
+  hosts?: InferenceHosts | undefined;
 }
 
 export class FunctionNotFound extends Error {
@@ -27,7 +27,7 @@ export class FunctionNotFound extends Error {
 /** All functions of the app. A function is identified by its short name, its name or its ARN. */
 export interface FunctionSet {
   /** Resolves when each function has a process that has loaded its bundle. */
-  readonly ready: Promise<void>;
+  ready: Promise<void>;
   /** Starts an invocation; see FunctionPool.start. Rejects with FunctionNotFound for an unknown name. */
   start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
   /** Invokes a function as `lambda:Invoke` does and returns its parsed result. Rejects with InvocationFailed if it fails. */

@@ -2,15 +2,15 @@ import type { RuntimeOptions } from './runtime-options.ts';
 
 /** The part of Lambda's context object that buffered and streamed handlers have in common. */
 interface InvocationContext {
-  readonly awsRequestId: string;
-  readonly callbackWaitsForEmptyEventLoop: boolean;
-  readonly functionName: string;
-  readonly functionVersion: string;
-  readonly invokedFunctionArn: string;
+  awsRequestId: string;
+  callbackWaitsForEmptyEventLoop: boolean;
+  functionName: string;
+  functionVersion: string;
+  invokedFunctionArn: string;
   /** MiB, a string as on Lambda. */
-  readonly memoryLimitInMB: string;
-  readonly logGroupName: string;
-  readonly logStreamName: string;
+  memoryLimitInMB: string;
+  logGroupName: string;
+  logStreamName: string;
   /** Milliseconds until the function's timeout. */
   getRemainingTimeInMillis(): number;
 }

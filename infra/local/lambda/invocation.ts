@@ -2,17 +2,17 @@ import type { Readable } from 'node:stream';
 
 /** An invocation whose response has started. */
 export interface Invocation {
-  readonly requestId: string;
+  requestId: string;
   /** The response as the function writes it; it must be read to the end. An error means that the function failed or its process exited. */
-  readonly body: Readable;
+  body: Readable;
 }
 
 export type InvocationFailure = 'function_error' | 'not_reached' | 'died' | 'timed_out' | 'throttled' | 'aborted';
 
 /** Name and message of an error that a handler threw. */
 interface Thrown {
-  readonly errorType: string;
-  readonly errorMessage: string;
+  errorType: string;
+  errorMessage: string;
 }
 
 /** An invocation without a response. If the handler threw an error, the message contains it. */

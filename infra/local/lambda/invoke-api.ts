@@ -9,14 +9,14 @@ const MAX_EVENT_BYTES = 6_291_556;
 const MAX_RESULT_BYTES = 6_291_556;
 
 export interface InvokeApi {
-  readonly url: string;
+  url: string;
   close(): Promise<void>;
 }
 
 interface InvokeResponse {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: Buffer | string;
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body: Buffer | string;
 }
 
 /**

@@ -1,15 +1,15 @@
 /** Options of a function process, passed as JSON in its only argument. */
 export interface RuntimeOptions {
-  readonly socketPath: string;
-  readonly folder: string;
+  socketPath: string;
+  folder: string;
   /** `<file without extension>.<export>` */
-  readonly handler: string;
-  readonly functionName: string;
-  readonly functionArn: string;
-  readonly timeoutMs: number;
-  readonly memoryMiB: number;
+  handler: string;
+  functionName: string;
+  functionArn: string;
+  timeoutMs: number;
+  memoryMiB: number;
   /** Whether the process reports the end of each invocation, so that it can be frozen. */
-  readonly reportsSettled: boolean;
+  reportsSettled: boolean;
 }
 
 /** A message from a function process to the pool. */

@@ -3,22 +3,22 @@ import { createBackoff } from './backoff.ts';
 import type { ProcessList } from './process-list.ts';
 
 interface SupervisedOptions<Facts> {
-  readonly name: string;
+  name: string;
   /** Starts the process. `previous` has the facts of the process before it. */
   start(previous: Facts | undefined): ChildProcess;
   /** Resolves when the process can be used. */
   whenReady(child: ChildProcess): Promise<Facts>;
   /** Folder of its log. */
-  readonly logFolder: string;
-  readonly processes: ProcessList;
-  readonly onChange: () => void;
-  readonly log: (line: string) => void;
+  logFolder: string;
+  processes: ProcessList;
+  onChange: () => void;
+  log: (line: string) => void;
 }
 
 /** A process that is restarted when it exits. */
 export interface Supervised<Facts> {
   /** Rejects if the first process exits before it is ready, or is not ready within ten seconds. */
-  readonly ready: Promise<Facts>;
+  ready: Promise<Facts>;
   pid(): number | undefined;
   close(): Promise<void>;
 }

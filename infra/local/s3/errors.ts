@@ -1,8 +1,8 @@
 /** An error response of S3. */
 export interface S3Error {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
+  status: number;
+  code: string;
+  message: string;
 }
 
 export const noSuchBucket: S3Error = { status: 404, code: 'NoSuchBucket', message: 'The specified bucket does not exist' };

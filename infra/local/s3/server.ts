@@ -9,7 +9,7 @@ const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 const MAX_KEY_BYTES = 1_024;
 
 export interface S3Emulator {
-  readonly url: string;
+  url: string;
   close(): Promise<void>;
 }
 

@@ -4,26 +4,26 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 /** The container of an endpoint. */
 export interface ContainerTarget {
   /** Without a path. */
-  readonly url: string;
+  url: string;
   /** `/invocations`, or the path of chat completions for a server that is not a SageMaker container. */
-  readonly path: string;
+  path: string;
   /** Its inference component; undefined: the endpoint has none. */
-  readonly component?: string;
+  component?: string;
   /** Status in the control API, by default InService. It does not affect invocations. */
-  readonly status?: DeploymentStatus;
-  readonly componentStatus?: DeploymentStatus;
+  status?: DeploymentStatus;
+  componentStatus?: DeploymentStatus;
   /** Tags by key; the default is the tag that allows Sluice to invoke the endpoint. */
-  readonly tags?: Readonly<Record<string, string>>;
-  readonly componentTags?: Readonly<Record<string, string>>;
+  tags?: Readonly<Record<string, string>>;
+  componentTags?: Readonly<Record<string, string>>;
 }
 
 /** The statuses that endpoints and inference components have in common. */
 type DeploymentStatus = 'InService' | 'Creating' | 'Updating' | 'Failed' | 'Deleting';
 
 interface ContainerCall {
-  readonly request: ClientRequest;
+  request: ClientRequest;
   /** Rejects if the container cannot be reached or closes the connection before it responds. */
-  readonly response: Promise<IncomingMessage>;
+  response: Promise<IncomingMessage>;
 }
 
 const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };

@@ -3,10 +3,10 @@ import type { Fault, HeadFaultKind } from './settings.ts';
 
 /** An error response of the SageMaker runtime API. */
 export interface WireError {
-  readonly status: number;
+  status: number;
   /** The value of `x-amzn-errortype`. */
-  readonly type: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  type: string;
+  body: Readonly<Record<string, unknown>>;
 }
 
 const MAX_ORIGINAL_MESSAGE_CHARS = 65_536;

@@ -18,17 +18,17 @@ const PLAIN_TIMEOUT_MS = 60_000;
 
 export interface SageMakerEmulator {
   /** For AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME and AWS_ENDPOINT_URL_SAGEMAKER. `PUT`, `GET` and `DELETE /control` manage its settings. */
-  readonly url: string;
+  url: string;
   close(): Promise<void>;
 }
 
 interface Call {
-  readonly endpoint: string;
-  readonly target: ContainerTarget;
-  readonly payload: Buffer;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly settings: SettingsHolder;
+  endpoint: string;
+  target: ContainerTarget;
+  payload: Buffer;
+  request: IncomingMessage;
+  response: ServerResponse;
+  settings: SettingsHolder;
 }
 
 /**

@@ -5,8 +5,8 @@ import type { Fault, StreamFaultKind } from './settings.ts';
 const STREAM_TIMEOUT_MS = 480_000;
 
 interface StreamFault {
-  readonly kind: StreamFaultKind;
-  readonly fault: Fault;
+  kind: StreamFaultKind;
+  fault: Fault;
 }
 
 const brokenStream = (): Buffer =>

@@ -6,12 +6,12 @@ import type { StreamReader } from './stream-reader.ts';
 const POLL_MS = 250;
 
 export interface EventSourceOptions {
-  readonly source: EventSource;
-  readonly reader: StreamReader;
-  readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
+  source: EventSource;
+  reader: StreamReader;
+  invoke: (functionName: string, event: unknown) => Promise<unknown>;
   /** Sends the message about a batch that exhausted its retries. */
-  readonly sendFailure: (queueArn: string, message: object) => Promise<void>;
-  readonly log: (line: string) => void;
+  sendFailure: (queueArn: string, message: object) => Promise<void>;
+  log: (line: string) => void;
 }
 
 /**

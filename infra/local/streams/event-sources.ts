@@ -8,11 +8,11 @@ import { createStreamReader } from './stream-reader.ts';
 const REQUEST_TIMEOUT_MS = 5_000;
 
 interface EventSourcesOptions extends Pick<EventSourceOptions, 'invoke' | 'sendFailure' | 'log'> {
-  readonly eventSources: readonly EventSource[];
+  eventSources: readonly EventSource[];
   /** The DynamoDB endpoint, which also serves the streams. */
-  readonly url: string;
+  url: string;
   /** Caps the batching windows of the template. */
-  readonly batchWindowMs?: number | undefined;
+  batchWindowMs?: number | undefined;
 }
 
 /** Starts all event sources; returns a function that stops them. */

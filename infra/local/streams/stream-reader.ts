@@ -13,7 +13,7 @@ const SHARD_LIST_INTERVAL_MS = 10_000;
 const MAX_SHARD_PAGES = 100;
 
 interface Shard {
-  readonly id: string;
+  id: string;
   /** Of the last record read. */
   sequenceNumber?: string | undefined;
   iterator?: string | undefined;
