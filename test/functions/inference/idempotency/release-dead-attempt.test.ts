@@ -49,7 +49,7 @@ describe('a function that crashes during an idempotent request', () => {
     stores = { store: database.limiters, usage: database.usage };
     clock += afterMs;
     if (sweepFirst) {
-      const options = { limiters: database.limiters, usage: database.usage, maxFlightMs: 11 * MINUTE_MS };
+      const options = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS };
       await sweep({ ...options, now, hasTime: () => true, onOrphan: () => undefined });
     }
     const reply = await set.call({}, 600_000, KEY).catch((error: Error) => error);
