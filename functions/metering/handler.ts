@@ -11,8 +11,8 @@ const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'))
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 
 /** Without this limit, every request in flight would count as crashed. */
-const maxFlightMs = Number(process.env.MAX_FLIGHT_MS);
-if (!(maxFlightMs > 0)) throw new Error('The environment variable MAX_FLIGHT_MS is missing.');
+const maxInFlightMs = Number(process.env.MAX_IN_FLIGHT_MS);
+if (!(maxInFlightMs > 0)) throw new Error('The environment variable MAX_IN_FLIGHT_MS is missing.');
 
 /** The run stops this long before its timeout; the next run continues from there. */
 const RESERVE_MS = 10_000;
@@ -23,9 +23,9 @@ export const handler = async (_event: unknown, context: Pick<Context, 'getRemain
     limiters,
     usage,
     now: Date.now,
-    maxFlightMs,
+    maxInFlightMs,
     onOrphan: ({ requestId, keyId }) =>
-      logError('orphaned', 'The function died with a request in flight.', { request_id: requestId, key_id: keyId }),
+      logError('orphaned', 'The function crashed while a request was in flight.', { request_id: requestId, key_id: keyId }),
     hasTime: () => context.getRemainingTimeInMillis() > RESERVE_MS,
   });
   logInfo('sweep', { ...report });

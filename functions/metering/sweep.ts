@@ -17,7 +17,7 @@ interface Sweep {
   usage: UsageStore;
   now: () => number;
   /** If a request is in flight for longer than this, its function has crashed: the function's timeout plus a minute. */
-  maxFlightMs: number;
+  maxInFlightMs: number;
   /** Whether there is time to continue. */
   hasTime: () => boolean;
   /** Called for each request whose function crashed before it wrote an event. */
@@ -51,7 +51,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const current = epochOf(now());
   const swept = await limiters.sweptEpoch();
   // The latest epoch whose requests can no longer be in flight.
-  const closed = epochOf(now() - deps.maxFlightMs - EPOCH_MS);
+  const closed = epochOf(now() - deps.maxInFlightMs - EPOCH_MS);
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
   const failures: unknown[] = [];
   const organizations = new Map<string, Promise<LimiterItem | undefined>>();
@@ -79,7 +79,7 @@ const sweepLimiter = async (deps: Sweep, id: string, organizations: Organization
   report.limiters++;
   if (isKeyItem(item)) await markLimited(deps, item, organizations);
   for (const [requestId, entry] of entriesOf(item)) {
-    if (deps.now() - entry.admittedAtMs <= deps.maxFlightMs) continue;
+    if (deps.now() - entry.admittedAtMs <= deps.maxInFlightMs) continue;
     if (isKeyItem(item)) await sweepKeyEntry(deps, item, requestId, entry, report);
     else await sweepOrganizationEntry(deps, item, requestId, entry, report);
   }

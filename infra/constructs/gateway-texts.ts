@@ -9,7 +9,7 @@ interface GatewayText {
 }
 
 const unavailable = {
-  message: 'The service cannot take this request at the moment. Try again shortly.',
+  message: "Sluice can't handle this request right now. Try again shortly.",
   type: 'server_error',
   code: 'service_unavailable',
 };

@@ -56,7 +56,7 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
     memoryMb: 256,
     timeout: INFERENCE_TIMEOUT,
   });
-  tellHost(inference, props);
+  setHostVariables(inference, props);
   data.keys.grant(inference, 'GetItem', 'UpdateItem');
   data.models.grant(inference, 'Query');
   data.usage.grant(inference, 'PutItem', 'GetItem');
@@ -79,7 +79,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
     timeout: Duration.seconds(15),
     reference: { host: keyScope, structuredOutputs: config.structuredOutputs },
   });
-  tellHost(catalog, props);
+  setHostVariables(catalog, props);
   catalog.addEnvironment('SLUICE_VERSION', version);
   catalog.addEnvironment('SLUICE_COMMIT', config.commit);
   data.keys.grant(catalog, 'GetItem');
@@ -89,7 +89,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
 };
 
 /** Sets the environment variables that say which host a function serves, and the URL of the other one. */
-const tellHost = (fn: NodeFunction, { keyScope, otherHostUrl }: InferenceHostProps): void => {
+const setHostVariables = (fn: NodeFunction, { keyScope, otherHostUrl }: InferenceHostProps): void => {
   fn.addEnvironment('HOST_SCOPE', keyScope);
   if (otherHostUrl !== undefined) fn.addEnvironment('OTHER_HOST_URL', otherHostUrl);
 };

@@ -10,7 +10,7 @@ import { Rollups } from '../constructs/rollups.ts';
 import type { DataStack } from './data-stack.ts';
 
 /** No function can still be working on a request that is older than this. */
-const MAX_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
+const MAX_IN_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
 /** Lambda assigns CPU in proportion to memory. This is one full CPU, and more would not make one thread faster. */
 const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
@@ -43,7 +43,7 @@ export class ServerlessStack extends Stack {
     });
 
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
-    this.metering.addEnvironment('MAX_FLIGHT_MS', String(MAX_FLIGHT.toMilliseconds()));
+    this.metering.addEnvironment('MAX_IN_FLIGHT_MS', String(MAX_IN_FLIGHT.toMilliseconds()));
     data.keys.grant(this.metering, 'GetItem', 'PutItem', 'UpdateItem');
     data.keys.grantIndex(this.metering, EPOCH_INDEX);
     data.usage.grant(this.metering, 'PutItem', 'GetItem');

@@ -103,7 +103,7 @@ export class ServiceUnavailable extends ApiError {
       status: 503,
       type: 'server_error',
       code: 'service_unavailable',
-      message: 'The service cannot take this request at the moment. Try again shortly.',
+      message: "Sluice can't handle this request right now. Try again shortly.",
       headers: { 'retry-after': '1' },
     });
   }

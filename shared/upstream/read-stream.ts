@@ -37,13 +37,13 @@ export const createStreamReader = (choices = 1) => {
     try {
       chunk = JSON.parse(text) as UpstreamChunk & { error?: unknown };
     } catch {
-      throw failed('The stream holds an event that is not JSON.');
+      throw failed('The stream contains an event that is not JSON.');
     }
-    if (typeof chunk !== 'object' || chunk === null) throw failed('The stream holds an event that is no object', text);
-    if (chunk.error) throw failed('The stream holds an error', JSON.stringify(chunk.error));
+    if (typeof chunk !== 'object' || chunk === null) throw failed('The stream contains an event that is not an object', text);
+    if (chunk.error) throw failed('The stream contains an error', JSON.stringify(chunk.error));
     if (chunk.usage) hasUsage = true;
     for (const choice of chunk.choices ?? []) {
-      if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failed('The runtime gave up', choice.finish_reason ?? '');
+      if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failed('The runtime aborted the answer', choice.finish_reason ?? '');
       if (choice.finish_reason) finished.add(choice.index ?? 0);
       choice.delta ??= choice.message ?? (typeof choice.text === 'string' ? { content: choice.text } : null);
     }
@@ -53,7 +53,7 @@ export const createStreamReader = (choices = 1) => {
   const takeLine = (line: string, chunks: UpstreamChunk[]): void => {
     const take = (text: string): void => {
       if (isDone) return;
-      if (isErrorEvent) throw failed('The stream holds an error', text);
+      if (isErrorEvent) throw failed('The stream contains an error', text);
       const chunk = parse(text);
       if (chunk) chunks.push(chunk);
     };
@@ -69,7 +69,7 @@ export const createStreamReader = (choices = 1) => {
       isJsonLines = true;
       take(line);
     } else if (line.startsWith('event:')) isErrorEvent = line.slice(6).trim() === 'error';
-    else if (line.startsWith('error:') && !isDone) throw failed('The stream holds an error', line.slice(6).trim());
+    else if (line.startsWith('error:') && !isDone) throw failed('The stream contains an error', line.slice(6).trim());
   };
 
   /** Processes the lines that end in this text. */
@@ -86,7 +86,7 @@ export const createStreamReader = (choices = 1) => {
     if (start === text.length) return;
     pieces.push(start === 0 ? text : text.slice(start));
     pieceCharacters += text.length - start;
-    if (pieceCharacters + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream holds a line without end.');
+    if (pieceCharacters + (data?.length ?? 0) > MAX_LINE_CHARACTERS) throw failed('The stream contains a line that is too long.');
   };
 
   /** Returns the chunks before a failure; the next call throws the failure. */

@@ -40,7 +40,7 @@ const check = async (files: Readonly<Record<string, string>>, ...flags: string[]
   }
 };
 
-test('passes a project that keeps to the plan, once its diagram is drawn', async () => {
+test('passes a project that follows the plan and has a current diagram', async () => {
   expect(await check({})).toMatchObject({ status: 1, output: expect.stringContaining('diagram: docs/architecture.md') });
   expect(await check({}, '--write')).toMatchObject({ status: 0, output: expect.stringContaining('0 departures') });
 });
@@ -80,10 +80,10 @@ describe('fails', () => {
     ],
     [
       'a file of shared/ that only the reference uses',
-      'shared-is-for-two: shared/ids/told.ts is used by no function',
+      'shared-is-for-two: shared/ids/documented.ts is used by no function',
       {
-        'shared/ids/told.ts': 'export const told = 1;',
-        'infra/reference/one.ts': "import { told } from '../../shared/ids/told.ts';\nexport const one = told;",
+        'shared/ids/documented.ts': 'export const documented = 1;',
+        'infra/reference/one.ts': "import { documented } from '../../shared/ids/documented.ts';\nexport const one = documented;",
       },
     ],
     [
@@ -97,7 +97,7 @@ describe('fails', () => {
       { 'functions/a/where.ts': "import { app } from '../../infra/app.ts';\nexport const where = app;" },
     ],
     [
-      'a room of shared/ that imports a higher one',
+      'a folder of shared/ that imports a higher one',
       'shared-ids-points-down: ',
       {
         'shared/http/reply.ts': 'export const reply = 1;',
@@ -105,8 +105,8 @@ describe('fails', () => {
       },
     ],
     [
-      'a room of shared/ without a place in the order',
-      'shared-has-no-other-rooms: ',
+      'a folder of shared/ that is not in SHARED_FOLDERS',
+      'shared-has-no-other-folders: ',
       { 'functions/a/odd.ts': "import '../../shared/odds/end.ts';", 'shared/odds/end.ts': 'export {};' },
     ],
   ])('%s', async (_, message, files) => {

@@ -5,7 +5,7 @@ import { readOptions, rules } from './rules.ts';
 
 const FOLDERS = ['functions', 'shared', 'infra', 'test'];
 
-/** A place where the code departs from the plan: which rule, where, and what to do. */
+/** A place where the code breaks a rule: which rule, where, and what to do. */
 export interface Departure {
   rule: string;
   message: string;
@@ -53,7 +53,7 @@ const singleUses = (all: readonly IModule[]): Departure[] => {
     if (!source.startsWith('shared/') || second !== undefined) return [];
     const message = only
       ? `${source} is used by ${only} alone: move it to ${only}/.`
-      : `${source} is used by no function: move it to its reader.`;
+      : `${source} is used by no function: move it to the file that imports it.`;
     return [{ rule: 'shared-is-for-two', message }];
   });
 };
@@ -67,10 +67,10 @@ export const departures = ({ modules, summary }: ICruiseResult): Departure[] => 
   ...singleUses(modules),
 ];
 
-/** The parts that the diagram shows as one: functions, rooms of shared/, parts of infra/. */
+/** The folders that are one box in the diagram: functions, folders of shared/, parts of infra/. */
 const partOf = (file: string): string | undefined => /^(?:functions|shared|infra)\/[^/]+(?=\/)/.exec(file)?.[0];
 
-/** The imports between functions, rooms and parts as a mermaid diagram. What follows from other arrows is left out. */
+/** The imports between functions, folders of shared/ and parts of infra/ as a mermaid diagram. Arrows that follow from others are left out. */
 export const folderDiagram = ({ modules }: ICruiseResult): string => {
   const edges = new Map<string, Set<string>>();
   for (const module of modules) {
@@ -105,7 +105,7 @@ const END = '\n```\n<!-- /folders -->';
 export const withDiagram = (document: string, diagram: string): string => {
   const start = document.indexOf(START);
   const end = document.indexOf(END);
-  if (start < 0 || end < start) throw new Error('docs/architecture.md has lost its place for the diagram of folders.');
+  if (start < 0 || end < start) throw new Error('docs/architecture.md has no place for the diagram of folders.');
   return document.slice(0, start + START.length) + diagram + document.slice(end);
 };
 

@@ -1,7 +1,7 @@
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
 
-/** The rooms of shared/, low to high: each may import only those before it. */
-const ROOMS = [
+/** The folders of shared/, low to high: each may import only those before it. */
+const SHARED_FOLDERS = [
   'ids',
   'logging',
   'environment',
@@ -31,25 +31,35 @@ export const rules: IForbiddenRuleType[] = [
   forbid('no-folder-cycles', 'Move what both folders need to the lower one.', {}, { circular: true }, 'folder'),
   forbid(
     'functions-stand-alone',
-    'Functions never import one another. Move what both need to shared/.',
+    'Functions must not import one another. Move what both need to shared/.',
     { path: '^functions/([^/]+)/' },
     { path: '^functions/', pathNot: '^functions/$1/' },
   ),
-  forbid('shared-is-below-functions', 'shared/ knows no function.', { path: '^shared/' }, { path: '^functions/' }),
-  forbid('only-infra-imports-infra', 'A function cannot tell where it runs.', { path: '^(functions|shared)/' }, { path: '^infra/' }),
-  forbid('nothing-imports-tests', 'Tests import the product.', { path: '^(functions|shared|infra)/' }, { path: '^test/' }),
+  forbid('shared-is-below-functions', 'shared/ must not import functions/.', { path: '^shared/' }, { path: '^functions/' }),
   forbid(
-    'shared-has-no-other-rooms',
-    'Give a new room of shared/ its place in the order of test/architecture/rules.ts.',
-    {},
-    { path: '^shared/', pathNot: `^shared/(${ROOMS.join('|')})/` },
+    'only-infra-imports-infra',
+    'functions/ and shared/ must not import infra/.',
+    { path: '^(functions|shared)/' },
+    { path: '^infra/' },
   ),
-  ...ROOMS.map((room, i) =>
+  forbid(
+    'nothing-imports-tests',
+    'functions/, shared/ and infra/ must not import test/.',
+    { path: '^(functions|shared|infra)/' },
+    { path: '^test/' },
+  ),
+  forbid(
+    'shared-has-no-other-folders',
+    'Add a new folder of shared/ to SHARED_FOLDERS in test/architecture/rules.ts.',
+    {},
+    { path: '^shared/', pathNot: `^shared/(${SHARED_FOLDERS.join('|')})/` },
+  ),
+  ...SHARED_FOLDERS.map((folder, i) =>
     forbid(
-      `shared-${room}-points-down`,
-      `shared/${room} may import only: ${ROOMS.slice(0, i).join(', ') || 'nothing'}.`,
-      { path: `^shared/${room}/` },
-      { path: `^shared/(${ROOMS.slice(i + 1).join('|') || 'none'})/` },
+      `shared-${folder}-points-down`,
+      `shared/${folder} may import only: ${SHARED_FOLDERS.slice(0, i).join(', ') || 'nothing'}.`,
+      { path: `^shared/${folder}/` },
+      { path: `^shared/(${SHARED_FOLDERS.slice(i + 1).join('|') || 'none'})/` },
     ),
   ),
 ];

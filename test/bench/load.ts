@@ -12,11 +12,11 @@ export interface Load {
 export const applyLoad = async (server: Server, body: string, concurrency: number, bound: Bound): Promise<Load> => {
   const answers: Answer[] = [];
   const startedAt = performance.now();
-  let asked = 0;
-  const isOver = (): boolean => ('ms' in bound ? performance.now() - startedAt >= bound.ms : asked >= bound.requests);
+  let sent = 0;
+  const isOver = (): boolean => ('ms' in bound ? performance.now() - startedAt >= bound.ms : sent >= bound.requests);
   const worker = async (): Promise<void> => {
     while (!isOver()) {
-      asked += 1;
+      sent += 1;
       answers.push(await ask(server, body));
     }
   };

@@ -101,7 +101,7 @@ const startRun = async ({
     },
     /** The current facts: process ids change when a process is restarted. */
     facts: async (): Promise<LocalFacts> => (await readFacts(state)) as LocalFacts,
-    /** A key with these limits, generous where nothing is said, of one limiter item. */
+    /** A key with these limits, or generous ones by default, and one limiter item. */
     createKey: async (fields: Partial<TestKey> = {}) =>
       createKey(limiters, {
         org: 'org_test',

@@ -26,9 +26,9 @@ export interface Whole {
   [key: string]: unknown;
 }
 
-export const said = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
-export const ended = (finish_reason = 'stop'): UpstreamChunk => said({}, { finish_reason });
-export const callDelta = (index: number, fields: object): UpstreamChunk => said({ tool_calls: [{ index, ...fields }] });
+export const chunkOf = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
+export const ended = (finish_reason = 'stop'): UpstreamChunk => chunkOf({}, { finish_reason });
+export const callDelta = (index: number, fields: object): UpstreamChunk => chunkOf({ tool_calls: [{ index, ...fields }] });
 
 /** A store with given answers, and what was put into it. */
 export const keepingIn = (answer: () => boolean = () => true) => {

@@ -8,10 +8,10 @@ const KEY = 'key#';
 const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
 const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
 
-/** Suspending an organization writes to each of its keys, which must take seconds at most. */
+/** Suspending an organization writes to each of its keys and must take only seconds. */
 const MAX_KEYS = 1_000;
 
-/** A bill reads every key that ever existed, which must take seconds at most. */
+/** Computing a bill reads every key, including revoked ones, and must take only seconds. */
 const MAX_KEYS_IN_TOTAL = 10_000;
 const totalPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
 const tooManyInTotal = (): Conflict =>

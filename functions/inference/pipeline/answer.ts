@@ -26,7 +26,7 @@ export const waitForFirstChunk = async ({ first }: Answer, inFlight: InFlightReq
   }
 };
 
-/** The answer as server-sent events. `[DONE]` leaves after the settlement; a failure is an error event, then the end. */
+/** The answer as server-sent events. Sends `[DONE]` after the settlement; on failure, sends an error event and ends. */
 export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, inFlight: InFlightRequest): AsyncGenerator<string> {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
@@ -47,7 +47,7 @@ export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answe
   }
 }
 
-/** The answer as one object; it leaves after the settlement. */
+/** The answer as one object. Returned after the settlement. */
 export const collectAnswer = async (
   reply: WholeReply,
   { first, rest }: Answer,

@@ -9,11 +9,11 @@ import type { Dependencies } from './dependencies.ts';
 import { type RequestFacts, type RequestUsage, trackUsage } from './request-usage.ts';
 import { settleRequest } from './settle-request.ts';
 
-/** API Gateway closes a connection after 5 minutes without data; a response without streaming must come before. */
+/** API Gateway closes a connection after 5 minutes without data; a response without streaming must be sent before that. */
 const WHOLE_DEADLINE_MS = 280_000;
 /** The function stops itself this long before its time ends, to settle. */
 const RESERVE_MS = 20_000;
-/** A caller that doesn't read doesn't see the end either; its connection is closed this long after the deadline. */
+/** If the caller isn't reading, close the connection this long after the deadline. */
 const UNREAD_MS = 5_000;
 
 interface InFlightFacts extends RequestFacts {
@@ -45,7 +45,7 @@ export interface InFlightRequest {
 const SCALED_TO_ZERO = /inference component has no capacity/i;
 
 /** On the on-demand host the target is the caller's own deployment, so the error says that the deployment is not ready. */
-const asOfHost = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
+const toHostError = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
   if (scope !== 'on_demand' || !(error instanceof UpstreamFailed)) return error;
   if (error.code !== 'model_not_ready' && !SCALED_TO_ZERO.test(error.detail)) return error;
   return new DeploymentNotReady(name, error);
@@ -103,7 +103,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
       const cause = error instanceof Error ? error : new Error(String(error));
       const failure = stopped
         ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`)
-        : asOfHost(deps.host, facts.model, cause);
+        : toHostError(deps.host, facts.model, cause);
       // The failure may be a bug of ours while the model is still at work.
       abort.abort();
       await settle(stopped ?? 'upstream_failed', failure);

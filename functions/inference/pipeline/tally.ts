@@ -50,11 +50,11 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: T
   const echoes = new Map<number, number>();
 
   /** A choice's output without its echoed prompt. */
-  const withoutEcho = (choice: number, said: string): string => {
+  const withoutEcho = (choice: number, output: string): string => {
     const echoed = echoes.get(choice) ?? echoedCharacters(choice);
-    if (echoed === 0) return said;
-    echoes.set(choice, Math.max(0, echoed - said.length));
-    return said.slice(echoed);
+    if (echoed === 0) return output;
+    echoes.set(choice, Math.max(0, echoed - output.length));
+    return output.slice(echoed);
   };
 
   const keep = (choice: number, written: string): void => {
@@ -63,12 +63,12 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: T
     else texts.set(choice, (texts.get(choice) ?? '') + written);
   };
 
-  const takeUsage = (said: UpstreamUsage): void => {
-    const prompt_tokens = countOf(said.prompt_tokens);
-    const completion_tokens = countOf(said.completion_tokens);
+  const takeUsage = (reported: UpstreamUsage): void => {
+    const prompt_tokens = countOf(reported.prompt_tokens);
+    const completion_tokens = countOf(reported.completion_tokens);
     if (prompt_tokens !== undefined) promptTokens = prompt_tokens;
     if (prompt_tokens === undefined || completion_tokens === undefined) return;
-    usage = { ...said, prompt_tokens, completion_tokens };
+    usage = { ...reported, prompt_tokens, completion_tokens };
     isStale = false;
   };
   const finalUsage = () => (isStale ? undefined : usage);

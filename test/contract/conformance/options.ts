@@ -7,15 +7,15 @@ const MAX_TIMEOUT_MS = 600_000;
 
 export const USAGE = `npm run conformance -- [options]
 
-  --container URL   the container to ask (default: our own, started for this, in both dialects)
-  --path PATH       where it takes requests (default: /invocations, or else /v1/chat/completions)
-  --model NAME      the name that it knows its model by (default: none is sent)
+  --container URL   the container to test (default: our own, started for this run, in both dialects)
+  --path PATH       where it accepts requests (default: /invocations, or else /v1/chat/completions)
+  --model NAME      the name of its model (default: none is sent)
   --dialect NAME    the dialect of the requests: ${Model.shape.dialect.unwrap().options.join(' or ')} (default vllm)
-  --timeout-ms N    the longest that one request may take (default ${DEFAULT_TIMEOUT_MS})
+  --timeout-ms N    the timeout of one request (default ${DEFAULT_TIMEOUT_MS})
   --markdown FILE   write the tables to this file too
   --help
 
-Exits with 0 when nothing fails, 2 when something does, 1 when the container could not be asked.
+Exits with 0 when nothing fails, 2 when something does, 1 when the container could not be reached.
 `;
 
 const Flags = z.strictObject({

@@ -63,8 +63,8 @@ describe('a broken container', () => {
     expect(verdicts.get('user')).toBe('done by Sluice');
     expect(verdicts.get('typical_p')).toBe('ignored, named in x-sluice-ignored');
     expect(verdicts.get('raw_output')).toBe('400');
-    const asked = [...verdicts.values()].filter((text) => text === 'works' || text.startsWith('accepted'));
-    expect(asked).toEqual([]);
+    const tested = [...verdicts.values()].filter((text) => text === 'works' || text.startsWith('accepted'));
+    expect(tested).toEqual([]);
   });
 
   test('that does not answer with a stream fails', async () => {
@@ -74,12 +74,12 @@ describe('a broken container', () => {
 
   test('that ignores max_tokens, n and stop fails for these fields and works for others', async () => {
     const verdicts = await verdictsOf(await serve((response) => say(response, 30)));
-    expect(verdicts.get('max_tokens')).toBe('fails: 30 tokens where at most 5 were asked for');
-    expect(verdicts.get('max_completion_tokens')).toBe('fails: 30 tokens where at most 5 were asked for');
+    expect(verdicts.get('max_tokens')).toBe('fails: 30 tokens, but the request allows at most 5');
+    expect(verdicts.get('max_completion_tokens')).toBe('fails: 30 tokens, but the request allows at most 5');
     expect(verdicts.get('n')).toMatch(/^fails: /);
-    expect(verdicts.get('temperature')).toBe('fails: changes nothing');
+    expect(verdicts.get('temperature')).toBe('fails: has no effect');
     expect(verdicts.get('seed')).toBe('fails: every seed gives the same answer');
-    expect(verdicts.get('tool_choice: required')).toBe('fails: no call was made');
+    expect(verdicts.get('tool_choice: required')).toBe('fails: no tool was called');
     expect(verdicts.get('stream')).toBe('works');
     expect(verdicts.get('messages')).toBe('works');
   });

@@ -52,11 +52,11 @@ describe('LangChain with the Responses API', () => {
   test.each([['sluice-tiny'], ['sluice-tiny-reasoning']])('binds tools to %s and answers with their results', async (model) => {
     const bound = chat({ model, maxTokens: 400 }).bindTools([weather]);
     const messages = [new HumanMessage('Please use get_weather.')];
-    const asked = await bound.invoke(messages);
-    const [call] = asked.tool_calls ?? [];
+    const toolCallMessage = await bound.invoke(messages);
+    const [call] = toolCallMessage.tool_calls ?? [];
     expect(call).toMatchObject({ name: 'get_weather', args: { place: 'Delft' } });
     const result = (await weather.invoke(call as never)) as ToolMessage;
-    const answer = await bound.invoke([...messages, asked, result]);
+    const answer = await bound.invoke([...messages, toolCallMessage, result]);
     expect(answer.text).toContain('Rain in Delft.');
   });
 

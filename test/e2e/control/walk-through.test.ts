@@ -73,8 +73,8 @@ test('the commands in docs/control-plane.md print the output that it shows', asy
   expect(steps.length).toBeGreaterThan(9);
   const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
   const printed = output.split(MARK).map((text) => text.trim());
-  for (const [i, { command, printed: told }] of steps.entries()) {
-    if (told === undefined) throw new Error(`A step says nothing of what it prints:\n${command}`);
-    expect(printed[i]).toMatch(patternOf(told));
+  for (const [i, { command, printed: expected }] of steps.entries()) {
+    if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
+    expect(printed[i]).toMatch(patternOf(expected));
   }
 });

@@ -220,7 +220,7 @@ test(
         limiters: database.limiters,
         usage: database.usage,
         now: () => nowMs,
-        maxFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
+        maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
         hasTime: () => true,
         onOrphan: () => undefined,
       });

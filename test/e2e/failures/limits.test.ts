@@ -38,7 +38,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       limiters: run.limiters,
       usage: run.usage,
       now: () => Date.now() + SWEPT_AFTER_MS,
-      maxFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
+      maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
       hasTime: () => true,
       onOrphan: () => undefined,
     });

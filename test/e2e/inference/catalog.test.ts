@@ -71,7 +71,7 @@ describe('GET /v1/key', () => {
       messages: [{ role: 'user', content: 'Hello' }],
       max_tokens: 5,
     });
-    for (let asked = 0; asked < 12; asked++) {
+    for (let attempt = 0; attempt < 12; attempt++) {
       const response = await get('/v1/key', withKey(secret));
       expect([response.status, response.headers.get('cache-control'), response.headers.get('etag')]).toEqual([200, 'no-store', null]);
       expect(await response.json()).toMatchObject({

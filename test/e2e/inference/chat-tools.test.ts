@@ -28,7 +28,7 @@ const weather = {
 
 describe('tools', () => {
   test('work in a loop: the call, its result, and an answer that uses it', async () => {
-    const asked: unknown[] = [];
+    const received: unknown[] = [];
     const runner = client.chat.completions.runTools({
       model: 'sluice-tiny',
       messages: [user('Please use get_weather.')],
@@ -40,7 +40,7 @@ describe('tools', () => {
             ...weather.function,
             parse: JSON.parse,
             function: (given: unknown) => {
-              asked.push(given);
+              received.push(given);
               return 'Rain until noon.';
             },
           },
@@ -48,7 +48,7 @@ describe('tools', () => {
       ],
     });
     expect(await runner.finalContent()).toContain('Rain until noon.');
-    expect(asked).toEqual([{ place: 'Delft' }]);
+    expect(received).toEqual([{ place: 'Delft' }]);
   });
 
   test('stream, and the client assembles the call', async () => {

@@ -25,9 +25,9 @@ test('the official client gets the same chat completion, completion and response
   expect(await streamed()).toEqual(stream);
   const plain = { model: run.model, prompt: 'The river', max_tokens: 12, temperature: 1 };
   expect(await client.completions.create(plain, keyed('c'))).toEqual(await client.completions.create(plain, keyed('c')));
-  const asked = { model: run.model, input: 'Tell me about harbours.', max_output_tokens: 20, temperature: 1 };
-  const response = await client.responses.stream(asked, keyed('d')).finalResponse();
-  const repeated = await client.responses.stream(asked, keyed('d')).finalResponse();
+  const body = { model: run.model, input: 'Tell me about harbours.', max_output_tokens: 20, temperature: 1 };
+  const response = await client.responses.stream(body, keyed('d')).finalResponse();
+  const repeated = await client.responses.stream(body, keyed('d')).finalResponse();
   expect(repeated).toEqual({ ...response, completed_at: repeated.completed_at });
   const kept = await client.responses.retrieve(response.id);
   expect(kept.output.map(({ id }) => id)).toEqual(repeated.output.map(({ id }) => id));

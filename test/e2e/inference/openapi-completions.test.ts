@@ -78,11 +78,13 @@ describe('completions match the OpenAPI document', () => {
 
 describe('token replies match the OpenAPI document', () => {
   test('for a text, for its tokens, and for the tokens as a prompt', async () => {
-    const asked = { model: 'sluice-tiny', prompt: 'The river runs' };
-    const { value } = await checkReply('/tokenize', 'post', { body: { ...asked, return_token_strs: true, my_property: 1 } });
+    const requestBody = { model: 'sluice-tiny', prompt: 'The river runs' };
+    const { value } = await checkReply('/tokenize', 'post', { body: { ...requestBody, return_token_strs: true, my_property: 1 } });
     const { tokens } = value as { tokens: number[] };
     expect(value).toMatchObject({ count: tokens.length, token_strs: tokens.map(() => expect.any(String)) });
-    expect((await checkReply('/detokenize', 'post', { body: { model: 'sluice-tiny', tokens } })).value).toEqual({ prompt: asked.prompt });
+    expect((await checkReply('/detokenize', 'post', { body: { model: 'sluice-tiny', tokens } })).value).toEqual({
+      prompt: requestBody.prompt,
+    });
     for (const prompt of [tokens, [tokens, tokens]])
       expect(await checkReply(COMPLETIONS, 'post', { body: { ...ask, prompt } })).toMatchObject({ status: 200 });
   });

@@ -175,7 +175,7 @@ describe('every error matches the OpenAPI document', () => {
 
   test('when a request about a stored response is rejected', async () => {
     const { id } = await create();
-    const statusOf = async (...asked: Parameters<typeof checkReply>): Promise<number> => (await checkReply(...asked)).status;
+    const statusOf = async (...args: Parameters<typeof checkReply>): Promise<number> => (await checkReply(...args)).status;
     expect(await statusOf(RESPONSE, 'get', { id, query: '?stream=true' })).toBe(400);
     expect(await statusOf(INPUT_ITEMS, 'get', { id, query: '?limit=0' })).toBe(400);
     expect(await statusOf(INPUT_ITEMS, 'get', { id, query: '?after=nothing' })).toBe(400);

@@ -65,15 +65,15 @@ describe('the official client with the Responses API', () => {
   test('runs a tool loop with previous_response_id', async () => {
     const tools = [weather];
     const stream = client.responses.stream({ ...ask, input: 'Please use get_weather.', max_output_tokens: 200, tools });
-    const asked = await stream.finalResponse();
-    const call = asked.output.find((item) => item.type === 'function_call');
+    const withCall = await stream.finalResponse();
+    const call = withCall.output.find((item) => item.type === 'function_call');
     expect(call).toMatchObject({ name: 'get_weather', arguments: '{"place":"Delft"}', status: 'completed' });
     const output = { type: 'function_call_output' as const, call_id: call?.call_id as string, output: 'Rain until noon.' };
     const more = { ...ask, max_output_tokens: 200, tools };
-    const answered = await client.responses.create({ ...more, previous_response_id: asked.id, input: [output] });
+    const answered = await client.responses.create({ ...more, previous_response_id: withCall.id, input: [output] });
     expect(answered.output_text).toContain('Rain until noon.');
-    expect(answered.previous_response_id).toBe(asked.id);
-    const replayed = [{ role: 'user' as const, content: 'Please use get_weather.' }, ...(asked.output as never[]), output];
+    expect(answered.previous_response_id).toBe(withCall.id);
+    const replayed = [{ role: 'user' as const, content: 'Please use get_weather.' }, ...(withCall.output as never[]), output];
     expect((await client.responses.create({ ...more, input: replayed })).output_text).toContain('Rain until noon.');
   });
 

@@ -49,14 +49,14 @@ describe('GET /health', () => {
 
   test('runs the probes at most once in two seconds', async () => {
     let now = 0;
-    let asked = 0;
-    const handle = health({ inventory: inventoryOf(), keys: async () => void asked++ }, () => now);
+    let reads = 0;
+    const handle = health({ inventory: inventoryOf(), keys: async () => void reads++ }, () => now);
     await Promise.all([handle(event), handle(event)]);
     now = 1_999;
     await handle(event);
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
     now = 2_000;
     await handle(event);
-    expect(asked).toBe(2);
+    expect(reads).toBe(2);
   });
 });

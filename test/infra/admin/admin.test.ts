@@ -249,7 +249,7 @@ describe('npm run admin', () => {
 });
 
 describe("an organization's money", () => {
-  test('is limited, granted and balanced', async () => {
+  test('accepts limits and credit, and its balance adds up', async () => {
     const { stdout } = await admin(
       'create-key',
       '--org',

@@ -11,7 +11,7 @@ import { readEvents } from '../../support/server-sent-events.ts';
 const document = JSON.parse(JSON.stringify(openApiDocument({ structuredOutputs: false }))) as Json;
 const { schemas } = document.components as { schemas: Record<string, { properties: Record<string, Json>; required: string[] }> };
 const { faults } = schemasOf(document);
-const { faults: untold } = schemasOf(document, { isClosed: true });
+const { faults: undocumented } = schemasOf(document, { isClosed: true });
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 const routes = { CompletionRequest, TokenizeRequest, DetokenizeRequest };
@@ -50,8 +50,8 @@ test.each<[keyof typeof routes, Json]>([
   ['DetokenizeRequest', { tokens: [] }],
   ['DetokenizeRequest', { tokens: [0, 5], more: 1 }],
 ])('%s accepts %j, like the route', (name, body) => {
-  const asked = { model: 'm', ...body };
-  expect({ isTaken: isTaken(name, asked), faults: faults(refTo(name), asked) }).toEqual({ isTaken: true, faults: [] });
+  const request = { model: 'm', ...body };
+  expect({ isTaken: isTaken(name, request), faults: faults(refTo(name), request) }).toEqual({ isTaken: true, faults: [] });
 });
 
 test.each<[keyof typeof routes, Json]>([
@@ -75,8 +75,11 @@ test.each<[keyof typeof routes, Json]>([
   ['DetokenizeRequest', { tokens: [-1] }],
   ['DetokenizeRequest', { tokens: 'a' }],
 ])('%s rejects %j, like the route', (name, body) => {
-  const asked = { model: 'm', ...body };
-  expect({ isTaken: isTaken(name, asked), isFaulty: faults(refTo(name), asked).length > 0 }).toEqual({ isTaken: false, isFaulty: true });
+  const request = { model: 'm', ...body };
+  expect({ isTaken: isTaken(name, request), isFaulty: faults(refTo(name), request).length > 0 }).toEqual({
+    isTaken: false,
+    isFaulty: true,
+  });
 });
 
 describe('every field of a completion is documented', () => {
@@ -92,7 +95,7 @@ describe('every field of a completion is documented', () => {
   ];
   const usage = { prompt_tokens: 2, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 1 } };
 
-  const told = (hasAll: boolean) => {
+  const repliesWith = (hasAll: boolean) => {
     const form = { includeUsage: hasAll, tokenIds: hasAll };
     const given = { ...facts, ...(hasAll && { perf }) };
     const reply = createCompletion(given, form);
@@ -103,25 +106,25 @@ describe('every field of a completion is documented', () => {
   };
 
   test.each([true, false])('with all optional fields requested: %s', (hasAll) => {
-    const { whole, events } = told(hasAll);
-    expect(untold(refTo('Completion'), whole)).toEqual([]);
-    for (const event of events) expect({ event, faults: untold(refTo('CompletionChunk'), event) }).toEqual({ event, faults: [] });
+    const { whole, events } = repliesWith(hasAll);
+    expect(undocumented(refTo('Completion'), whole)).toEqual([]);
+    for (const event of events) expect({ event, faults: undocumented(refTo('CompletionChunk'), event) }).toEqual({ event, faults: [] });
   });
 
   test('every documented field is sent', () => {
-    const { whole, events } = told(true);
+    const { whole, events } = repliesWith(true);
     const namesOf = (values: Json[]): string[] => [...new Set(values.flatMap((value) => Object.keys(value)))].toSorted();
-    const toldOf = (name: string): [string[], string[]] => {
+    const documentedFields = (name: string): [string[], string[]] => {
       const { properties } = schemas[name] as { properties: Record<string, Json> };
       const { items } = properties.choices as { items: { properties: Json } };
       return [Object.keys(properties).toSorted(), Object.keys(items.properties).toSorted()];
     };
     for (const [name, values] of [['Completion', [whole]] as const, ['CompletionChunk', events] as const])
-      expect(toldOf(name)).toEqual([namesOf([...values]), namesOf(values.flatMap(({ choices }) => choices as Json[]))]);
+      expect(documentedFields(name)).toEqual([namesOf([...values]), namesOf(values.flatMap(({ choices }) => choices as Json[]))]);
   });
 
   test('a completion without a required field does not fit the schema', () => {
-    const { whole, events } = told(true);
+    const { whole, events } = repliesWith(true);
     for (const name of Object.keys(whole)) {
       const { [name]: _, ...rest } = whole;
       expect({ name, isFaulty: faults(refTo('Completion'), rest).length > 0 }).toEqual({ name, isFaulty: true });

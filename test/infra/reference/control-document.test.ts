@@ -8,7 +8,7 @@ import { toInlineSchema } from '../../../infra/reference/json-schema.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { type Json, schemasOf } from '../../support/schemas.ts';
 
-interface Told {
+interface DocumentedOperation {
   operationId: string;
   description: string;
   tags: string[];
@@ -19,7 +19,7 @@ interface Told {
 }
 interface Document {
   tags: { name: string }[];
-  paths: Record<string, Record<string, Told>>;
+  paths: Record<string, Record<string, DocumentedOperation>>;
   components: { schemas: Record<string, Json>; responses: Record<string, { content: Record<string, { schema: Json; examples: Json }> }> };
 }
 
@@ -27,10 +27,10 @@ const documentOf = (routes: readonly ControlOperation[]): Document => JSON.parse
 const document = documentOf(controlRoutes);
 const { faults } = schemasOf(document as unknown as Json, { isClosed: true });
 
-const toldOf = ({ method, path }: ControlOperation, { paths } = document): Told => {
-  const told = paths[path.replaceAll('+}', '}')]?.[method.toLowerCase()];
-  if (!told) throw new Error(`The document has no ${method} ${path}.`);
-  return told;
+const documentedOperation = ({ method, path }: ControlOperation, { paths } = document): DocumentedOperation => {
+  const documented = paths[path.replaceAll('+}', '}')]?.[method.toLowerCase()];
+  if (!documented) throw new Error(`The document has no ${method} ${path}.`);
+  return documented;
 };
 const named = controlRoutes.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
@@ -46,9 +46,9 @@ test('is a valid OpenAPI 3.1 document', async () => {
 });
 
 test('has exactly the control plane routes and the service routes', () => {
-  const told = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
   const served = controlRoutes.map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll('+}', '}')}`);
-  expect(told.toSorted()).toEqual([...served, 'get /docs', 'get /health', 'get /openapi.json', 'get /version'].toSorted());
+  expect(documented.toSorted()).toEqual([...served, 'get /docs', 'get /health', 'get /openapi.json', 'get /version'].toSorted());
 });
 
 test('operations have unique ids and documented tags', () => {
@@ -71,7 +71,7 @@ test('schemas with the same name are the same', () => {
     ...(json ? [[json.name, toInlineSchema(json.schema, 'output')] as const] : []),
   ]);
   for (const [name, schema] of schemas)
-    expect({ name, same: schemas.filter((other) => other[0] === name).map(([, told]) => told) }).toEqual({
+    expect({ name, same: schemas.filter((other) => other[0] === name).map(([, documented]) => documented) }).toEqual({
       name,
       same: schemas.filter((other) => other[0] === name).map(() => schema),
     });
@@ -79,19 +79,19 @@ test('schemas with the same name are the same', () => {
 
 describe.each(named)('%s', (_, operation) => {
   const { access, body, isVersioned, reply } = operation;
-  const told = toldOf(operation);
+  const documented = documentedOperation(operation);
 
   test('says which role it requires and which errors it can return', () => {
     const isPublic = access === 'public';
-    expect(told.description).toContain(isPublic ? 'Requires no access token.' : `Requires the role ${access}.`);
-    expect(told.security).toEqual(isPublic ? [] : undefined);
+    expect(documented.description).toContain(isPublic ? 'Requires no access token.' : `Requires the role ${access}.`);
+    expect(documented.security).toEqual(isPublic ? [] : undefined);
     const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
-    expect(Object.keys(told.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
-    for (const status of refused) expect(told.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
+    expect(Object.keys(documented.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
+    for (const status of refused) expect(documented.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
   });
 
   test('describes its parameters', () => {
-    const parameters = told.parameters ?? [];
+    const parameters = documented.parameters ?? [];
     const namesIn = (place: string): string[] => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
     expect(parameters.filter(({ description }) => !description)).toEqual([]);
     expect(namesIn('path')).toEqual([...operation.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name));
@@ -101,7 +101,7 @@ describe.each(named)('%s', (_, operation) => {
   });
 
   test('has an example that the route accepts and that fits the documented schema', () => {
-    const content = told.requestBody?.content['application/json'];
+    const content = documented.requestBody?.content['application/json'];
     expect(content !== undefined).toBe(body !== undefined);
     if (!body || !content) return;
     expect(() => validate(body.schema, body.example)).not.toThrow();
@@ -109,7 +109,7 @@ describe.each(named)('%s', (_, operation) => {
   });
 
   test('documents its response', () => {
-    const { content, headers } = told.responses[reply.status] ?? {};
+    const { content, headers } = documented.responses[reply.status] ?? {};
     expect(headers).toHaveProperty('x-request-id');
     const schema = reply.json && { $ref: `#/components/schemas/${reply.json.name}` };
     expect(content).toEqual(schema && { 'application/json': { schema } });
@@ -150,11 +150,11 @@ describe('a route', () => {
     errors: [404],
   } as const satisfies ControlOperation;
   const { components, ...made } = documentOf([operation]);
-  const told = toldOf(operation, { ...made, components });
+  const documented = documentedOperation(operation, { ...made, components });
 
   test('has its multi-segment parameter in OpenAPI notation', () => {
     expect(Object.keys(made.paths)).toContain('/v1/gates/{gate}');
-    expect(told.parameters).toContainEqual({
+    expect(documented.parameters).toContainEqual({
       in: 'path',
       name: 'gate',
       required: true,
@@ -165,7 +165,7 @@ describe('a route', () => {
   });
 
   test('documents query parameters by their parsed type if it is simple, otherwise as text', () => {
-    const [page, river, names] = (told.parameters ?? []).filter((parameter) => parameter.in === 'query');
+    const [page, river, names] = (documented.parameters ?? []).filter((parameter) => parameter.in === 'query');
     expect(page).toEqual({ in: 'query', name: 'page', required: false, schema: { type: 'integer', minimum: 1, default: 1 } });
     expect(river).toEqual({ in: 'query', name: 'river', required: true, description: 'Which.', schema: { type: 'string' } });
     expect(names).toEqual({ in: 'query', name: 'names', required: false, schema: { type: 'string' } });
@@ -182,10 +182,10 @@ describe('a route', () => {
   });
 
   test('documents an ETag if its response has a version', () => {
-    expect(told.responses[200]?.headers).toHaveProperty('etag', { $ref: '#/components/headers/version-etag' });
+    expect(documented.responses[200]?.headers).toHaveProperty('etag', { $ref: '#/components/headers/version-etag' });
     const { version: _, ...shape } = Gate.shape;
     const without = { ...operation, reply: { ...operation.reply, json: { name: 'Gate', schema: z.object(shape) } } };
-    expect(toldOf(without, documentOf([without])).responses[200]?.headers).not.toHaveProperty('etag');
+    expect(documentedOperation(without, documentOf([without])).responses[200]?.headers).not.toHaveProperty('etag');
   });
 
   test('throws if a path parameter has no description', () => {

@@ -9,7 +9,7 @@ interface Parameter {
   schema: Json;
   example: unknown;
 }
-interface Told extends Json {
+interface DocumentedOperation extends Json {
   summary: string;
   security?: unknown;
   parameters?: Parameter[];
@@ -22,8 +22,8 @@ interface Failure {
 const onWire = (options: Parameters<typeof openApiDocument>[0]): Json => JSON.parse(JSON.stringify(openApiDocument(options))) as Json;
 const document = onWire({ structuredOutputs: false, host: 'on_demand' });
 const serverless = onWire({ structuredOutputs: false });
-const paths = document.paths as Record<string, Record<string, Told>>;
-const told = Object.entries(paths).flatMap(([path, methods]) =>
+const paths = document.paths as Record<string, Record<string, DocumentedOperation>>;
+const documented = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
 );
 const { schemas, responses } = document.components as { schemas: Record<string, { properties: Record<string, Json> }>; responses: Json };
@@ -42,10 +42,10 @@ const OF_END_USER = [
 const examplesOf = (status: number) => (responses[status] as Failure).content['application/json'].examples;
 
 test('has exactly the operations of the on-demand host', () => {
-  expect(told.map(([name]) => name).toSorted()).toEqual([...OF_END_USER, 'GET /v1/key', ...PUBLIC].toSorted());
+  expect(documented.map(([name]) => name).toSorted()).toEqual([...OF_END_USER, 'GET /v1/key', ...PUBLIC].toSorted());
 });
 
-describe.each(told)('%s', (name, operation) => {
+describe.each(documented)('%s', (name, operation) => {
   const userId = operation.parameters?.find((parameter) => parameter.in === 'header' && parameter.name === 'X-User-Id');
 
   test('says whether it needs an API key', () => {

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../../infra/reference/inference-document.ts'
 import { validate } from '../../../shared/http/validate.ts';
 import { InputItemsQuery, listInputItems } from '../../../shared/responses/input-items.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
-import { callDelta, ended, facts, keepingIn, parseEvents, said, stream, whole } from '../../support/responses-replies.ts';
+import { callDelta, chunkOf, ended, facts, keepingIn, parseEvents, stream, whole } from '../../support/responses-replies.ts';
 import { called, read, result, thought, user } from '../../support/responses-requests.ts';
 import { type Json, schemasOf } from '../../support/schemas.ts';
 
@@ -84,17 +84,17 @@ describe('the documentation of a response', () => {
   const tools = [{ type: 'function', name: 'f' }, { type: 'web_search' }];
   const settings = { metadata: { a: 1 }, tools, tool_choice: 'required', text: { format: { type: 'json_object' } }, user: 'u' };
   const answers: [string, Parameters<typeof whole>][] = [
-    ['a text with log probabilities', [[[said({ content: 'a' }, { logprobs })], [ended()]], { top_logprobs: 1 }]],
-    ['reasoning as it is', [[[said({ reasoning: 'Hm.' }), said({ content: 'a' })], [ended()]]]],
-    ['reasoning as a summary', [[[said({ reasoning: 'Hm.' })], [ended()]], { reasoning: { effort: 'low', summary: 'auto' } }]],
+    ['a text with log probabilities', [[[chunkOf({ content: 'a' }, { logprobs })], [ended()]], { top_logprobs: 1 }]],
+    ['reasoning as it is', [[[chunkOf({ reasoning: 'Hm.' }), chunkOf({ content: 'a' })], [ended()]]]],
+    ['reasoning as a summary', [[[chunkOf({ reasoning: 'Hm.' })], [ended()]], { reasoning: { effort: 'low', summary: 'auto' } }]],
     ['a function call, with all settings', [[call, [ended('tool_calls')]], settings]],
-    ['an answer that reached its maximum length', [[[said({ content: 'a' })], [ended('length')]]]],
+    ['an answer that reached its maximum length', [[[chunkOf({ content: 'a' })], [ended('length')]]]],
     ['an empty answer', [[[ended()]]]],
   ];
 
   const failing = (): ReturnType<typeof parseEvents> => {
     const reply = createResponseStream(read({ stream: true }), facts, keepingIn().keeping);
-    return parseEvents(reply.take([said({ content: 'a' })]) + reply.fail(new UpstreamFailed('upstream_error', '')));
+    return parseEvents(reply.take([chunkOf({ content: 'a' })]) + reply.fail(new UpstreamFailed('upstream_error', '')));
   };
 
   test.each(answers)('%s: has all required and no undocumented fields, without streaming and in every event', async (_, answer) => {
@@ -115,7 +115,7 @@ describe('the documentation of a response', () => {
   });
 
   test('does not allow events without a sequence number or with a part of the wrong type', async () => {
-    const events = await stream([[said({ content: 'a' })], [ended()]]);
+    const events = await stream([[chunkOf({ content: 'a' })], [ended()]]);
     for (const { sequence_number: _, ...event } of events) expect(faults(refTo('ResponseStreamEvent'), event)).not.toEqual([]);
     const added = events.find(({ type }) => type === 'response.content_part.added');
     expect(faults(refTo('ResponseStreamEvent'), { ...added, part: { type: 'summary_text', text: '' } })).not.toEqual([]);

@@ -21,9 +21,9 @@ describe('an error on the wire', () => {
   });
 
   test('reveals nothing about unexpected errors', () => {
-    const told = toApiError(new Error('password is hunter2'));
-    expect(told.status).toBe(500);
-    expect(JSON.stringify(toWire(told, 'req_1'))).not.toContain('hunter2');
+    const apiError = toApiError(new Error('password is hunter2'));
+    expect(apiError.status).toBe(500);
+    expect(JSON.stringify(toWire(apiError, 'req_1'))).not.toContain('hunter2');
   });
 });
 

@@ -35,10 +35,12 @@ describe('a list that reports its first invalid element', () => {
   });
 
   test('keeps its messages and its meaning with meta and nullish', () => {
-    const told = list.meta({ description: 'Some.' }).nullish();
-    expect(told.safeParse(null).data).toBeNull();
-    expect(issuesOf(told, [1, 2])).toHaveLength(1);
-    expect(z.toJSONSchema(told, { io: 'input' })).toEqual(z.toJSONSchema(plain.meta({ description: 'Some.' }).nullish(), { io: 'input' }));
+    const described = list.meta({ description: 'Some.' }).nullish();
+    expect(described.safeParse(null).data).toBeNull();
+    expect(issuesOf(described, [1, 2])).toHaveLength(1);
+    expect(z.toJSONSchema(described, { io: 'input' })).toEqual(
+      z.toJSONSchema(plain.meta({ description: 'Some.' }).nullish(), { io: 'input' }),
+    );
   });
 });
 
@@ -59,11 +61,11 @@ describe('a body full of invalid values creates only a few issues', () => {
     tokenize: TokenizeRequest,
     detokenize: DetokenizeRequest,
   };
-  const said = (content: unknown) => ({ role: 'user', content });
+  const userMessage = (content: unknown) => ({ role: 'user', content });
 
   test.each<[keyof typeof schemas, string, object]>([
-    ['chat', 'parts', { messages: many(said(many(0)), 60) }],
-    ['chat', 'texts', { messages: [said(many({ type: 'text', text: 0 }))] }],
+    ['chat', 'parts', { messages: many(userMessage(many(0)), 60) }],
+    ['chat', 'texts', { messages: [userMessage(many({ type: 'text', text: 0 }))] }],
     ['chat', 'messages', { messages: many({ role: 'user' }) }],
     ['chat', 'calls', { messages: many({ role: 'assistant', tool_calls: many({ function: { name: 'x'.repeat(257) } }) }) }],
     ['chat', 'tools', { messages: hi, tools: many(0) }],
@@ -77,13 +79,13 @@ describe('a body full of invalid values creates only a few issues', () => {
     ['completions', 'stop_token_ids', { prompt: 'x', stop_token_ids: many(-1) }],
     ['completions', 'allowed_token_ids', { prompt: 'x', allowed_token_ids: many('') }],
     ['completions', 'prompt', { prompt: many(-1) }],
-    ['responses', 'parts', { input: many(said(many(0)), 60) }],
+    ['responses', 'parts', { input: many(userMessage(many(0)), 60) }],
     ['responses', 'items', { input: many(0) }],
     ['responses', 'results', { input: many({ type: 'function_call_output', call_id: 'a', output: many({ type: 'refusal' }) }, 60) }],
     ['responses', 'thoughts', { input: [{ type: 'reasoning', summary: many(0), content: many(0) }] }],
     ['responses', 'tools', { input: 'x', tools: many({ type: 'function' }) }],
     ['responses', 'include', { input: 'x', include: many('x'.repeat(257)) }],
-    ['tokenize', 'parts', { messages: many(said(many(0)), 60) }],
+    ['tokenize', 'parts', { messages: many(userMessage(many(0)), 60) }],
     ['tokenize', 'tools', { messages: hi, tools: many({}) }],
     ['detokenize', 'tokens', { tokens: many('x') }],
   ])('%s: %s', (route, _, body) => {

@@ -100,7 +100,7 @@ describe('the response store', () => {
   test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])(
     'treats the invalid id %.20j as missing without a call to the database',
     async (id) => {
-      const silent = createResponseStore({ send: () => Promise.reject(new Error('asked')) } as never, 't', Date.now);
+      const silent = createResponseStore({ send: () => Promise.reject(new Error('unexpected call')) } as never, 't', Date.now);
       expect(await silent.get('org_1', id)).toBeUndefined();
       expect(await silent.delete('org_1', id)).toBe(false);
     },

@@ -24,9 +24,9 @@ describe('an upstream error', () => {
     [thrown('ModelError', { OriginalStatusCode: 404, OriginalMessage: 'no such model' }), 'upstream_error'],
     [thrown('ModelError', { OriginalStatusCode: 429, OriginalMessage: 'busy' }), 'no_capacity'],
   ])('such as %s is a 503 %s with Retry-After and nothing internal', (error, code) => {
-    const told = toUpstreamError(error);
-    expect(told).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
-    expect(told.message).not.toMatch(/123456789012|AWS|Traceback/);
+    const upstreamError = toUpstreamError(error);
+    expect(upstreamError).toMatchObject({ status: 503, code, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
+    expect(upstreamError.message).not.toMatch(/123456789012|AWS|Traceback/);
   });
 
   test("is a 400 with the container's message for a container's 4xx", () => {
@@ -81,7 +81,7 @@ describe('an upstream error', () => {
     ['in /opt/ml/model/config.json', 'in […]'],
     ['Traceback (most recent call last):\n  File "x.py"', 'The model rejected the request.'],
     ['', 'The model rejected the request.'],
-  ])('shows callers %p as %p', (text, told) => {
-    expect(publicText(text)).toBe(told);
+  ])('shows callers %p as %p', (text, shown) => {
+    expect(publicText(text)).toBe(shown);
   });
 });

@@ -23,7 +23,7 @@ const RUNS = 24;
 const SEED = 20_261_121;
 const OPERATIONS = 60;
 const MINUTE_MS = 60_000;
-const MAX_FLIGHT_MS = 11 * MINUTE_MS;
+const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 /** Close to midnight at the end of a month, so that the day and the month change during the test. */
 const START = Date.UTC(2026, 10, 30, 23, 40);
 const CREDIT = 3_000n;
@@ -72,7 +72,7 @@ const operation = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 70_000 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep' as const), afterMs: fc.constantFrom(0, MAX_FLIGHT_MS + MINUTE_MS) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep' as const), afterMs: fc.constantFrom(0, MAX_IN_FLIGHT_MS + MINUTE_MS) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('grant' as const) }) },
 );
 
@@ -92,7 +92,7 @@ test(`${RUNS} × ${OPERATIONS} random requests, crashes, settlements, sweeps and
     fc.asyncProperty(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
       const world = await createWorld();
       for (const next of operations) await world[next.kind](next as never);
-      await world.sweep({ afterMs: MAX_FLIGHT_MS + MINUTE_MS });
+      await world.sweep({ afterMs: MAX_IN_FLIGHT_MS + MINUTE_MS });
       await world.check();
     }),
     { numRuns: RUNS, endOnFailure: true, seed: SEED },
@@ -219,9 +219,9 @@ const createWorld = async () => {
   const sweepAll = async ({ afterMs }: { afterMs: number }): Promise<void> => {
     now += afterMs;
     for (let run = 0; run < 2; run++)
-      await sweep({ limiters, usage, now: () => now, maxFlightMs: MAX_FLIGHT_MS, hasTime: () => true, onOrphan: () => undefined });
+      await sweep({ limiters, usage, now: () => now, maxInFlightMs: MAX_IN_FLIGHT_MS, hasTime: () => true, onOrphan: () => undefined });
     for (const one of sent) {
-      if (now - one.admittedAtMs <= MAX_FLIGHT_MS) continue;
+      if (now - one.admittedAtMs <= MAX_IN_FLIGHT_MS) continue;
       if (one.costNanos !== undefined) endInModel(one, { tokens: one.tokensUsed ?? 0, costNanos: one.costNanos });
       else if (one.key < 2 && !organization.inFlight().includes(one.id) && !events.has(one.id)) endInModel(one, 'undone');
       else {

@@ -15,7 +15,7 @@ import { Crash, Unreachable, unreliable } from '../../support/unreliable-databas
 
 const MINUTE_MS = 60_000;
 const START = 29_000_010 * MINUTE_MS;
-const MAX_FLIGHT_MS = 11 * MINUTE_MS;
+const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const sweepAt = async (nowMs: number, hasTime = true): Promise<{ runs: number; c
       limiters: database.limiters,
       usage: database.usage,
       now: () => nowMs,
-      maxFlightMs: MAX_FLIGHT_MS,
+      maxInFlightMs: MAX_IN_FLIGHT_MS,
       hasTime: () => hasTime,
       onOrphan,
     });
@@ -74,7 +74,7 @@ describe('settlement', () => {
     const key = await makeKey(database.limiters);
     const keys = makeCaller(database.limiters, () => START);
     const admission = await admitted(keys, key);
-    await sweepAt(START + MAX_FLIGHT_MS + 1);
+    await sweepAt(START + MAX_IN_FLIGHT_MS + 1);
     await settle({ usage: database.usage, keys }, admission, eventOf(admission, 40));
     expect(await eventsOf(key.keyId, START, START)).toEqual([
       expect.objectContaining({ outcome: 'orphaned', cost_nanos: 0n, source: 'estimated' }),
@@ -99,7 +99,7 @@ test('the sweep releases an admission that arrives after its request was settled
   await settle({ usage: database.usage, keys }, admission, eventOf(admission, 7));
   await database.limiters.admit(late[0] as (typeof late)[0]);
   expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toEqual([admission.requestId]);
-  await sweepAt(START + MAX_FLIGHT_MS + MINUTE_MS);
+  await sweepAt(START + MAX_IN_FLIGHT_MS + MINUTE_MS);
   expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, spent: 700 });
   expect(await eventsOf(key.keyId, START, START)).toHaveLength(1);
 });
@@ -128,8 +128,8 @@ describe('the sweep', () => {
     const sweeping = sweep({
       limiters: database.limiters,
       usage,
-      now: () => later + MAX_FLIGHT_MS + MINUTE_MS,
-      maxFlightMs: MAX_FLIGHT_MS,
+      now: () => later + MAX_IN_FLIGHT_MS + MINUTE_MS,
+      maxInFlightMs: MAX_IN_FLIGHT_MS,
       hasTime: () => true,
       onOrphan: (orphan) => void orphans.push(orphan.requestId),
     });
@@ -143,7 +143,7 @@ describe('the sweep', () => {
       makeCaller(database.limiters, () => START),
       key,
     );
-    await sweepAt(START + MAX_FLIGHT_MS);
+    await sweepAt(START + MAX_IN_FLIGHT_MS);
     expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toHaveLength(1);
   });
 
@@ -154,7 +154,7 @@ describe('the sweep', () => {
       key,
     );
     await database.usage.putIfAbsent(eventOf(admission, 40));
-    const report = await sweepAt(START + MAX_FLIGHT_MS + 1);
+    const report = await sweepAt(START + MAX_IN_FLIGHT_MS + 1);
     expect(report.complete).toBe(true);
     expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
     expect(await eventsOf(key.keyId, START, START)).toEqual([expect.objectContaining({ outcome: 'completed', prompt_tokens: 40 })]);
@@ -179,7 +179,7 @@ describe('the sweep', () => {
       makeCaller(database.limiters, () => START),
       key,
     );
-    const late = START + MAX_FLIGHT_MS + 2 * MINUTE_MS;
+    const late = START + MAX_IN_FLIGHT_MS + 2 * MINUTE_MS;
     expect(await sweepAt(late, false)).toEqual({ runs: 1, complete: false, orphans: [] });
     expect((await sweepAt(late)).orphans).toEqual([requestId]);
   });
@@ -235,8 +235,8 @@ test.each([1, 2, 3, 4, 5])(
     const item = await database.limiters.get(key.keyId);
     const counted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + (count as number) : sum), 0);
 
-    await sweepAt(now + MAX_FLIGHT_MS + MINUTE_MS);
-    await sweepAt(now + MAX_FLIGHT_MS + 6 * MINUTE_MS);
+    await sweepAt(now + MAX_IN_FLIGHT_MS + MINUTE_MS);
+    await sweepAt(now + MAX_IN_FLIGHT_MS + 6 * MINUTE_MS);
     const events = await eventsOf(key.keyId, start, now);
     const ids = events.map(({ request_id }) => request_id);
     expect(new Set(ids).size).toBe(ids.length);

@@ -12,9 +12,9 @@ export const cacheChecks: readonly Check[] = [
       ['one', 'one', 'other'].map((prompt_cache_isolation_key) => ({ messages: LONG, max_tokens: 1, prompt_cache_isolation_key })),
     judge: (replies) => {
       const [again, other] = [reply(replies, 1), reply(replies, 2)];
-      if (again.sent.cache_salt === other.sent.cache_salt) return fails('two keys have the same salt');
+      if (again.sent.cache_salt === other.sent.cache_salt) return fails('two keys get the same salt');
       if (!again.cachedTokens) return accepted;
-      return (other.cachedTokens ?? 0) < again.cachedTokens ? works : fails('another key finds the cached prompt');
+      return (other.cachedTokens ?? 0) < again.cachedTokens ? works : fails('the cached prompt is used for another key');
     },
   },
 ];

@@ -15,7 +15,7 @@ export const isObject = (text: string): boolean => {
 };
 
 /** Enough tokens for a model that thinks before it answers. */
-const ASKING: Body = {
+const JSON_REQUEST: Body = {
   messages: [{ role: 'user', content: 'Describe one river by its name and its length, as an object.' }],
   max_tokens: 1_024,
 };
@@ -30,7 +30,7 @@ const schema = {
 const isJson = (replies: readonly Reply[]): Verdict => {
   const { content, finishReason } = reply(replies, 0);
   if (isObject(content)) return works;
-  return fails(finishReason === 'length' ? 'no JSON object came to its end' : 'the answer is not a JSON object');
+  return fails(finishReason === 'length' ? 'the JSON object was cut off' : 'the answer is not a JSON object');
 };
 
 const holdsSchema = (replies: readonly Reply[]): Verdict => {
@@ -39,7 +39,7 @@ const holdsSchema = (replies: readonly Reply[]): Verdict => {
   const value = JSON.parse(reply(replies, 0).content) as Record<string, unknown>;
   return Object.keys(value).length === 2 && typeof value.name === 'string' && Number.isInteger(value.km)
     ? works
-    : fails('the object is not as the schema has it');
+    : fails("the object doesn't match the schema");
 };
 
 const streams = (replies: readonly Reply[]): Verdict => (reply(replies, 0).chunks > 1 ? works : accepted);
@@ -48,8 +48,8 @@ const isUnchanged = (replies: readonly Reply[], { greedy }: Facts): Verdict => (
 
 /** The greedy answer, with something before it. */
 const isEchoed = (echo: string, { text }: Reply, { greedy }: Facts): Verdict => {
-  if (!text.endsWith(greedy) || text.length === greedy.length) return fails('nothing stands before the answer');
-  return text.includes(echo) ? works : fails('what stands before the answer is not the prompt');
+  if (!text.endsWith(greedy) || text.length === greedy.length) return fails('the answer has no echo before it');
+  return text.includes(echo) ? works : fails('the text before the answer is not the prompt');
 };
 
 /** Checks of the format of an answer. */
@@ -58,19 +58,19 @@ export const formatChecks: readonly Check[] = [
   {
     field: 'stream_options',
     bodies: () => [{ stream: true, stream_options: { include_usage: true } }],
-    judge: (replies) => (reply(replies, 0).hasUsage ? works : fails('the stream holds no usage')),
+    judge: (replies) => (reply(replies, 0).hasUsage ? works : fails('the stream contains no usage')),
   },
   { field: 'response_format', variant: 'text', bodies: () => [{ response_format: { type: 'text' } }], judge: isUnchanged },
   {
     field: 'response_format',
     variant: 'json_object',
-    bodies: () => [{ ...ASKING, response_format: { type: 'json_object' } }],
+    bodies: () => [{ ...JSON_REQUEST, response_format: { type: 'json_object' } }],
     judge: isJson,
   },
   {
     field: 'response_format',
     variant: 'json_schema (where switched on)',
-    bodies: () => [{ ...ASKING, response_format: { type: 'json_schema', json_schema: { name: 'river', schema } } }],
+    bodies: () => [{ ...JSON_REQUEST, response_format: { type: 'json_schema', json_schema: { name: 'river', schema } } }],
     judge: holdsSchema,
   },
   { field: 'echo', bodies: () => [{ echo: true }], judge: (replies, facts) => isEchoed(QUESTION, reply(replies, 0), facts) },

@@ -3,27 +3,27 @@ import type { Reply } from '../reply.ts';
 import { accepted, fails, type Verdict, works } from '../verdict.ts';
 
 const FEW = 5;
-const NEVER_SAID = '\u2603\u2603';
+const NEVER_GENERATED = '\u2603\u2603';
 
 const isCutAt =
   (tokens: number) =>
   (replies: readonly Reply[]): Verdict => {
     const { completionTokens, finishReason } = reply(replies, 0);
-    if (completionTokens > tokens) return fails(`${completionTokens} tokens where at most ${tokens} were asked for`);
-    return finishReason === 'length' ? works : fails(`finish_reason is '${finishReason}' where the answer was cut off`);
+    if (completionTokens > tokens) return fails(`${completionTokens} tokens, but the request allows at most ${tokens}`);
+    return finishReason === 'length' ? works : fails(`the answer was cut off, but finish_reason is '${finishReason}'`);
   };
 
 const stopsBefore = (word: string | undefined, { text, finishReason }: Reply): Verdict => {
   if (!word) return accepted;
-  if (text.includes(word)) return fails('the answer goes on after the stop string');
-  return finishReason === 'stop' ? works : fails(`finish_reason is '${finishReason}' where a stop string came`);
+  if (text.includes(word)) return fails('the answer continues after the stop string');
+  return finishReason === 'stop' ? works : fails(`the answer ended at a stop string, but finish_reason is '${finishReason}'`);
 };
 
 const hasChoices =
   (choices: number) =>
   (replies: readonly Reply[]): Verdict => {
     const { choices: made } = reply(replies, 0);
-    return made.length === choices ? works : fails(`${made.length} choices where ${choices} were asked for`);
+    return made.length === choices ? works : fails(`${made.length} choices, but the request asks for ${choices}`);
   };
 
 /** The fourth token of the greedy answer, or the last one, and the position of its first occurrence. */
@@ -44,13 +44,13 @@ export const lengthChecks: readonly Check[] = [
   {
     field: 'stop',
     variant: 'a string',
-    bodies: ({ word }) => [{ stop: word ?? NEVER_SAID }],
+    bodies: ({ word }) => [{ stop: word ?? NEVER_GENERATED }],
     judge: (replies, { word }) => stopsBefore(word, reply(replies, 0)),
   },
   {
     field: 'stop',
     variant: 'several',
-    bodies: ({ word }) => [{ stop: [NEVER_SAID, word ?? NEVER_SAID] }],
+    bodies: ({ word }) => [{ stop: [NEVER_GENERATED, word ?? NEVER_GENERATED] }],
     judge: (replies, { word }) => stopsBefore(word, reply(replies, 0)),
   },
   {
@@ -61,7 +61,8 @@ export const lengthChecks: readonly Check[] = [
     },
     judge: (replies) => {
       const [free, endless] = [reply(replies, 0), reply(replies, 1)];
-      if (endless.finishReason !== 'length') return fails(`finish_reason is '${endless.finishReason}' where nothing may end the answer`);
+      if (endless.finishReason !== 'length')
+        return fails(`finish_reason is '${endless.finishReason}', but only max_tokens may end the answer`);
       return free.finishReason === 'stop' ? works : accepted;
     },
   },
@@ -71,7 +72,7 @@ export const lengthChecks: readonly Check[] = [
     judge: (replies, { tokenIds }) => {
       const { completionTokens } = reply(replies, 0);
       if (tokenIds.length === 0) return accepted;
-      return completionTokens >= FEW ? works : fails(`${completionTokens} tokens where at least ${FEW} were asked for`);
+      return completionTokens >= FEW ? works : fails(`${completionTokens} tokens, but the request asks for at least ${FEW}`);
     },
   },
   {
@@ -81,16 +82,16 @@ export const lengthChecks: readonly Check[] = [
       const token = stopTokenOf(tokenIds);
       const { completionTokens, finishReason } = reply(replies, 0);
       if (!token) return accepted;
-      if (completionTokens > token.before + 1) return fails('the answer goes on after the stop token');
-      return finishReason === 'stop' ? works : fails(`finish_reason is '${finishReason}' where a stop token came`);
+      if (completionTokens > token.before + 1) return fails('the answer continues after the stop token');
+      return finishReason === 'stop' ? works : fails(`the answer ended at a stop token, but finish_reason is '${finishReason}'`);
     },
   },
   {
     field: 'include_stop_str_in_output',
-    bodies: ({ word }) => [{ stop: word ?? NEVER_SAID, include_stop_str_in_output: true }],
+    bodies: ({ word }) => [{ stop: word ?? NEVER_GENERATED, include_stop_str_in_output: true }],
     judge: (replies, { word }) => {
       if (!word) return accepted;
-      return reply(replies, 0).text.endsWith(word) ? works : fails('the answer does not end with the stop string');
+      return reply(replies, 0).text.endsWith(word) ? works : fails("the answer doesn't end with the stop string");
     },
   },
 ];

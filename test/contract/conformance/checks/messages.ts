@@ -17,13 +17,13 @@ const legacyResult = { role: 'function', name: 'water_level', content: '{"metres
 const isInPrompt = (replies: readonly Reply[]): Verdict => {
   const [without, beside] = [reply(replies, 0).promptTokens, reply(replies, 1).promptTokens];
   if (beside > without) return works;
-  return beside === without ? accepted : fails('the prompt has become shorter by it');
+  return beside === without ? accepted : fails('this made the prompt shorter');
 };
 
 const isSamePrompt = (replies: readonly Reply[]): Verdict => {
   const [string, parts] = [reply(replies, 0), reply(replies, 1)];
   if (!parts.hasUsage) return accepted;
-  return string.promptTokens === parts.promptTokens ? works : fails('the prompt is not the same as that of one string');
+  return string.promptTokens === parts.promptTokens ? works : fails('the prompt differs from the prompt of one string');
 };
 
 const inPrompt = (variant: string, without: readonly object[], beside: readonly object[], kind?: Check['kind']): Check => ({

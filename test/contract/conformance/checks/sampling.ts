@@ -13,17 +13,17 @@ const LONG = {
   max_tokens: 96,
 };
 
-/** Passes if sampling that allows only the likeliest token gives the greedy answer, even at a high temperature. */
+/** Passes if sampling that allows only the most likely token gives the greedy answer, even at a high temperature. */
 const isGreedy = (replies: readonly Reply[], { greedy }: Facts): Verdict => {
   const [free, cut] = [reply(replies, 0), reply(replies, 1)];
-  if (cut.text !== greedy) return fails('not the likeliest answer, which alone it leaves');
+  if (cut.text !== greedy) return fails("should return the most likely answer, but didn't");
   return free.text === greedy ? accepted : works;
 };
 
 /** Passes if sampling that allows one token a step, whichever it is, gives the same answer for every seed. */
 const isSure = (replies: readonly Reply[]): Verdict => {
   const [free, cut, again] = [reply(replies, 0), reply(replies, 1), reply(replies, 2)];
-  if (cut.text !== again.text) return fails('two seeds give two answers, where one token a step is left');
+  if (cut.text !== again.text) return fails('different seeds give different answers, although only one token is possible at each step');
   return free.text === cut.text ? accepted : works;
 };
 
@@ -35,20 +35,20 @@ export const repeats = (text: string): number => {
 
 const repeatsLess = (replies: readonly Reply[]): Verdict => {
   const [free, held] = [reply(replies, 0), reply(replies, 1)];
-  if (free.text === held.text) return fails('changes nothing');
+  if (free.text === held.text) return fails('has no effect');
   return repeats(held.text) < repeats(free.text) ? works : accepted;
 };
 
 const differs = (replies: readonly Reply[]): Verdict =>
-  reply(replies, 0).text === reply(replies, 1).text ? fails('changes nothing') : works;
+  reply(replies, 0).text === reply(replies, 1).text ? fails('has no effect') : works;
 
 const isReproducible = (replies: readonly Reply[]): Verdict => {
   const [first, same, ...others] = replies.map(({ text }) => text);
-  if (first !== same) return fails('the same seed gives two answers');
+  if (first !== same) return fails('the same seed gives different answers');
   return others.every((other) => other === first) ? fails('every seed gives the same answer') : works;
 };
 
-const leavesTheLikeliest = (field: Check['field'], value: number, variant?: string): Check => ({
+const allowsOnlyTheLikeliest = (field: Check['field'], value: number, variant?: string): Check => ({
   field,
   ...(variant && { variant }),
   bodies: () => [HOT, { ...HOT, [field]: value }],
@@ -64,14 +64,14 @@ export const samplingChecks: readonly Check[] = [
     bodies: () => [{ temperature: 0 }, { temperature: 0 }, HOT],
     judge: (replies) => {
       const [first, again, hot] = replies.map(({ text }) => text);
-      if (first !== again) return fails('temperature 0 gives two answers');
-      return hot === first ? fails('changes nothing') : works;
+      if (first !== again) return fails('temperature 0 gives different answers');
+      return hot === first ? fails('has no effect') : works;
     },
   },
-  leavesTheLikeliest('top_p', TINY),
-  leavesTheLikeliest('top_p', 0, '0'),
-  leavesTheLikeliest('top_k', 1),
-  leavesTheLikeliest('min_p', 1),
+  allowsOnlyTheLikeliest('top_p', TINY),
+  allowsOnlyTheLikeliest('top_p', 0, '0'),
+  allowsOnlyTheLikeliest('top_k', 1),
+  allowsOnlyTheLikeliest('min_p', 1),
   {
     field: 'typical_p',
     bodies: () => [HOT, { ...HOT, typical_p: TINY }, { ...HOT, seed: 8, typical_p: TINY }],

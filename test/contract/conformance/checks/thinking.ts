@@ -44,13 +44,13 @@ export const thinkingChecks: readonly Check[] = [
       { ...ROOM, reasoning_effort: 'high' },
       { ...ROOM, reasoning_effort: FEW },
     ],
-    judge: thinksLess(fails('it thinks for as long as without a bound')),
+    judge: thinksLess(fails('it thinks for as long as without a limit')),
   },
   {
     field: 'thinking',
     kind: 'thinking',
     bodies: () => ['enabled', 'disabled'].map((type) => ({ ...ROOM, thinking: { type } })),
-    judge: thinksLess(fails('it thinks all the same')),
+    judge: thinksLess(fails('it thinks anyway')),
   },
   {
     field: 'thinking',
@@ -60,7 +60,7 @@ export const thinkingChecks: readonly Check[] = [
       { ...ROOM, thinking: { type: 'enabled' } },
       { ...ROOM, thinking: { type: 'enabled', budget_tokens: FEW } },
     ],
-    judge: thinksLess(fails('it thinks for as long as without a bound')),
+    judge: thinksLess(fails('it thinks for as long as without a limit')),
   },
   {
     field: 'reasoning_history',
@@ -68,7 +68,7 @@ export const thinkingChecks: readonly Check[] = [
     bodies: () => ['disabled', 'interleaved', 'preserved'].map((reasoning_history) => ({ messages: history, reasoning_history })),
     judge: (replies) => {
       const [disabled = 0, interleaved = 0, preserved = 0] = replies.map(({ promptTokens }) => promptTokens);
-      if (interleaved !== disabled || preserved < disabled) return fails('earlier thoughts are in the prompt that were to be left out');
+      if (interleaved !== disabled || preserved < disabled) return fails('the prompt contains earlier reasoning that should be left out');
       return preserved > disabled ? works : accepted;
     },
   },

@@ -9,20 +9,21 @@ const ROUNDING = 1e-3;
 const ANY_TOKEN = 1;
 /** Few enough to cut the answer off, since containers differ in whether they return the token that ends it. */
 const SHORT = { max_tokens: 8 };
-const TOLD_TOKENS = { ...SHORT, return_token_ids: true };
+const WITH_TOKEN_IDS = { ...SHORT, return_token_ids: true };
 
 /** What is wrong with the log probabilities of a greedy answer. */
 const logprobFault = (logprobs: readonly TokenLogprob[], top: number): string | undefined => {
   for (const { logprob, top_logprobs } of logprobs) {
     const likely = top_logprobs ?? [];
-    if (logprob > 0 || likely.some((other) => other.logprob > 0)) return 'the logarithm of a probability is above 0';
-    if (likely.length < top) return `${likely.length} likely tokens where ${top} were asked for`;
-    if (likely.some((other) => other.logprob > logprob + ROUNDING)) return 'temperature 0 took a token that is not the likeliest';
+    if (logprob > 0 || likely.some((other) => other.logprob > 0)) return 'a log probability is above 0';
+    if (likely.length < top) return `${likely.length} likely tokens, but the request asks for ${top}`;
+    if (likely.some((other) => other.logprob > logprob + ROUNDING))
+      return 'at temperature 0, a token was chosen that is not the most likely one';
   }
   return undefined;
 };
 
-const tellsLogprobs =
+const hasLogprobs =
   (top: number) =>
   (replies: readonly Reply[]): Verdict => {
     const { logprobs, completionTokens } = reply(replies, 0);
@@ -34,19 +35,19 @@ const tellsLogprobs =
 /** The second token of the greedy answer, since the first may begin the reasoning. */
 const wantedToken = (tokenIds: readonly number[]): number => tokenIds[1] ?? ANY_TOKEN;
 
-const saysOnly = (replies: readonly Reply[], { tokenIds }: { tokenIds: readonly number[] }): Verdict => {
-  const said = reply(replies, 0).tokenIds;
-  if (tokenIds.length === 0 || said.length === 0) return accepted;
-  return said.every((id) => id === wantedToken(tokenIds)) ? works : fails('other tokens came than the one that may');
+const generatesOnly = (replies: readonly Reply[], { tokenIds }: { tokenIds: readonly number[] }): Verdict => {
+  const generated = reply(replies, 0).tokenIds;
+  if (tokenIds.length === 0 || generated.length === 0) return accepted;
+  return generated.every((id) => id === wantedToken(tokenIds)) ? works : fails("a token that isn't allowed was generated");
 };
 
 /** Checks of what is returned about tokens, and of which tokens are allowed. */
 export const tokenChecks: readonly Check[] = [
-  { field: 'logprobs', bodies: () => [{ ...SHORT, logprobs: true }], judge: tellsLogprobs(0) },
-  { field: 'top_logprobs', bodies: () => [{ ...SHORT, logprobs: true, top_logprobs: TOP }], judge: tellsLogprobs(TOP) },
+  { field: 'logprobs', bodies: () => [{ ...SHORT, logprobs: true }], judge: hasLogprobs(0) },
+  { field: 'top_logprobs', bodies: () => [{ ...SHORT, logprobs: true, top_logprobs: TOP }], judge: hasLogprobs(TOP) },
   {
     field: 'return_token_ids',
-    bodies: () => [TOLD_TOKENS],
+    bodies: () => [WITH_TOKEN_IDS],
     judge: (replies) => {
       const { tokenIds, completionTokens, promptTokenIds, promptTokens, hasUsage } = reply(replies, 0);
       if (!hasUsage) return accepted;
@@ -57,30 +58,30 @@ export const tokenChecks: readonly Check[] = [
   {
     field: 'logit_bias',
     variant: '100',
-    bodies: ({ tokenIds }) => [{ ...TOLD_TOKENS, logit_bias: { [wantedToken(tokenIds)]: 100 } }],
-    judge: saysOnly,
+    bodies: ({ tokenIds }) => [{ ...WITH_TOKEN_IDS, logit_bias: { [wantedToken(tokenIds)]: 100 } }],
+    judge: generatesOnly,
   },
   {
     field: 'logit_bias',
     variant: '-100',
-    bodies: ({ tokenIds }) => [{ ...TOLD_TOKENS, logit_bias: { [wantedToken(tokenIds)]: -100 } }],
+    bodies: ({ tokenIds }) => [{ ...WITH_TOKEN_IDS, logit_bias: { [wantedToken(tokenIds)]: -100 } }],
     judge: (replies, { tokenIds }) => {
-      const said = reply(replies, 0).tokenIds;
-      if (tokenIds.length === 0 || said.length === 0) return accepted;
-      return said.includes(wantedToken(tokenIds)) ? fails('the token came all the same') : works;
+      const generated = reply(replies, 0).tokenIds;
+      if (tokenIds.length === 0 || generated.length === 0) return accepted;
+      return generated.includes(wantedToken(tokenIds)) ? fails('the token was generated anyway') : works;
     },
   },
   {
     field: 'allowed_token_ids',
-    bodies: ({ tokenIds }) => [{ ...TOLD_TOKENS, allowed_token_ids: [wantedToken(tokenIds)] }],
-    judge: saysOnly,
+    bodies: ({ tokenIds }) => [{ ...WITH_TOKEN_IDS, allowed_token_ids: [wantedToken(tokenIds)] }],
+    judge: generatesOnly,
   },
   {
     field: 'bad_words',
     bodies: ({ word }) => [{ bad_words: [word ?? 'river'] }],
     judge: (replies, { word }) => {
       if (!word) return accepted;
-      return new RegExp(`\\b${word}\\b`, 'u').test(reply(replies, 0).text) ? fails('the word came all the same') : works;
+      return new RegExp(`\\b${word}\\b`, 'u').test(reply(replies, 0).text) ? fails('the word was generated anyway') : works;
     },
   },
   {

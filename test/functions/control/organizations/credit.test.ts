@@ -63,7 +63,7 @@ const setUp = async (nanos: bigint, limits: { concurrency?: number } = {}) => {
 };
 
 const sweepAt = async (nowMs: number): Promise<void> => {
-  const options = { limiters: database.limiters, usage: database.usage, maxFlightMs: 11 * MINUTE_MS };
+  const options = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS };
   await sweep({ ...options, now: () => nowMs, hasTime: () => true, onOrphan: () => undefined });
 };
 
@@ -121,7 +121,7 @@ test('1,000 requests, 128 at a time in eight environments, never exceed a credit
 describe('prepaid credit', () => {
   const keysAt = (nowMs: number): Keys => makeCaller(database.limiters, () => nowMs);
 
-  test('that is held is worth a retry, and credit that is spent is not', async () => {
+  test('suggests a retry while credit is held, but not once it is spent', async () => {
     const { key } = await setUp(1_000n);
     const keys = keysAt(NOON);
     const first = await attempt(keys, key, 1, undefined, 800n);

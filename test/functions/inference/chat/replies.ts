@@ -13,8 +13,8 @@ export const replyUsage = {
   prompt_tokens_details: null,
   completion_tokens_details: null,
 };
-export const said = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
-export const ended = (finish_reason = 'stop', more: object = {}): UpstreamChunk => said({}, { finish_reason, ...more });
+export const chunkOf = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
+export const ended = (finish_reason = 'stop', more: object = {}): UpstreamChunk => chunkOf({}, { finish_reason, ...more });
 
 export interface Event {
   choices: { index: number; delta: Record<string, unknown>; finish_reason: string | null; [key: string]: unknown }[];
@@ -42,4 +42,9 @@ export const whole = (chunks: UpstreamChunk[], form: Partial<ReplyForm> = {}, pe
 };
 
 export const role = { role: 'assistant', content: '', refusal: null };
-export const text = [said({ role: 'assistant', content: '' }), said({ content: 'Hel' }), said({ content: 'lo\n"' }), ended('length')];
+export const text = [
+  chunkOf({ role: 'assistant', content: '' }),
+  chunkOf({ content: 'Hel' }),
+  chunkOf({ content: 'lo\n"' }),
+  ended('length'),
+];

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createChatStream } from '../../../../functions/inference/chat/reply-stream.ts';
 import type { UpstreamChoice, UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { deltas, type Event, facts, plain, replyUsage, role, said, stream, text, whole } from './replies.ts';
+import { chunkOf, deltas, type Event, facts, plain, replyUsage, role, stream, text, whole } from './replies.ts';
 
 const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'a "model"' };
 const choice = (delta: object, finish_reason: string | null = null): object => ({ index: 0, delta, logprobs: null, finish_reason });
@@ -24,7 +24,7 @@ describe('a stream', () => {
   });
 
   test('sends the role first even if the runtime never does', () => {
-    expect(deltas([said({ content: 'a' })])[0]).toEqual(role);
+    expect(deltas([chunkOf({ content: 'a' })])[0]).toEqual(role);
   });
 
   test('interleaves several choices as they arrive, with a role and one finish each, and one usage after them', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { deltas, ended, role, said, stream, text, whole } from './replies.ts';
+import { chunkOf, deltas, ended, role, stream, text, whole } from './replies.ts';
 
 describe('tool calls', () => {
   const called = (index: number | undefined, fields: object): UpstreamChunk =>
-    said({ tool_calls: [{ ...(index !== undefined && { index }), ...fields }] });
+    chunkOf({ tool_calls: [{ ...(index !== undefined && { index }), ...fields }] });
   const two = [
     called(0, { id: 'a', type: 'function', function: { name: 'f', arguments: '' } }),
     called(0, { id: 'a', function: { name: 'f', arguments: '{"x":' } }),
@@ -68,7 +68,7 @@ describe('tool calls', () => {
   });
 
   test('in the deprecated form keep name and arguments that one delta sends separately', () => {
-    const apart = said({
+    const apart = chunkOf({
       tool_calls: [
         { index: 0, function: { name: 'f' } },
         { index: 0, function: { arguments: '{"x":1}' } },
@@ -93,14 +93,14 @@ describe('tool calls', () => {
 
 describe('runtime output besides text', () => {
   test.each([['reasoning'], ['reasoning_content']])('%s becomes reasoning', (name) => {
-    const chunks = [said({ [name]: 'Hm' }), said({ [name]: 'm.', content: 'Yes' }), ended()];
+    const chunks = [chunkOf({ [name]: 'Hm' }), chunkOf({ [name]: 'm.', content: 'Yes' }), ended()];
     expect(deltas(chunks).slice(1, 3)).toEqual([{ reasoning: 'Hm' }, { reasoning: 'm.', content: 'Yes' }]);
     expect(whole(chunks).choices[0]?.message).toMatchObject({ reasoning: 'Hmm.', content: 'Yes' });
   });
 
   test('an empty reasoning field does not hide the other one; values that are not text are dropped', () => {
-    expect(deltas([said({ reasoning: '', reasoning_content: 'Hm' })])[1]).toEqual({ reasoning: 'Hm' });
-    const odd = said({ content: [{ type: 'text' }] as unknown as string, tool_calls: {} as never });
+    expect(deltas([chunkOf({ reasoning: '', reasoning_content: 'Hm' })])[1]).toEqual({ reasoning: 'Hm' });
+    const odd = chunkOf({ content: [{ type: 'text' }] as unknown as string, tool_calls: {} as never });
     expect(deltas([odd])).toEqual([role]);
     expect(whole([odd, ended()]).choices[0]?.message).toMatchObject({ content: '', tool_calls: null });
   });
@@ -108,8 +108,8 @@ describe('runtime output besides text', () => {
   test('log probabilities have OpenAI’s two keys, and are collected', () => {
     const entry = (token: string) => ({ token, logprob: -1, bytes: [1], top_logprobs: [] });
     const chunks = [
-      said({ content: 'a' }, { logprobs: { content: [entry('a')] } }),
-      said({ content: 'b' }, { logprobs: { content: [entry('b')] } }),
+      chunkOf({ content: 'a' }, { logprobs: { content: [entry('a')] } }),
+      chunkOf({ content: 'b' }, { logprobs: { content: [entry('b')] } }),
       ended(),
     ];
     expect(stream(chunks)[1]?.choices[0]?.logprobs).toEqual({ content: [entry('a')], refusal: null });
@@ -119,9 +119,9 @@ describe('runtime output besides text', () => {
 
   test('token ids are returned only if requested', () => {
     const chunks = [
-      { prompt_token_ids: [1, 2], ...said({ role: 'assistant', content: '' }) },
-      said({ content: 'a' }, { token_ids: [3] }),
-      said({ content: '' }, { token_ids: [4] }),
+      { prompt_token_ids: [1, 2], ...chunkOf({ role: 'assistant', content: '' }) },
+      chunkOf({ content: 'a' }, { token_ids: [3] }),
+      chunkOf({ content: '' }, { token_ids: [4] }),
       ended('stop', { token_ids: [5] }),
     ];
     const all = stream(chunks, { tokenIds: true });
@@ -133,7 +133,7 @@ describe('runtime output besides text', () => {
   });
 
   test('a finish reason that OpenAI does not define becomes stop, and nothing follows it', () => {
-    const chunks = [said({ content: 'a' }, { finish_reason: 'eos' }), said({ content: 'b' }, { finish_reason: 'stop' })];
+    const chunks = [chunkOf({ content: 'a' }, { finish_reason: 'eos' }), chunkOf({ content: 'b' }, { finish_reason: 'stop' })];
     expect(stream(chunks)).toHaveLength(3);
     expect(stream(chunks).at(-1)?.choices[0]?.finish_reason).toBe('stop');
     expect(whole(chunks).choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'a' } });
@@ -144,7 +144,7 @@ describe('runtime output besides text', () => {
     ['\n', '\n'],
     [null, null],
   ])('the stop reason %j becomes %j', (stop_reason, expected) => {
-    const chunks = [said({ content: 'a' }), ended('stop', { stop_reason })];
+    const chunks = [chunkOf({ content: 'a' }), ended('stop', { stop_reason })];
     expect(whole(chunks).choices[0]?.stop_reason).toBe(expected);
     expect(stream(chunks).at(-1)?.choices[0]?.stop_reason ?? null).toBe(expected);
   });

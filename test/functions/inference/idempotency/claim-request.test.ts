@@ -32,7 +32,7 @@ const textOf = (stream: string): string =>
 
 describe('a request repeated with its idempotency key', () => {
   test('gets the first result, and is billed once', async () => {
-    const { counted, asked } = counting(answers);
+    const { counted, requestCount } = counting(answers);
     const { call, events, inFlight } = await pipeline.setUp(counted);
     const first = await call({}, 600_000, KEY);
     const again = await call({}, 600_000, KEY);
@@ -40,7 +40,7 @@ describe('a request repeated with its idempotency key', () => {
     expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'content-type': 'application/json' });
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
     expect(again.headers['x-sluice-original-request-id']).toBe(first.headers['x-request-id']);
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
     expect(await events()).toHaveLength(1);
     expect(await inFlight()).toBe(0);
   });
@@ -50,11 +50,11 @@ describe('a request repeated with its idempotency key', () => {
       for (const word of ['Hel', 'lo ', 'you']) yield text(word);
       yield END;
     };
-    const { counted, asked } = counting(many);
+    const { counted, requestCount } = counting(many);
     const { call, events } = await pipeline.setUp(counted);
     const body = { stream: true, stream_options: { include_usage: true }, typical_p: 0.5 };
     const first = await call(body, 600_000, KEY);
-    const said = await read(first);
+    const original = await read(first);
     const again = await call(body, 600_000, KEY);
     const repeated = String(again.body);
     expect(again.headers).toMatchObject({
@@ -64,9 +64,9 @@ describe('a request repeated with its idempotency key', () => {
     expect(textOf(repeated)).toBe('Hello you');
     expect(repeated.endsWith('data: [DONE]\n\n')).toBe(true);
     const last = (stream: string) => JSON.parse((stream.split('\n\n').at(-3) ?? '').slice(6));
-    expect(last(repeated)).toEqual(last(said));
-    expect(repeated.length).toBeLessThan(said.length);
-    expect(asked()).toBe(1);
+    expect(last(repeated)).toEqual(last(original));
+    expect(repeated.length).toBeLessThan(original.length);
+    expect(requestCount()).toBe(1);
     expect(await events()).toHaveLength(1);
   });
 
@@ -105,21 +105,21 @@ describe('a request repeated with its idempotency key', () => {
   });
 
   test('is a new request without an idempotency key', async () => {
-    const { counted, asked } = counting(answers);
+    const { counted, requestCount } = counting(answers);
     const { call, events } = await pipeline.setUp(counted);
     await call({}, 600_000, KEY);
     await call({});
     await call({}, 600_000, { 'Idempotency-Key': 'order-2' });
-    expect(asked()).toBe(3);
+    expect(requestCount()).toBe(3);
     expect(await events()).toHaveLength(3);
   });
 
   test('is a 422 with a different body, and invokes no model', async () => {
-    const { counted, asked } = counting(answers);
+    const { counted, requestCount } = counting(answers);
     const { call } = await pipeline.setUp(counted);
     await call({}, 600_000, KEY);
     await expect(call({ temperature: 0 }, 600_000, KEY)).rejects.toMatchObject({ status: 422, code: 'idempotency_key_reused' });
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
   });
 
   test('gets the first result even if its model was deleted', async () => {
@@ -144,7 +144,7 @@ describe('a request repeated with its idempotency key', () => {
       yield text('Hello');
       yield END;
     };
-    const { counted, asked } = counting(slow);
+    const { counted, requestCount } = counting(slow);
     const { call, events } = await pipeline.setUp(counted);
     let refused = 0;
     const all = Array.from({ length: 12 }, async () => {
@@ -160,7 +160,7 @@ describe('a request repeated with its idempotency key', () => {
     });
     const results = await Promise.all(all);
     expect(results.filter((result) => result === 200)).toHaveLength(1);
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
     expect(await events()).toHaveLength(1);
   });
 
@@ -194,22 +194,22 @@ describe('a request repeated with its idempotency key', () => {
       yield text(noise);
       yield END;
     };
-    const { counted, asked } = counting(large);
+    const { counted, requestCount } = counting(large);
     const { call, events } = await pipeline.setUp(counted);
     expect((await call({}, 600_000, KEY)).headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });
     await expect(call({}, 600_000, KEY)).rejects.toMatchObject({ status: 409, code: 'idempotent_result_not_stored' });
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
     expect(await events()).toHaveLength(1);
   });
 
   test('is a 409 without another charge if the organization does not allow content to be stored', async () => {
-    const { counted, asked } = counting(answers);
+    const { counted, requestCount } = counting(answers);
     const { call, keyId } = await pipeline.setUp(counted);
     await pipeline.database.limiters.configure(keyId, { no_content: true });
     const reply = await call({ stream: true }, 600_000, KEY);
     expect(reply.headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });
     expect(await read(reply)).toContain('Hello');
     await expect(call({ stream: true }, 600_000, KEY)).rejects.toMatchObject({ code: 'idempotent_result_not_stored' });
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
   });
 });

@@ -71,34 +71,34 @@ describe('a merged answer, however it was split,', () => {
   });
 });
 
-const said = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
+const chunkOf = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
 
 describe('a merged answer', () => {
   test('has one chunk for each part, in order, with its role, finish, usage and measurements', () => {
     const chunks = [
-      { prompt_token_ids: [1, 2], ...said({ role: 'assistant', content: '' }) },
-      said({ reasoning: 'H' }, { token_ids: [3] }),
-      said({ reasoning_content: 'm' }, { token_ids: [4] }),
-      said({ content: 'Ye' }),
-      said({ content: 's' }),
-      said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }),
-      said({ tool_calls: [{ index: 0, function: { arguments: '{"x":' } }] }),
-      said({ tool_calls: [{ index: 0, function: { arguments: '1}' } }] }),
-      said({}, { finish_reason: 'tool_calls', stop_reason: 5 }),
+      { prompt_token_ids: [1, 2], ...chunkOf({ role: 'assistant', content: '' }) },
+      chunkOf({ reasoning: 'H' }, { token_ids: [3] }),
+      chunkOf({ reasoning_content: 'm' }, { token_ids: [4] }),
+      chunkOf({ content: 'Ye' }),
+      chunkOf({ content: 's' }),
+      chunkOf({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }),
+      chunkOf({ tool_calls: [{ index: 0, function: { arguments: '{"x":' } }] }),
+      chunkOf({ tool_calls: [{ index: 0, function: { arguments: '1}' } }] }),
+      chunkOf({}, { finish_reason: 'tool_calls', stop_reason: 5 }),
       { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 }, metrics: { queue: 1 } },
     ];
     expect(merge(chunks)).toEqual([
-      { prompt_token_ids: [1, 2], ...said({ role: 'assistant', reasoning: 'Hm' }, { token_ids: [3, 4] }) },
-      said({ content: 'Yes' }),
-      said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":1}' } }] }),
-      said({}, { finish_reason: 'tool_calls', stop_reason: 5 }),
+      { prompt_token_ids: [1, 2], ...chunkOf({ role: 'assistant', reasoning: 'Hm' }, { token_ids: [3, 4] }) },
+      chunkOf({ content: 'Yes' }),
+      chunkOf({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":1}' } }] }),
+      chunkOf({}, { finish_reason: 'tool_calls', stop_reason: 5 }),
       { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 }, metrics: { queue: 1 } },
     ]);
   });
 
   test('has nothing that came after the finish, and is empty if nothing came', () => {
-    const ended = said({ content: 'a' }, { finish_reason: 'stop' });
-    expect(merge([ended, said({ content: 'late' })])).toEqual(merge([ended]));
+    const ended = chunkOf({ content: 'a' }, { finish_reason: 'stop' });
+    expect(merge([ended, chunkOf({ content: 'late' })])).toEqual(merge([ended]));
     expect(merge([])).toEqual([]);
   });
 
@@ -106,13 +106,13 @@ describe('a merged answer', () => {
     const ids = Array.from({ length: 500 }, (_, id) => id);
     const chunks = Array.from({ length: 3_000 }, () => ({
       prompt_token_ids: [...ids],
-      ...said({ content: 'a' }, { prompt_token_ids: [...ids] }),
+      ...chunkOf({ content: 'a' }, { prompt_token_ids: [...ids] }),
     }));
-    expect(merge(chunks)).toEqual([{ prompt_token_ids: ids, ...said({ content: 'a'.repeat(3_000) }, { prompt_token_ids: ids }) }]);
+    expect(merge(chunks)).toEqual([{ prompt_token_ids: ids, ...chunkOf({ content: 'a'.repeat(3_000) }, { prompt_token_ids: ids }) }]);
   });
 
   test('has chunks that clients can read and mappers can process, however long it is', () => {
-    const chunks = Array.from({ length: 150_000 }, (_, id) => said({ content: 'word ' }, { token_ids: [id] }));
+    const chunks = Array.from({ length: 150_000 }, (_, id) => chunkOf({ content: 'word ' }, { token_ids: [id] }));
     const merged = merge(chunks, 100);
     expect(Math.max(...merged.map((chunk) => JSON.stringify(chunk).length))).toBeLessThan(100_000);
     expect(merged.length).toBeLessThan(100);
@@ -123,7 +123,7 @@ describe('a merged answer', () => {
 
   test('is not recorded if it has more than 8,000,000 characters', () => {
     const recording = createRecording();
-    const chunks = [said({ content: 'x'.repeat(999_000) })];
+    const chunks = [chunkOf({ content: 'x'.repeat(999_000) })];
     for (let time = 0; time < 8; time++) recording.take(chunks);
     expect(recording.chunks()?.length).toBe(8);
     recording.take(chunks);
@@ -133,9 +133,9 @@ describe('a merged answer', () => {
   });
 
   test.each([
-    ['log probabilities', said({ content: '' }, { logprobs: { content: [{ token: 'x'.repeat(1_000) }] } })],
-    ['token ids', said({}, { token_ids: Array(1_000).fill(100_000) })],
-    ['arguments', said({ tool_calls: [{ index: 0, function: { name: 'f', arguments: 'x'.repeat(1_000) } }] })],
+    ['log probabilities', chunkOf({ content: '' }, { logprobs: { content: [{ token: 'x'.repeat(1_000) }] } })],
+    ['token ids', chunkOf({}, { token_ids: Array(1_000).fill(100_000) })],
+    ['arguments', chunkOf({ tool_calls: [{ index: 0, function: { name: 'f', arguments: 'x'.repeat(1_000) } }] })],
   ])('counts %s too', (_, chunk) => {
     const recording = createRecording();
     for (let time = 0; time < 8_000; time++) recording.take([chunk]);

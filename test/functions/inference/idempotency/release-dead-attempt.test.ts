@@ -40,7 +40,7 @@ describe('a function that crashes during an idempotent request', () => {
       usage: { ...database.usage, putIfAbsent: (...of: Parameters<UsageStore['putIfAbsent']>) => stores.usage.putIfAbsent(...of) },
       keys: makeCaller({ ...database.limiters, end: (ending) => stores.store.end(ending), admit: (plan) => stores.store.admit(plan) }, now),
     };
-    const { counted, asked } = counting(answers);
+    const { counted, requestCount } = counting(answers);
     const set = await pipeline.setUp(counted, changing, { day_budget_nanos: 10n ** 12n });
     // A crashed function does not reply.
     await set.call({}, 600_000, KEY).catch((error: Error) => expect(error).toBeInstanceOf(Crash));
@@ -49,12 +49,18 @@ describe('a function that crashes during an idempotent request', () => {
     stores = { store: database.limiters, usage: database.usage };
     clock += afterMs;
     if (sweepFirst) {
-      const options = { limiters: database.limiters, usage: database.usage, maxFlightMs: 11 * MINUTE_MS };
+      const options = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS };
       await sweep({ ...options, now, hasTime: () => true, onOrphan: () => undefined });
     }
     const reply = await set.call({}, 600_000, KEY).catch((error: Error) => error);
     const item = await database.limiters.get(set.keyId);
-    return { reply, asked: asked(), events: await set.events(), inFlight: await set.inFlight(), spent: BigInt(item?.spent ?? 0) };
+    return {
+      reply,
+      requestCount: requestCount(),
+      events: await set.events(),
+      inFlight: await set.inFlight(),
+      spent: BigInt(item?.spent ?? 0),
+    };
   };
 
   /** Restores an idempotency record to its state before its request completed. */
@@ -69,13 +75,13 @@ describe('a function that crashes during an idempotent request', () => {
   };
 
   test('holds its key until its lease ends', async () => {
-    expect(await dieAndRepeat('event', 'before', 60_000)).toMatchObject({ reply: { status: 409 }, asked: 1, inFlight: 1 });
+    expect(await dieAndRepeat('event', 'before', 60_000)).toMatchObject({ reply: { status: 409 }, requestCount: 1, inFlight: 1 });
   });
 
   test('before its usage event leaves the request to its repetition: one event, one charge', async () => {
-    const { reply, asked, events, inFlight, spent } = await dieAndRepeat('event', 'before', LEASE_OVER_MS);
+    const { reply, requestCount, events, inFlight, spent } = await dieAndRepeat('event', 'before', LEASE_OVER_MS);
     expect(reply).toMatchObject({ statusCode: 200 });
-    expect(asked).toBe(2);
+    expect(requestCount).toBe(2);
     expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
     expect(spent).toBeGreaterThan(0n);
     expect(inFlight).toBe(0);
@@ -88,9 +94,9 @@ describe('a function that crashes during an idempotent request', () => {
   ] as const)(
     'at the write of its %s, %s it is done, has charged it: its repetition gets a response without another charge',
     async (write, when) => {
-      const { reply, asked, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
+      const { reply, requestCount, events, inFlight, spent } = await dieAndRepeat(write, when, LEASE_OVER_MS);
       expect(reply).toMatchObject({ statusCode: 200 });
-      expect(asked).toBe(2);
+      expect(requestCount).toBe(2);
       expect(events).toEqual([expect.objectContaining({ outcome: 'completed', cost_nanos: spent })]);
       expect(spent).toBeGreaterThan(0n);
       expect(inFlight).toBe(0);

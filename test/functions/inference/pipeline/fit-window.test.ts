@@ -44,38 +44,38 @@ const fitInto = async (
   kept: number[] | null = null,
   of = model(),
 ) => {
-  const asked: (number | null)[] = [];
+  const sentLimits: (number | null)[] = [];
   const tokenizer = {
     fit: async ({ max_prompt_tokens }: { max_prompt_tokens: number | null }) => {
-      asked.push(max_prompt_tokens);
+      sentLimits.push(max_prompt_tokens);
       return { prompt_tokens: counted, kept };
     },
     count: async () => Promise.reject(new Error('No text was expected to be counted.')),
   };
   const window: WindowRequest = { requestedTokens: undefined, whenExceeded: 'truncate', maxPromptTokens: undefined, ...request };
-  return { asked, ...(await fitWindow(tokenizer, of, toFit(prompt, window, of))) };
+  return { sentLimits, ...(await fitWindow(tokenizer, of, toFit(prompt, window, of))) };
 };
 const tooLong = (param: string, words: RegExp) =>
   expect.objectContaining({ status: 400, code: 'context_length_exceeded', param, message: expect.stringMatching(words) });
 
 describe('a request that fits', () => {
   test('calls no tokenizer, and gets the caller’s max_tokens or the model’s defaults', async () => {
-    expect(await fitInto(short, { requestedTokens: 9 })).toMatchObject({ asked: [], maxTokens: 9, prompt: short });
-    expect(await fitInto(short, {})).toMatchObject({ asked: [], maxTokens: 100 });
-    expect(await fitInto(short, { requestedTokens: 32_000 })).toMatchObject({ asked: [], maxTokens: 800 });
-    expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ asked: [], prompt: short });
+    expect(await fitInto(short, { requestedTokens: 9 })).toMatchObject({ sentLimits: [], maxTokens: 9, prompt: short });
+    expect(await fitInto(short, {})).toMatchObject({ sentLimits: [], maxTokens: 100 });
+    expect(await fitInto(short, { requestedTokens: 32_000 })).toMatchObject({ sentLimits: [], maxTokens: 800 });
+    expect(await fitInto(short, { maxPromptTokens: 1_500 })).toMatchObject({ sentLimits: [], prompt: short });
   });
 
   test('is sent unchanged if it can’t be counted, so that its runtime can decide', async () => {
     for (const whenExceeded of ['truncate', 'error'] as const) {
       const fitted = await fitInto(long, { requestedTokens: 700, whenExceeded }, null);
-      expect(fitted).toEqual({ asked: [null], maxTokens: 700, prompt: long });
+      expect(fitted).toEqual({ sentLimits: [null], maxTokens: 700, prompt: long });
     }
   });
 
   test('is counted if its bytes do not prove that it fits', async () => {
     expect(await fitInto(long, { requestedTokens: 9 }, 100)).toMatchObject({
-      asked: [null],
+      sentLimits: [null],
       maxTokens: 9,
       promptTokens: 100,
       prompt: long,
@@ -112,7 +112,7 @@ describe('a request that exceeds the window', () => {
       tooLong('messages', /2000/),
     );
     expect(await fitInto(long, { requestedTokens: 700, maxPromptTokens: 5 }, 0, null, of)).toMatchObject({
-      asked: [],
+      sentLimits: [],
       maxTokens: 700,
       prompt: long,
     });
@@ -122,7 +122,7 @@ describe('a request that exceeds the window', () => {
 describe('prompt_truncate_len', () => {
   test('keeps the messages that the tokenizer keeps', async () => {
     const fitted = await fitInto(long, { maxPromptTokens: 50 }, 40, [2]);
-    expect(fitted).toMatchObject({ asked: [50], promptTokens: 40, maxTokens: 100 });
+    expect(fitted).toMatchObject({ sentLimits: [50], promptTokens: 40, maxTokens: 100 });
     expect(fitted.prompt.messages).toEqual([{ role: 'user', content: 'c' }]);
   });
 

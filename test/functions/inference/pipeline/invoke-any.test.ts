@@ -14,14 +14,14 @@ afterEach(() => {
 
 const one: Target = { endpoint: 'one', weight: 1 };
 const two: Target = { endpoint: 'two', weight: 1, container_model: 'inner' };
-const said = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
+const chunksOf = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
 
 /** Upstreams by endpoint, and their invocations. */
 const setUp = (
   upstreams: Record<string, (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>>,
   targets: [Target, ...Target[]] = [one, two],
 ) => {
-  const asked: string[] = [];
+  const tried: string[] = [];
   const signal = new AbortController();
   const invoke: Invoke = (invocation) => (upstreams[invocation.target.endpoint] as Invoke)(invocation);
   const answer = invokeAny(invoke, {
@@ -29,9 +29,9 @@ const setUp = (
     bodyFor: ({ container_model = '' }) => container_model,
     choices: 1,
     signal,
-    onTarget: ({ endpoint }) => asked.push(endpoint),
+    onTarget: ({ endpoint }) => tried.push(endpoint),
   });
-  return { asked, answer, signal };
+  return { tried, answer, signal };
 };
 const failing = (error: Error, ...batches: UpstreamChunk[][]) =>
   async function* ({ signal }: Invocation) {
@@ -40,16 +40,16 @@ const failing = (error: Error, ...batches: UpstreamChunk[][]) =>
     throw error;
   };
 const answering = async function* ({ body }: Invocation) {
-  yield said(body);
+  yield chunksOf(body);
 };
 
 describe('a model with several targets', () => {
   test.each(['upstream_error', 'no_capacity', 'model_not_ready'] as const)(
     'tries the next target if the first fails with %s before its first chunk',
     async (code) => {
-      const { asked, answer, signal } = setUp({ one: failing(new UpstreamFailed(code, 'x')), two: answering });
-      expect(await Array.fromAsync(answer)).toEqual([said('inner')]);
-      expect(asked).toEqual(['one', 'two']);
+      const { tried, answer, signal } = setUp({ one: failing(new UpstreamFailed(code, 'x')), two: answering });
+      expect(await Array.fromAsync(answer)).toEqual([chunksOf('inner')]);
+      expect(tried).toEqual(['one', 'two']);
       expect(signal.signal.aborted).toBe(false);
     },
   );
@@ -60,17 +60,17 @@ describe('a model with several targets', () => {
     ['the request itself was rejected', new RefusedByModel('No.')],
     ['the error is our own', new TypeError('x')],
   ])('tries no other target if %s', async (_, error) => {
-    const { asked, answer } = setUp({ one: failing(error), two: answering });
+    const { tried, answer } = setUp({ one: failing(error), two: answering });
     await expect(Array.fromAsync(answer)).rejects.toBe(error);
-    expect(asked).toEqual(['one']);
+    expect(tried).toEqual(['one']);
   });
 
   test('tries no other target once the answer has begun', async () => {
     const error = new UpstreamFailed('upstream_error', 'x');
-    const { asked, answer } = setUp({ one: failing(error, said('a')), two: answering });
-    expect((await answer.next()).value).toEqual(said('a'));
+    const { tried, answer } = setUp({ one: failing(error, chunksOf('a')), two: answering });
+    expect((await answer.next()).value).toEqual(chunksOf('a'));
     await expect(answer.next()).rejects.toBe(error);
-    expect(asked).toEqual(['one']);
+    expect(tried).toEqual(['one']);
   });
 
   test('tries failing targets in order, at most four', async () => {
@@ -79,10 +79,10 @@ describe('a model with several targets', () => {
     const more = ['three', 'four', 'five'].map((endpoint): Target => ({ endpoint, weight: 1 }));
     const third = setUp({ one: down, two: down, three: answering }, [one, two, ...more]);
     expect((await Array.fromAsync(third.answer)).length).toBeGreaterThan(0);
-    expect(third.asked).toEqual(['one', 'two', 'three']);
+    expect(third.tried).toEqual(['one', 'two', 'three']);
     const none = setUp({ one: down, two: down, three: down, four: failing(error), five: answering }, [one, two, ...more]);
     await expect(Array.fromAsync(none.answer)).rejects.toBe(error);
-    expect(none.asked).toEqual(['one', 'two', 'three', 'four']);
+    expect(none.tried).toEqual(['one', 'two', 'three', 'four']);
   });
 
   test('is aborted at once if the request was already aborted', async () => {
@@ -90,7 +90,7 @@ describe('a model with several targets', () => {
     const { answer, signal } = setUp({
       one: async function* ({ signal: own }) {
         seen.push(own.signal.aborted);
-        yield said('a');
+        yield chunksOf('a');
       },
       two: answering,
     });
@@ -105,10 +105,10 @@ describe('a model with several targets', () => {
         signal.signal.addEventListener('abort', () => reject(new UpstreamFailed('upstream_error', 'aborted'))),
       );
     };
-    const { asked, answer, signal } = setUp({ one: silent, two: answering });
+    const { tried, answer, signal } = setUp({ one: silent, two: answering });
     const next = answer.next();
     signal.abort();
     await expect(next).rejects.toMatchObject({ detail: 'aborted' });
-    expect(asked).toEqual(['one']);
+    expect(tried).toEqual(['one']);
   });
 });

@@ -61,9 +61,9 @@ test('a stream that broke off is charged for what was delivered, and no more tha
 });
 
 test('a request that exceeds the budget is a 429, and no model is invoked', async () => {
-  let asked = 0;
+  let invocations = 0;
   const invoke: Invoke = (invocation) => {
-    asked++;
+    invocations++;
     return answers(invocation);
   };
   const { call, events } = await pipeline.setUp(invoke, {}, { total_budget_nanos: 100n });
@@ -73,6 +73,6 @@ test('a request that exceeds the budget is a 429, and no model is invoked', asyn
     message: expect.stringContaining('$0.00000102'),
     headers: { 'x-should-retry': 'false' },
   });
-  expect(asked).toBe(0);
+  expect(invocations).toBe(0);
   expect(await events()).toEqual([]);
 });

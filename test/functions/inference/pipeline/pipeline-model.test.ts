@@ -23,17 +23,17 @@ describe('the model’s context window', () => {
   const long = { model: 'counted', messages: [{ role: 'user', content: 'x'.repeat(2_900) }] };
 
   test('is not exceeded: max_tokens is lowered to what the prompt leaves', async () => {
-    const asked: number[] = [];
+    const sent: number[] = [];
     const tokenizer: Tokenizer = { ...noTokenizer, fit: async () => ({ prompt_tokens: 2_990, kept: null }) };
     const { call } = await pipeline.setUp(
       async function* ({ body }) {
-        asked.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
+        sent.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
         yield END;
       },
       { tokenizer },
     );
     await call({ ...long, max_tokens: 90 });
-    expect(asked).toEqual([10]);
+    expect(sent).toEqual([10]);
   });
 
   test('without room for an answer is a 400 that costs nothing and leaves nothing in flight', async () => {
@@ -54,21 +54,21 @@ describe('the model’s context window', () => {
 });
 
 test('a request that is aborted while it is counted invokes no model', async () => {
-  let asked = 0;
+  let invocations = 0;
   const tokenizer: Tokenizer = {
     ...noTokenizer,
     fit: () => new Promise((resolve) => setTimeout(resolve, 100, { prompt_tokens: 1, kept: null })),
   };
   const { call, events, inFlight } = await pipeline.setUp(
     async function* () {
-      asked++;
+      invocations++;
       yield END;
     },
     { tokenizer },
   );
   const body = { model: 'counted', messages: [{ role: 'user', content: 'x'.repeat(2_900) }] };
   await expect(call(body, 20_020)).rejects.toMatchObject({ status: 503, code: 'upstream_timeout' });
-  expect(asked).toBe(0);
+  expect(invocations).toBe(0);
   expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', cost_nanos: 0n })]);
   expect(await inFlight()).toBe(0);
 });
@@ -94,17 +94,17 @@ describe('an answer that broke off', () => {
   };
 
   test('is counted by the model’s own tokenizer', async () => {
-    const asked: unknown[] = [];
+    const sent: unknown[] = [];
     const tokenizer: Tokenizer = {
       ...noTokenizer,
       count: async ({ texts, prompt }) => {
-        asked.push([texts, prompt?.messages.length]);
+        sent.push([texts, prompt?.messages.length]);
         return { prompt_tokens: 8, text_tokens: [2] };
       },
     };
     const { call, events } = await pipeline.setUp(broken, { tokenizer });
     expect(await read(await call({ model: 'counted', stream: true }))).toContain('"code":"upstream_error"');
-    expect(asked).toEqual([[['Hello there'], 1]]);
+    expect(sent).toEqual([[['Hello there'], 1]]);
     expect(await events()).toEqual([
       expect.objectContaining({ outcome: 'upstream_failed', source: 'estimated', prompt_tokens: 8, completion_tokens: 2, cost_nanos: 12n }),
     ]);
@@ -123,17 +123,17 @@ describe('an answer that broke off', () => {
   });
 
   test('before its first chunk comes from the model’s other target, which the usage event names', async () => {
-    const asked: string[] = [];
+    const tried: string[] = [];
     const { call, events } = await pipeline.setUp(async function* ({ target }) {
-      asked.push(target.endpoint);
-      if (asked.length === 1) throw new UpstreamFailed('no_capacity', 'full');
+      tried.push(target.endpoint);
+      if (tried.length === 1) throw new UpstreamFailed('no_capacity', 'full');
       yield text('Hello');
       yield END;
     });
     const body = await read(await call({ model: 'counted', stream: true }));
     expect(body).toContain('Hello');
-    expect(asked.toSorted()).toEqual(['e', 'f']);
-    expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', endpoint: asked[1] })]);
+    expect(tried.toSorted()).toEqual(['e', 'f']);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'completed', endpoint: tried[1] })]);
   });
 });
 

@@ -191,15 +191,15 @@ describe('settlement', () => {
 
 describe('the request to the upstream', () => {
   test('has the caller’s max_tokens, else the model’s default, never more than its maximum', async () => {
-    const asked: number[] = [];
+    const sent: number[] = [];
     const { call } = await pipeline.setUp(async function* ({ body }) {
-      asked.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
+      sent.push((JSON.parse(body) as { max_tokens: number }).max_tokens);
       yield END;
     });
     await call({ max_tokens: 9 });
     await call({ max_tokens: 9, max_completion_tokens: 8 });
     await call({});
     await call({ max_tokens: 32_000 });
-    expect(asked).toEqual([9, 8, 50, 100]);
+    expect(sent).toEqual([9, 8, 50, 100]);
   });
 });

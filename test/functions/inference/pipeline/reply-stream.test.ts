@@ -58,14 +58,14 @@ describe('a streamed reply', () => {
   });
 
   test('does not pull from the source while the caller does not read', async () => {
-    let asked = 0;
+    let produced = 0;
     const events = async function* () {
-      for (; asked < 10_000; asked++) yield `data: ${'x'.repeat(1_000)}\n\n`;
+      for (; produced < 10_000; produced++) yield `data: ${'x'.repeat(1_000)}\n\n`;
     };
     const stream = replyStream(events(), () => undefined, nothing);
     stream.once('readable', () => undefined);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(asked).toBeLessThan(200);
+    expect(produced).toBeLessThan(200);
     stream.destroy();
   });
 

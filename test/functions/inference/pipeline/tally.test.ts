@@ -106,8 +106,8 @@ describe('the billed usage', () => {
 
   test('leaves out the echoed prompt of each choice, however its chunks are split', () => {
     const tally = createTally({ ...facts, echoedCharacters: (choice) => (choice === 0 ? 'A sluice'.length : 'A weir'.length) });
-    const said = (index: number, content: string): UpstreamChunk => ({ choices: [{ index, delta: { content } }] });
-    for (const chunk of [said(0, 'A slu'), said(1, 'A weir is low'), said(0, 'ice is '), said(0, 'a gate')]) tally.take(chunk);
+    const chunkOf = (index: number, content: string): UpstreamChunk => ({ choices: [{ index, delta: { content } }] });
+    for (const chunk of [chunkOf(0, 'A slu'), chunkOf(1, 'A weir is low'), chunkOf(0, 'ice is '), chunkOf(0, 'a gate')]) tally.take(chunk);
     expect(tally.uncounted()).toEqual([' is low', ' is a gate']);
     expect(tally.count().completionTokens).toBe(Math.ceil(' is low is a gate'.length / 4));
   });

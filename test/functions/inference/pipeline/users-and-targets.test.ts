@@ -44,12 +44,12 @@ const users = Array.from({ length: USERS }, (_, i) =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
 );
 
-/** Calls of an on-demand key; `dead` targets fail before their first chunk, and `asked` has the invocations. */
+/** Calls of an on-demand key; `dead` targets fail before their first chunk, and `received` has the invocations. */
 const start = async () => {
   const dead = new Set<string>();
-  const asked: Invocation[] = [];
+  const received: Invocation[] = [];
   const invoke: Invoke = (invocation) => {
-    asked.push(invocation);
+    received.push(invocation);
     if (dead.has(invocation.target.endpoint)) throw new UpstreamFailed('upstream_error', 'dead');
     return answers(invocation);
   };
@@ -61,11 +61,11 @@ const start = async () => {
   const { call } = await pipeline.setUp(failing, change, limits);
   /** Which target answered each user. */
   const ask = async (): Promise<Map<string, string>> => {
-    asked.length = 0;
+    received.length = 0;
     for (let from = 0; from < users.length; from += AT_A_TIME)
       await Promise.all(users.slice(from, from + AT_A_TIME).map((user) => call({}, 600_000, { 'x-user-id': user })));
     // The last target tried for a user is the one that answered.
-    return new Map(asked.map(({ affinity = '', target }) => [affinity, target.endpoint]));
+    return new Map(received.map(({ affinity = '', target }) => [affinity, target.endpoint]));
   };
   return { ask, dead };
 };

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { idLike } from '../../../../shared/ids/id.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
-import { callDelta, ended, facts, said, stream, whole } from '../../../support/responses-replies.ts';
+import { callDelta, chunkOf, ended, facts, stream, whole } from '../../../support/responses-replies.ts';
 
 /** Every kind of item, with two calls that the runtime gave no ids. */
 const chunks: UpstreamChunk[] = [
-  said({ reasoning: 'Hm' }),
-  said({ content: 'Let ' }),
-  said({ content: 'me see.' }),
+  chunkOf({ reasoning: 'Hm' }),
+  chunkOf({ content: 'Let ' }),
+  chunkOf({ content: 'me see.' }),
   callDelta(0, { function: { name: 'f', arguments: '{"x":' } }),
   callDelta(0, { function: { arguments: '1}' } }),
   callDelta(1, { function: { name: 'g', arguments: '{}' } }),
@@ -15,8 +15,8 @@ const chunks: UpstreamChunk[] = [
 ];
 /** The same answer in fewer chunks. */
 const merged: UpstreamChunk[] = [
-  said({ reasoning: 'Hm' }),
-  said({ content: 'Let me see.' }),
+  chunkOf({ reasoning: 'Hm' }),
+  chunkOf({ content: 'Let me see.' }),
   callDelta(0, { function: { name: 'f', arguments: '{"x":1}' } }),
   callDelta(1, { function: { name: 'g', arguments: '{}' } }),
   ended('tool_calls'),

@@ -7,12 +7,12 @@ import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import {
   callDelta,
+  chunkOf,
   type Event,
   ended,
   facts,
   keepingIn,
   parseEvents,
-  said,
   stream,
   usage,
   whole,
@@ -20,7 +20,7 @@ import {
 import { read } from '../../../support/responses-requests.ts';
 import { id, part, text } from './greeting.ts';
 
-const thinking = [said({ reasoning: 'H' }), said({ reasoning_content: 'm' }), said({ content: 'Yes' }), ended()];
+const thinking = [chunkOf({ reasoning: 'H' }), chunkOf({ reasoning_content: 'm' }), chunkOf({ content: 'Yes' }), ended()];
 const twoCalls = [
   callDelta(0, { id: 'a', function: { name: 'f', arguments: '' } }),
   callDelta(0, { function: { arguments: '{"x":1}' } }),
@@ -129,14 +129,14 @@ describe('a stream', () => {
   });
 
   test('of calls after text ends the text first', async () => {
-    const events = await stream([[said({ content: 'Let me see.' })], twoCalls]);
+    const events = await stream([[chunkOf({ content: 'Let me see.' })], twoCalls]);
     expect(events.at(-1)?.response.output.map(({ type }) => type)).toEqual(['message', 'function_call', 'function_call']);
     const doneAt = types(events).indexOf('output_item.done');
     expect(types(events).slice(doneAt + 1)[0]).toBe('output_item.added');
   });
 
   test('that reaches max_output_tokens is incomplete, and so is its last item, but no other', async () => {
-    const events = await stream([[said({ reasoning: 'Hm' }), said({ content: 'Ye' }), ended('length')]]);
+    const events = await stream([[chunkOf({ reasoning: 'Hm' }), chunkOf({ content: 'Ye' }), ended('length')]]);
     expect(events.at(-1)).toMatchObject({
       type: 'response.incomplete',
       response: {
@@ -151,7 +151,7 @@ describe('a stream', () => {
   test('that fails ends with response.failed, with the output so far and the error', async () => {
     const { kept, keeping } = keepingIn();
     const reply = createResponseStream(read({ stream: true }), facts, keeping);
-    const events = parseEvents(reply.take([said({ content: 'Hel' })]) + reply.fail(new UpstreamFailed('upstream_error', 'secret')));
+    const events = parseEvents(reply.take([chunkOf({ content: 'Hel' })]) + reply.fail(new UpstreamFailed('upstream_error', 'secret')));
     expect(events.at(-1)).toMatchObject({
       type: 'response.failed',
       sequence_number: 5,
@@ -173,13 +173,13 @@ describe('a stream', () => {
   });
 
   test('without output has one empty message', async () => {
-    const events = await stream([[said({ role: 'assistant' }), ended()]]);
+    const events = await stream([[chunkOf({ role: 'assistant' }), ended()]]);
     expect(assemble(events)).toMatchObject([{ type: 'message', content: [part('')] }]);
   });
 
   test('has the log probabilities of its text', async () => {
     const entry = (token: string) => ({ token, logprob: -1, bytes: [1], top_logprobs: [] });
-    const chunks = ['a', 'b'].map((content) => said({ content }, { logprobs: { content: [entry(content)] } }));
+    const chunks = ['a', 'b'].map((content) => chunkOf({ content }, { logprobs: { content: [entry(content)] } }));
     const events = await stream([[...chunks, ended()]], { include: ['message.output_text.logprobs'] });
     expect(events.find(({ type }) => type === 'response.output_text.delta')).toMatchObject({ logprobs: [entry('a')] });
     expect(events.at(-1)?.response.output).toMatchObject([{ content: [{ logprobs: [entry('a'), entry('b')] }] }]);
@@ -187,7 +187,7 @@ describe('a stream', () => {
 
   describe('has the log probabilities of tokens that have no text yet', () => {
     const scored = (...tokens: string[]) => ({ logprobs: { content: tokens.map((token) => ({ token, logprob: -1, top_logprobs: [] })) } });
-    const token = (content: string, ...tokens: string[]) => said({ content }, scored(...tokens));
+    const token = (content: string, ...tokens: string[]) => chunkOf({ content }, scored(...tokens));
     const tokensOf = (logprobs: unknown) => (logprobs as { token: string }[]).map((entry) => entry.token);
     const body = { include: ['message.output_text.logprobs'] };
     /** The tokens of a stream's deltas, and those of the whole message. */
@@ -209,17 +209,17 @@ describe('a stream', () => {
 
     test('but not of reasoning, calls, and the token that ends the answer', async () => {
       const thought = [
-        said({ reasoning: 'Hm' }, scored('r')),
-        said({ reasoning: '' }, scored('r1')),
-        said({ reasoning: '😀' }, scored('r2')),
+        chunkOf({ reasoning: 'Hm' }, scored('r')),
+        chunkOf({ reasoning: '' }, scored('r1')),
+        chunkOf({ reasoning: '😀' }, scored('r2')),
       ];
-      const end = said({}, { ...scored('<end>'), finish_reason: 'stop' });
+      const end = chunkOf({}, { ...scored('<end>'), finish_reason: 'stop' });
       expect(await tokens(...thought, token('', 'x1'), token('é', 'x2'), end)).toEqual(both('x1', 'x2'));
       expect(
-        await tokens(token('', 'r1'), said({ reasoning: '😀' }, scored('r2')), token('a', 'a'), token('', 'x1'), ended('length')),
+        await tokens(token('', 'r1'), chunkOf({ reasoning: '😀' }, scored('r2')), token('a', 'a'), token('', 'x1'), ended('length')),
       ).toEqual(both('a'));
-      const call = said({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }, scored('{'));
-      expect(await tokens(token('a', 'a'), said({}, scored('<call>')), call, ended('tool_calls'))).toEqual(both('a'));
+      const call = chunkOf({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }, scored('{'));
+      expect(await tokens(token('a', 'a'), chunkOf({}, scored('<call>')), call, ended('tool_calls'))).toEqual(both('a'));
     });
   });
 });
@@ -246,7 +246,7 @@ test('a stream rebuilds to the same response as without streaming, in OpenAI’s
       fc.integer({ min: 1, max: 5 }),
       fc.boolean(),
       async (deltas, reason, size, short) => {
-        const chunks = [...deltas.map((one) => said(one)), ended(reason)];
+        const chunks = [...deltas.map((one) => chunkOf(one)), ended(reason)];
         const batches = Array.from({ length: Math.ceil(chunks.length / size) }, (_, i) => chunks.slice(i * size, (i + 1) * size));
         const body = short ? { reasoning: { summary: 'auto' } } : {};
         const events = await stream(batches, body);
@@ -264,8 +264,8 @@ test('a stream rebuilds to the same response as without streaming, in OpenAI’s
 
 test('the usage details of a runtime are passed on', async () => {
   const reply = createResponseStream(read({}), facts, keepingIn().keeping);
-  const told = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
-  const text = reply.take([ended()]) + reply.usage(told) + reply.end();
+  const fullUsage = { ...usage, prompt_tokens_details: { cached_tokens: 3 }, completion_tokens_details: { reasoning_tokens: 1 } };
+  const text = reply.take([ended()]) + reply.usage(fullUsage) + reply.end();
   expect(parseEvents(text).at(-1)?.response.usage).toMatchObject({
     input_tokens_details: { cached_tokens: 3 },
     output_tokens_details: { reasoning_tokens: 1 },

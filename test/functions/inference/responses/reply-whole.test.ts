@@ -48,7 +48,7 @@ describe('a response', () => {
   });
 
   test('repeats the settings of the request', async () => {
-    const asked = {
+    const settings = {
       instructions: 'A',
       max_output_tokens: 9,
       metadata: { a: 'b' },
@@ -63,8 +63,8 @@ describe('a response', () => {
       user: 'u',
     };
     const tools = [{ type: 'function', name: 'f' }, { type: 'web_search' }];
-    expect(await whole([text], { ...asked, tools })).toMatchObject({
-      ...asked,
+    expect(await whole([text], { ...settings, tools })).toMatchObject({
+      ...settings,
       tools: [{ type: 'function', name: 'f', description: null, parameters: null, strict: null }],
     });
   });

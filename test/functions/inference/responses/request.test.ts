@@ -66,9 +66,9 @@ describe('a request', () => {
     ['reasoning.effort', { reasoning: { effort: 'vast' } }, ''],
     ['metadata', { metadata: { a: 'x'.repeat(17_000) } }, '16384'],
   ])('is rejected with a 400 that names %s: %j', (param, body, words) => {
-    const { status, message, ...told } = refusal(body);
+    const { status, message, ...rest } = refusal(body);
     expect(status).toBe(400);
-    expect(told.param?.replace(/\.type$/, '')).toBe(param.replace(/\.type$/, ''));
+    expect(rest.param?.replace(/\.type$/, '')).toBe(param.replace(/\.type$/, ''));
     expect(message).toContain(words);
   });
 

@@ -68,12 +68,12 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
 
 /** Answers, and records its requests. */
 const listening = () => {
-  const asked: { messages: unknown[] }[] = [];
+  const sent: { messages: unknown[] }[] = [];
   const invoke: Invoke = async function* (invocation: Invocation) {
-    asked.push(JSON.parse(invocation.body as string) as { messages: unknown[] });
+    sent.push(JSON.parse(invocation.body as string) as { messages: unknown[] });
     yield* answers(invocation);
   };
-  return { asked, invoke };
+  return { sent, invoke };
 };
 
 describe('POST /v1/responses', () => {
@@ -99,17 +99,17 @@ describe('POST /v1/responses', () => {
   });
 
   test('continues a response with the whole conversation, but without its instructions', async () => {
-    const { asked, invoke } = listening();
+    const { sent, invoke } = listening();
     const { create } = await setUp(invoke);
     const first = await create({ instructions: 'Old.' });
     const second = await create({ previous_response_id: first.id, input: 'More' });
     await create({ previous_response_id: second.id, input: 'Last', instructions: 'New.' });
     expect(second.previous_response_id).toBe(first.id);
-    const said = (...pairs: string[]) => pairs.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
-    expect(asked.map(({ messages }) => messages)).toEqual([
-      [{ role: 'system', content: 'Old.' }, ...said('Hi')],
-      said('Hi', 'Hello', 'More'),
-      [{ role: 'system', content: 'New.' }, ...said('Hi', 'Hello', 'More', 'Hello', 'Last')],
+    const turns = (...pairs: string[]) => pairs.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
+    expect(sent.map(({ messages }) => messages)).toEqual([
+      [{ role: 'system', content: 'Old.' }, ...turns('Hi')],
+      turns('Hi', 'Hello', 'More'),
+      [{ role: 'system', content: 'New.' }, ...turns('Hi', 'Hello', 'More', 'Hello', 'Last')],
     ]);
   });
 
@@ -193,12 +193,12 @@ describe('POST /v1/responses', () => {
 
 describe('an item reference', () => {
   test('is replaced by the item, if it is in a response of the same organization', async () => {
-    const { asked, invoke } = listening();
+    const { sent, invoke } = listening();
     const { create, call } = await setUp(invoke);
     const { output } = await create();
     const reference = { type: 'item_reference', id: output[0]?.id };
     await create({ input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'And then?' }] });
-    expect(asked.at(-1)?.messages).toEqual([
+    expect(sent.at(-1)?.messages).toEqual([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'Hello' },
       { role: 'user', content: 'And then?' },
@@ -215,7 +215,7 @@ describe('an item reference', () => {
   });
 
   test('can name an input item, with the id that it is listed with', async () => {
-    const { asked, invoke } = listening();
+    const { sent, invoke } = listening();
     const { create, call } = await setUp(invoke);
     const { id } = await create({
       input: [
@@ -226,7 +226,7 @@ describe('an item reference', () => {
     const listed = listInputItems((await store.get(wide.org, id as string)) as StoredResponse, InputItemsQuery.parse({ order: 'asc' }));
     const [first, second] = (listed.data as { id: string }[]).map((item) => ({ type: 'item_reference', id: item.id }));
     await create({ input: [first, { role: 'user', content: 'And?' }] });
-    expect(asked.at(-1)?.messages).toEqual(['One', 'And?'].map((content) => ({ role: 'user', content })));
+    expect(sent.at(-1)?.messages).toEqual(['One', 'And?'].map((content) => ({ role: 'user', content })));
     // An id that the caller chose does not tell which response has the item.
     await expect(call({ input: [second] })).rejects.toMatchObject({ status: 404, param: 'input[0].id' });
   });

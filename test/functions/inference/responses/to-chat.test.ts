@@ -44,10 +44,10 @@ describe('a conversation of items', () => {
   });
 
   test('has text and calls of one turn in one message, in either order', () => {
-    const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Let me see.' }] };
+    const assistantMessage = { role: 'assistant', content: [{ type: 'output_text', text: 'Let me see.' }] };
     const expected = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Let me see.', tool_calls: [made('a')] }, tool('a')];
-    expect(messages([user('Hi'), said, called('a'), result('a')])).toEqual(expected);
-    expect(messages([user('Hi'), called('a'), said, result('a')])).toEqual(expected);
+    expect(messages([user('Hi'), assistantMessage, called('a'), result('a')])).toEqual(expected);
+    expect(messages([user('Hi'), called('a'), assistantMessage, result('a')])).toEqual(expected);
   });
 
   test('separates turns at results and texts', () => {
@@ -92,8 +92,8 @@ describe('a conversation of items', () => {
 describe('the settings of a request', () => {
   test('get the names of chat completions', () => {
     const tools = [{ type: 'function', name: 'f', description: 'F', parameters: { type: 'object' }, strict: true }, { type: 'web_search' }];
-    const asked = { tools, tool_choice: { type: 'function', name: 'f' }, reasoning: { effort: 'minimal' }, temperature: 0.5, top_p: 1 };
-    expect(toChat(read({ ...asked, text: { format: { type: 'json_object' } }, top_logprobs: 2 }))).toMatchObject({
+    const requested = { tools, tool_choice: { type: 'function', name: 'f' }, reasoning: { effort: 'minimal' }, temperature: 0.5, top_p: 1 };
+    expect(toChat(read({ ...requested, text: { format: { type: 'json_object' } }, top_logprobs: 2 }))).toMatchObject({
       tools: [{ type: 'function', function: { name: 'f', description: 'F', parameters: { type: 'object' }, strict: true } }],
       tool_choice: { type: 'function', function: { name: 'f' } },
       reasoning_effort: 'low',
@@ -107,8 +107,14 @@ describe('the settings of a request', () => {
 
   test('that have no effect are listed', () => {
     const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'n' }, { type: 'web_search' }, { type: 'function', name: 'f' }];
-    const asked = { tools, include: ['reasoning.encrypted_content'], text: { verbosity: 'low' }, truncation: 'auto', client_metadata: {} };
-    expect(ignoredResponsesFields(read(asked), model)).toEqual([
+    const requested = {
+      tools,
+      include: ['reasoning.encrypted_content'],
+      text: { verbosity: 'low' },
+      truncation: 'auto',
+      client_metadata: {},
+    };
+    expect(ignoredResponsesFields(read(requested), model)).toEqual([
       'client_metadata',
       'tools.web_search',
       'tools.namespace',

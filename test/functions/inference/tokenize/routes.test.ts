@@ -141,14 +141,14 @@ describe('POST /tokenize', () => {
 
   test('adds special tokens to a text but not to messages by default', async () => {
     const { call } = await setUp();
-    const asked = async (body: object): Promise<unknown> => {
+    const addsSpecialTokens = async (body: object): Promise<unknown> => {
       await call('/tokenize', body);
       return JSON.parse(lambda.received.at(-1)?.body ?? '').add_special_tokens;
     };
-    expect(await asked({ prompt: 'a' })).toBe(true);
-    expect(await asked({ prompt: 'a', add_special_tokens: false })).toBe(false);
-    expect(await asked({ messages })).toBe(false);
-    expect(await asked({ messages, add_special_tokens: true })).toBe(true);
+    expect(await addsSpecialTokens({ prompt: 'a' })).toBe(true);
+    expect(await addsSpecialTokens({ prompt: 'a', add_special_tokens: false })).toBe(false);
+    expect(await addsSpecialTokens({ messages })).toBe(false);
+    expect(await addsSpecialTokens({ messages, add_special_tokens: true })).toBe(true);
   });
 
   test('accepts messages in every form that chat completions accept, and tools', async () => {

@@ -99,10 +99,10 @@ describe('an echo', () => {
   test('gives each prompt token the logprob it would have as the next token', async () => {
     const { tokens, token_logprobs, top_logprobs } = await logprobsOf({ logprobs: 20, echo: true, max_tokens: 0 });
     for (const at of [1, 3, ids.length - 1]) {
-      const asked = await logprobsOf({ prompt: ids.slice(0, at), logprobs: 20, max_tokens: 1, logit_bias: { [ids[at] ?? -1]: 100 } });
-      expect(asked.tokens[0]).toBe(tokens[at]);
-      expect(token_logprobs[at]).toBe(asked.token_logprobs[0]);
-      expect(top_logprobs[at]).toEqual(asked.top_logprobs[0]);
+      const generated = await logprobsOf({ prompt: ids.slice(0, at), logprobs: 20, max_tokens: 1, logit_bias: { [ids[at] ?? -1]: 100 } });
+      expect(generated.tokens[0]).toBe(tokens[at]);
+      expect(token_logprobs[at]).toBe(generated.token_logprobs[0]);
+      expect(top_logprobs[at]).toEqual(generated.top_logprobs[0]);
     }
   });
 

@@ -20,9 +20,9 @@ const openPool = ({ url }: TestCognito): UserPool =>
 /** Creates a user who has changed the temporary password; returns the refresh token of the first sign-in. */
 const join = async (users: UserPool, email: string): Promise<string> => {
   await users.createUser({ email, temporaryPassword: TEMPORARY });
-  const asked = await users.signIn({ email, password: TEMPORARY, caller });
-  if (!asked || !('session' in asked)) throw new Error('The first sign-in returned no challenge');
-  const result = await users.answerChallenge({ email, session: asked.session, challenge: 'new_password', answer: PASSWORD, caller });
+  const challenged = await users.signIn({ email, password: TEMPORARY, caller });
+  if (!challenged || !('session' in challenged)) throw new Error('The first sign-in returned no challenge');
+  const result = await users.answerChallenge({ email, session: challenged.session, challenge: 'new_password', answer: PASSWORD, caller });
   if (!result || !('tokens' in result)) throw new Error('Setting the new password returned no tokens');
   return result.tokens.refreshToken;
 };
