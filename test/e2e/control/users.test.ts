@@ -1,176 +1,25 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StoredUser } from '../../../functions/control/users/user-store.ts';
 import { transact } from '../../../shared/database/transaction.ts';
-import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
-import { eventually } from '../../support/eventually.ts';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
-import { totpOf, wrongTotpOf } from '../../support/totp.ts';
+import type { SignedIn } from '../../support/control.ts';
+import { callsOf, startUsers, TEMPORARY, type Users, untilNextSecond } from './user-fixtures.ts';
 
-let run: TestRun;
-let control: Control;
-let admin: SignedIn;
-let organization: string;
-let owner: SignedIn;
+let users: Users;
+let run: Users['run'];
+let control: Users['control'];
+let admin: Users['admin'];
+let organization: Users['organization'];
+let owner: Users['owner'];
 beforeAll(async () => {
-  run = await startTestRun();
-  control = controlOf(run);
-  admin = await control.asAdmin();
-  ({ id: organization } = await control.createOrganization());
-  owner = await control.createUser({ role: 'owner', organization });
+  users = await startUsers();
+  ({ run, control, admin, organization, owner } = users);
 });
 afterAll(async () => {
-  await run.close();
+  await users.run.close();
 });
 
-const TEMPORARY = 'Temporary-Password-1';
-const invite = (email: string, fields: object = {}, { token } = owner) =>
-  control.call('POST', '/v1/users', { token, body: { email, temporary_password: TEMPORARY, ...fields } });
-const login = (email: string, password: string) => control.call('POST', '/v1/auth/login', { body: { email, password } });
-const lastCodeTo = async (email: string): Promise<string | undefined> => {
-  const lines = (await readFile(path.join(run.state, 'logs', 'mail.log'), 'utf8')).trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as { to: string; code: string }).findLast(({ to }) => to === email)?.code;
-};
-const actionsOf = async (of = organization): Promise<string[]> => {
-  const { data } = await control.done('GET', `/v1/audit-log?organization=${of}&limit=100`, { token: admin.token });
-  return data.map(({ action }: { action: string }) => action);
-};
-
-/** The response statuses for a user's access token and refresh token. */
-const tokenStatuses = async ({ token, refreshToken }: SignedIn): Promise<number[]> => [
-  (await control.call('GET', '/v1/me', { token })).status,
-  (await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: refreshToken } })).status,
-];
-
-/** Tokens carry only the second of issue: afterwards, earlier tokens are older than whatever happens next. */
-const untilNextSecond = async (): Promise<void> => {
-  const second = Math.floor(Date.now() / 1_000);
-  await eventually(async () => Math.floor(Date.now() / 1_000) > second, 'the next second');
-};
-
-describe('a login', () => {
-  test('ignores the case of the e-mail address', async () => {
-    expect((await login(owner.email.toUpperCase(), owner.password)).body.user.id).toBe(owner.id);
-  });
-
-  test('that fails returns the same 401 for a wrong password, an unknown user and a disabled user', async () => {
-    const disabled = await control.createUser({ role: 'member', organization });
-    await control.done('PATCH', `/v1/users/${disabled.id}`, { token: owner.token, body: { status: 'disabled' } });
-    const answers = [
-      await login(owner.email, 'Wrong-password-1'),
-      await login('nobody@example.com', 'Wrong-password-1'),
-      await login(disabled.email, disabled.password),
-      await login(disabled.email, 'Wrong-password-1'),
-    ];
-    const replies = answers.map(({ status, body: { request_id: _, ...body } }) => ({ status, body }));
-    expect(replies).toEqual(Array(4).fill({ status: 401, body: { error: expect.any(String), code: 'login_refused' } }));
-    expect(new Set(replies.map(({ body }) => body.error)).size).toBe(1);
-  });
-
-  test('can be tried ten times in five minutes, whether or not the user exists', async () => {
-    for (const email of ['nobody-at-all@example.com', (await control.createUser({ role: 'member', organization })).email]) {
-      const answers = await Promise.all(Array.from({ length: 14 }, () => login(email, 'Wrong-password-1')));
-      const statuses = answers.map(({ status }) => status);
-      // A new five-minute window can start in between.
-      expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(20);
-      expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(10);
-      const limited = answers.find(({ status }) => status === 429);
-      expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(0);
-    }
-  });
-
-  test('with a second factor requires a correct code', async () => {
-    const user = await control.createUser({ role: 'member', organization });
-    const start = (current_password: string) => control.call('POST', '/v1/auth/totp', { token: user.token, body: { current_password } });
-    // A token alone is not enough, because it can be stolen.
-    expect((await start('Not-the-password-1')).body.error.param).toBe('current_password');
-    const { secret, url } = (await start(user.password)).body;
-    expect(url).toBe(`otpauth://totp/Sluice:${encodeURIComponent(user.email)}?secret=${secret}&issuer=Sluice`);
-    const verify = (code: string) => control.call('POST', '/v1/auth/totp/verify', { token: user.token, body: { code } });
-    expect((await verify(wrongTotpOf(secret))).body.error.param).toBe('code');
-    expect((await verify(totpOf(secret))).status).toBe(204);
-    const { body: challenge } = await login(user.email, user.password);
-    expect(challenge).toEqual({ object: 'challenge', challenge: 'totp', session: expect.any(String) });
-    const answer = (code: string) =>
-      control.call('POST', '/v1/auth/challenge', { body: { email: user.email, session: challenge.session, code } });
-    expect((await answer(wrongTotpOf(secret))).status).toBe(401);
-    expect((await answer(totpOf(secret))).body.object).toBe('session');
-    const stop = (current_password: string) =>
-      control.call('POST', '/v1/auth/totp/disable', { token: user.token, body: { current_password } });
-    expect((await stop('Not-the-password-1')).status).toBe(400);
-    expect((await stop(user.password)).status).toBe(204);
-    expect((await login(user.email, user.password)).body.object).toBe('session');
-  });
-
-  test('works without a lost second factor once an owner resets it, which ends all sessions', async () => {
-    const user = await control.createUser({ role: 'member', organization });
-    const { secret } = await control.done('POST', '/v1/auth/totp', { token: user.token, body: { current_password: user.password } });
-    await control.done('POST', '/v1/auth/totp/verify', { token: user.token, body: { code: totpOf(secret) } });
-    await untilNextSecond();
-    const reset = (id: string) => control.call('POST', `/v1/users/${id}/totp-reset`, { token: owner.token });
-    // Switching off your own requires the password.
-    expect((await reset(owner.id)).body.error.code).toBe('own_rights');
-    expect((await reset(user.id)).status).toBe(204);
-    expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
-    expect((await login(user.email, user.password)).body.object).toBe('session');
-  });
-
-  test('that returns a new_password challenge continues only with its session, and only once', async () => {
-    await invite('once@example.com', { role: 'member' });
-    const { body } = await login('once@example.com', TEMPORARY);
-    const answer = (session: string) =>
-      control.call('POST', '/v1/auth/challenge', { body: { email: 'once@example.com', session, new_password: 'A-Password-of-mine-3' } });
-    expect((await answer('made-up')).status).toBe(401);
-    expect((await answer(body.session)).status).toBe(200);
-    expect((await answer(body.session)).status).toBe(401);
-  });
-});
-
-describe('a password', () => {
-  test('can be changed only with the current one, and must be strong', async () => {
-    const user = await control.createUser({ role: 'member', organization });
-    const change = (current_password: string, new_password: string) =>
-      control.call('POST', '/v1/auth/password', { token: user.token, body: { current_password, new_password } });
-    expect((await change('Not-the-password-1', 'Another-Password-2')).body.error.param).toBe('current_password');
-    expect((await change(user.password, 'weak')).body.error).toMatchObject({ param: 'new_password', code: 'weak_password' });
-    await untilNextSecond();
-    expect((await change(user.password, 'Another-Password-2')).status).toBe(204);
-    expect(await tokenStatuses(user)).toEqual([401, 401]);
-    expect((await login(user.email, 'Another-Password-2')).status).toBe(200);
-  });
-
-  test('can be reset once with an e-mailed code, and the reply is the same for an unknown user', async () => {
-    const user = await control.createUser({ role: 'member', organization });
-    for (const email of [user.email, 'nobody-else@example.com'])
-      expect((await control.call('POST', '/v1/auth/forgot', { body: { email } })).status).toBe(202);
-    expect(await lastCodeTo('nobody-else@example.com')).toBeUndefined();
-    const code = await lastCodeTo(user.email);
-    const reset = (given: string | undefined) =>
-      control.call('POST', '/v1/auth/reset', { body: { email: user.email, code: given, new_password: 'Yet-Another-Password-3' } });
-    expect((await reset('000000')).body.error.param).toBe('code');
-    await untilNextSecond();
-    expect((await reset(code)).status).toBe(204);
-    expect(await tokenStatuses(user)).toEqual([401, 401]);
-    expect(await actionsOf()).toContain('user.password_reset');
-    expect((await reset(code)).status).toBe(400);
-    expect((await login(user.email, 'Yet-Another-Password-3')).status).toBe(200);
-  });
-});
-
-describe('a session', () => {
-  test('can be refreshed until it is ended', async () => {
-    const user = await control.createUser({ role: 'member', organization });
-    const refresh = () => control.call('POST', '/v1/auth/refresh', { body: { refresh_token: user.refreshToken } });
-    const { access_token } = (await refresh()).body;
-    expect((await control.call('GET', '/v1/me', { token: access_token })).status).toBe(200);
-    const end = () => control.call('POST', '/v1/auth/logout', { body: { refresh_token: user.refreshToken } });
-    expect([(await end()).status, (await end()).status]).toEqual([204, 204]);
-    expect((await refresh()).body.code).toBe('refresh_refused');
-    expect((await control.call('POST', '/v1/auth/refresh', { body: { refresh_token: 'none' } })).status).toBe(401);
-  });
-});
+const { invite, login, lastCodeTo, actionsOf, tokenStatuses } = callsOf(() => users);
 
 describe('a user', () => {
   test('is invited by e-mail without a temporary password, and can be invited again', async () => {

@@ -1,25 +1,19 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { createAuditStore } from '../../../functions/control/audit/audit-store.ts';
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { authenticate } from '../../../shared/admission/authenticate.ts';
-import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
-import { availableNanosOf, limitsOf } from '../../../shared/admission/limiter-item.ts';
+import { limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import type { TokenizerFiles } from '../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { makeCaller } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { DAY, Draft, eventsOf, newKeys, plainSums, SHARDS, shardsOfKey } from '../../support/usage-events.ts';
+import { runAdmin } from './run-admin.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -37,33 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs `npm run admin` on the test's tables and bucket. */
-const admin = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
-  const env = {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'x',
-    AWS_SECRET_ACCESS_KEY: 'x',
-    AWS_ENDPOINT_URL_DYNAMODB: database.url,
-    AWS_ENDPOINT_URL_S3: s3.url,
-    TOKENIZERS_BUCKET: BUCKET,
-    KEYS_TABLE,
-    MODELS_TABLE,
-    USAGE_TABLE,
-    ACCOUNTS_TABLE,
-    AUDIT_TABLE,
-  };
-  try {
-    return {
-      code: 0,
-      ...(await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../../infra/admin/main.ts'), ...args], { env })),
-    };
-  } catch (error) {
-    return error as { code: number; stdout: string; stderr: string };
-  }
-};
-
-const abs = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos);
+const admin = (...args: string[]) => runAdmin(database, args, { AWS_ENDPOINT_URL_S3: s3.url, TOKENIZERS_BUCKET: BUCKET });
 
 describe('npm run admin', () => {
   test('creates a working key with the given limits and prints its secret', async () => {
@@ -183,50 +151,6 @@ describe('npm run admin', () => {
     });
   });
 
-  test('rebuilds the daily totals of all keys used since that day, with all their shards, and reports and fails on drift', async () => {
-    const keys = newKeys();
-    const used = Date.parse(DAY);
-    const limiters = [
-      { id: keys.plain, last_used: used + 1 },
-      // A shard was used later than the key's own item.
-      { id: keys.sharded, shards: SHARDS, last_used: used - 86_400_000 },
-      { id: `${keys.sharded}#1`, last_used: used + 5 },
-      { id: newId('key'), last_used: used - 86_400_000 },
-      { id: newId('key') },
-      { id: 'org_test', last_used: used },
-    ];
-    for (const Item of limiters) await database.database.send(new PutCommand({ TableName: database.tables.Keys, Item }));
-    const events = eventsOf(keys, fc.sample(Draft, { seed: 9, numRuns: 8 }));
-    for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
-    const ofDay = events.filter(({ admitted_at }) => admitted_at >= used);
-    const rows = plainSums(keys, ofDay);
-    const costNanos = ofDay.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
-    const totals = {
-      day: DAY,
-      keys: 2,
-      events: ofDay.length,
-      requests: ofDay.filter(({ request_id }) => !request_id.includes('#')).length,
-      cost_nanos: String(costNanos),
-      behind: { rows: 0, events: 0 },
-    };
-    const first = await admin('rebuild', '--day', DAY);
-    expect(first.code).toBe(1);
-    const drift = rows.reduce(
-      (sum, { totals: { events, cost_nanos } }) => ({ events: sum.events + events, cost: sum.cost + abs(cost_nanos) }),
-      {
-        events: 0,
-        cost: 0n,
-      },
-    );
-    expect(JSON.parse(first.stdout)).toEqual({
-      ...totals,
-      drift: { rows: rows.length, events: drift.events, cost_nanos: String(drift.cost) },
-    });
-    const second = await admin('rebuild', '--day', DAY);
-    expect(JSON.parse(second.stdout)).toEqual({ ...totals, drift: { rows: 0, events: 0, cost_nanos: '0' } });
-    expect(second.code).toBe(0);
-  });
-
   test.each([
     [[], /command is missing/],
     [['destroy'], /no command 'destroy'/],
@@ -245,64 +169,5 @@ describe('npm run admin', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
     expect(stderr).toContain('Usage: npm run admin');
-  });
-});
-
-describe("an organization's money", () => {
-  test('accepts limits and credit, and its balance adds up', async () => {
-    const { stdout } = await admin(
-      'create-key',
-      '--org',
-      'org_paying',
-      '--day-budget',
-      '0.000000005',
-      '--total-budget',
-      '12.5',
-      '--no-content',
-    );
-    const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
-    const itemOf = async (id: string) => (await database.limiters.get(id)) as KeyItem;
-    const key = await itemOf(keyId);
-    expect(key).toMatchObject({ no_content: true });
-    expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
-    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
-    expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
-      'Set the limits of org_paying',
-    );
-    const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 1_000 };
-    expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
-    expect(isOrganizationLimited(await itemOf(keyId))).toBe(true);
-    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
-      '$100.25',
-    );
-    await admin('grant-credit', '--org', 'org_paying', '--dollars=-0.25', '--reason', 'correction', '--actor', 'finance');
-    const { stdout: balance, code } = await admin('balance', '--org', 'org_paying');
-    expect(JSON.parse(balance)).toEqual({
-      organization: 'org_paying',
-      grants: 2,
-      granted: '100',
-      spent: '0',
-      held: '0',
-      available: '100',
-      drift: '0',
-    });
-    expect(code).toBe(0);
-    // New limits without them remove the budget and prepayment; granted credit stays.
-    await admin('limit-organization', '--org', 'org_paying', '--requests-per-minute', '5');
-    const item = await itemOf('org_paying');
-    expect(availableNanosOf(item)).toBe(100_000_000_000n);
-    const unlimited = { tokensPerMinute: Number.POSITIVE_INFINITY, concurrency: 1_000, budgets: {}, isPrepaid: false };
-    expect(limitsOf(item)).toEqual({ ...unlimited, requestsPerMinute: 5 });
-  });
-
-  test.each([
-    [['limit-organization'], '--org is missing'],
-    [['grant-credit', '--org', 'o', '--dollars', '1e3', '--reason', 'r'], '--dollars expects dollars'],
-    [['grant-credit', '--org', 'o', '--dollars', '1'], 'reason'],
-    [['create-key', '--org', 'o', '--day-budget', '0.0000000001'], '--day-budget expects dollars'],
-  ])('%j is rejected: %s', async (args, words) => {
-    const { code, stderr } = await admin(...args);
-    expect(code).toBe(1);
-    expect(stderr).toContain(words);
   });
 });

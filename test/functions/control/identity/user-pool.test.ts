@@ -1,65 +1,23 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { SignIn } from '../../../../functions/control/identity/sign-in.ts';
-import { createUserPool, createUserPoolClient, type UserPool } from '../../../../functions/control/identity/user-pool.ts';
+import type { UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from '../../../../functions/control/identity/verify-token.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import { pool, startTestCognito, type TestCognito } from '../../../support/cognito.ts';
-import { totpOf, wrongTotpOf } from '../../../support/totp.ts';
+import { caller, openPool, PASSWORD, sessionOf, signInsTo, TEMPORARY, tokensOf } from './user-fixtures.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const TEMPORARY = 'Temporary-Password-1';
-const PASSWORD = 'Correct-Horse-7';
-const caller = { ipAddress: '192.0.2.1', serverName: 'control.test', serverPath: '/v1/sessions', userAgent: 'test' };
-
-const openPool = (endpoint: string): UserPool => {
-  const client = createUserPoolClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
-  return createUserPool(client, { poolId: pool.id, clientId: pool.client.id });
-};
 
 let cognito: TestCognito;
 let users: UserPool;
-let people = 0;
-
 beforeAll(async () => {
   cognito = await startTestCognito();
   users = openPool(cognito.url);
 });
 afterAll(() => cognito.close());
 
-const newAddress = (): string => {
-  people += 1;
-  return `person${people}@example.com`;
-};
-const tokensOf = (result: SignIn | undefined) => {
-  if (!result || !('tokens' in result)) throw new Error(`No tokens: ${JSON.stringify(result)}`);
-  return result.tokens;
-};
-const sessionOf = (result: SignIn | undefined, challenge: 'new_password' | 'totp'): string => {
-  if (!result || !('challenge' in result) || result.challenge !== challenge) throw new Error(`No ${challenge}: ${JSON.stringify(result)}`);
-  return result.session;
-};
-const signIn = (email: string, password = PASSWORD) => users.signIn({ email, password, caller });
-const answer = (email: string, session: string, challenge: 'new_password' | 'totp', text: string) =>
-  users.answerChallenge({ email, session, challenge, answer: text, caller });
-
-/** Creates a user who has chosen a password and signed in. */
-const person = async () => {
-  const email = newAddress();
-  const { subject } = await users.createUser({ email, temporaryPassword: TEMPORARY });
-  const session = sessionOf(await signIn(email, TEMPORARY), 'new_password');
-  const tokens = tokensOf(await answer(email, session, 'new_password', PASSWORD));
-  expect(tokens.subject).toBe(subject);
-  return { email, ...tokens };
-};
-/** The same with an authenticator app set up. */
-const personWithApp = async () => {
-  const made = await person();
-  const { secret } = await users.startTotp(made.accessToken);
-  expect(await users.finishTotp({ accessToken: made.accessToken, code: totpOf(secret) })).toBe(true);
-  return { ...made, secret };
-};
+const { newAddress, signIn, answer, person } = signInsTo(() => users);
 
 describe('a new user', () => {
   test('is invited by e-mail, chooses a password and is signed in', async () => {
@@ -199,100 +157,6 @@ describe('a refresh token', () => {
     for (const { refreshToken } of [one, second]) expect(await users.refresh({ refreshToken, caller })).toBeUndefined();
     expect(await users.refresh({ refreshToken: other.refreshToken, caller })).toBeDefined();
     tokensOf(await signIn(one.email));
-  });
-});
-
-describe('a password', () => {
-  test('can be changed only with the current one', async () => {
-    const { email, accessToken } = await person();
-    const next = 'Another-Horse-8';
-    expect(await users.changePassword({ accessToken, current: 'Wrong-Password-1', next })).toBe(false);
-    await expect(users.changePassword({ accessToken, current: PASSWORD, next: 'weak' })).rejects.toMatchObject({ code: 'weak_password' });
-    tokensOf(await signIn(email));
-    expect(await users.changePassword({ accessToken, current: PASSWORD, next })).toBe(true);
-    expect(await signIn(email)).toBeUndefined();
-    tokensOf(await signIn(email, next));
-    await expect(users.changePassword({ accessToken: 'no.access.token', current: next, next: PASSWORD })).rejects.toMatchObject({
-      status: 401,
-      code: 'invalid_token',
-    });
-  });
-
-  test('can be reset once with an e-mailed code', async () => {
-    const { email } = await person();
-    const password = 'Another-Horse-8';
-    await users.startReset(email.toUpperCase());
-    const code = (await cognito.lastMailTo(email)) as string;
-    const wrong = code.replace(/.$/, (digit) => String((Number(digit) + 1) % 10));
-    expect(await users.finishReset({ email, code: wrong, password })).toBe(false);
-    await expect(users.finishReset({ email, code, password: 'weak' })).rejects.toMatchObject({ code: 'weak_password' });
-    tokensOf(await signIn(email));
-    expect(await users.finishReset({ email, code, password })).toBe(true);
-    tokensOf(await signIn(email, password));
-    expect(await users.finishReset({ email, code, password: PASSWORD })).toBe(false);
-  });
-
-  test('cannot be reset with a code from an hour ago, and returns 429 after five wrong codes', async () => {
-    const { email } = await person();
-    await users.startReset(email);
-    const code = (await cognito.lastMailTo(email)) as string;
-    cognito.passMs(60 * MINUTE_MS);
-    expect(await users.finishReset({ email, code, password: PASSWORD })).toBe(false);
-    cognito.passMs(-60 * MINUTE_MS);
-    await users.startReset(email);
-    for (let n = 0; n < 5; n++) expect(await users.finishReset({ email, code: `wrong${n}`, password: PASSWORD })).toBe(false);
-    await expect(users.finishReset({ email, code: 'wrong', password: PASSWORD })).rejects.toMatchObject({
-      status: 429,
-      code: 'rate_limit_exceeded',
-      headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
-    });
-  });
-
-  test('reset does not reveal who has an account', async () => {
-    const invited = newAddress();
-    await users.createUser({ email: invited, temporaryPassword: TEMPORARY });
-    for (const email of ['nobody@example.com', invited]) {
-      expect(await users.startReset(email)).toBeUndefined();
-      expect(await users.finishReset({ email, code: '123456', password: PASSWORD })).toBe(false);
-    }
-  });
-});
-
-describe('an authenticator app', () => {
-  test('is needed to sign in once it was set up with a correct code', async () => {
-    const { email, accessToken } = await person();
-    const { secret } = await users.startTotp(accessToken);
-    expect(await users.finishTotp({ accessToken, code: wrongTotpOf(secret) })).toBe(false);
-    tokensOf(await signIn(email));
-    expect(await users.finishTotp({ accessToken, code: totpOf(secret) })).toBe(true);
-    const session = sessionOf(await signIn(email), 'totp');
-    expect(await answer(email, session, 'totp', wrongTotpOf(secret))).toBeUndefined();
-    const { refreshToken } = tokensOf(await answer(email, session, 'totp', totpOf(secret)));
-    expect(await users.refresh({ refreshToken, caller })).toBeDefined();
-    expect(await answer(email, session, 'totp', totpOf(secret))).toBeUndefined();
-  });
-
-  test('allows five wrong codes before the user must enter the password again', async () => {
-    const { email, secret } = await personWithApp();
-    const session = sessionOf(await signIn(email), 'totp');
-    for (let n = 0; n < 5; n++) expect(await answer(email, session, 'totp', wrongTotpOf(secret))).toBeUndefined();
-    expect(await answer(email, session, 'totp', totpOf(secret))).toBeUndefined();
-  });
-
-  test('does not lock the user out when they set up a new one but never verify it', async () => {
-    const { email, accessToken } = await personWithApp();
-    await users.startTotp(accessToken);
-    tokensOf(await signIn(email));
-  });
-
-  test('is no longer needed once it is switched off', async () => {
-    const { email, subject } = await personWithApp();
-    await users.stopTotp(subject);
-    tokensOf(await signIn(email));
-  });
-
-  test('cannot be set up with an invalid access token', async () => {
-    await expect(users.startTotp('no.access.token')).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
   });
 });
 

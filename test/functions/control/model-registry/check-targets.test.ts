@@ -3,33 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type CheckDependencies, checkTargets } from '../../../../functions/control/model-registry/check-targets.ts';
-import { createEndpointFacts, createSageMakerClients } from '../../../../functions/control/model-registry/endpoint-facts.ts';
-import { RegistrationReport } from '../../../../functions/control/model-registry/registration-report.ts';
+import { createEndpointFacts } from '../../../../functions/control/model-registry/endpoint-facts.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
-import { Model, type NewModel } from '../../../../shared/models/model.ts';
-import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
-import { createInvoke } from '../../../../shared/upstream/invoke.ts';
-import { startFakeLambda } from '../../../support/fake-lambda.ts';
-import { startFakeSageMaker } from './fake-sagemaker.ts';
+import type { NewModel } from '../../../../shared/models/model.ts';
+import { checksWith, type Fakes, modelOf, startFakes } from './target-check-fixtures.ts';
 
-let sagemaker: Awaited<ReturnType<typeof startFakeSageMaker>>;
-let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
-let deps: CheckDependencies;
+let fakes: Fakes;
+let sagemaker: Fakes['sagemaker'];
+let deps: Fakes['deps'];
 beforeAll(async () => {
-  lambda = await startFakeLambda();
-  sagemaker = await startFakeSageMaker();
-  deps = {
-    facts: createEndpointFacts(createSageMakerClients()),
-    invoke: createInvoke(),
-    tokenizer: createTokenizer('the-tokenizer'),
-    endpointTag: 'sluice',
-    now: Date.now,
-  };
+  fakes = await startFakes();
+  ({ sagemaker, deps } = fakes);
 });
-afterAll(async () => {
-  await sagemaker.close();
-  await lambda.close();
-});
+afterAll(() => fakes.close());
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   sagemaker.reset();
@@ -38,36 +24,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const modelOf = (targets: NewModel['targets'], change: Partial<NewModel> = {}): Model =>
-  Model.parse({
-    name: 'm',
-    status: 'unpublished',
-    created: 0,
-    context_length: 10,
-    max_output_tokens: 5,
-    default_output_tokens: 5,
-    targets,
-    prices: [{ version: '1', effective_at: 0, prompt_nanos: 1, completion_nanos: 1 }],
-    ...change,
-  });
-
-/** Runs the checks; the report must have the documented shape and must not leak internals. */
-const check = async (targets: NewModel['targets'], change: Partial<NewModel> = {}, other: Partial<CheckDependencies> = {}) => {
-  const report = await checkTargets({ ...deps, ...other }, modelOf(targets, change));
-  expect(RegistrationReport.parse(report)).toEqual(report);
-  expect(JSON.stringify(report)).not.toMatch(/arn:|\d{12}|https?:|Traceback|the-tokenizer/);
-  return report;
-};
-
-/** The first target's passed checks, and its failed check with its detail. */
-const checkOne = async (target: NewModel['targets'][0], other: Partial<CheckDependencies> = {}) => {
-  const { targets, passed } = await check([target], {}, other);
-  const checks = targets[0]?.checks ?? [];
-  const failed = checks.find((one) => !one.passed);
-  expect(checks.map(({ name }) => name)).toEqual(['exists', 'tagged', 'in_service', 'answers']);
-  expect(passed).toBe(failed === undefined);
-  return { passed: checks.filter((one) => one.passed).map(({ name }) => name), failed: failed?.name, detail: failed?.detail };
-};
+const { check, checkOne } = checksWith(() => fakes.deps);
 
 describe('an endpoint that can serve', () => {
   test('passes every check', async () => {
@@ -166,52 +123,6 @@ test.each([
   expect(sagemaker.requests).toEqual([]);
 });
 
-describe('a container that does not answer as it should', () => {
-  const failedDetail = async (other: Partial<CheckDependencies> = {}): Promise<string> => {
-    sagemaker.deploy('e');
-    const { passed, failed, detail = '' } = await checkOne({ endpoint: 'e' }, other);
-    expect({ passed, failed }).toEqual({ passed: ['exists', 'tagged', 'in_service'], failed: 'answers' });
-    return detail;
-  };
-
-  test('is reported with its own error text', async () => {
-    sagemaker.answersError(500, 'CUDA out of memory');
-    expect(await failedDetail()).toContain('CUDA out of memory');
-  });
-
-  test('is reported without its traceback', async () => {
-    sagemaker.answersError(500, 'It broke.\nTraceback (most recent call last):\n  File "/opt/server/secret.py", line 3');
-    expect(await failedDetail()).not.toMatch(/secret|line 3/);
-    sagemaker.answersError(500, 'Traceback (most recent call last):\n  File "/opt/server/secret.py", line 3');
-    expect(await failedDetail()).toMatch(/Received server error \(500\) from primary\. See/);
-  });
-
-  test('is reported with its error about the model name', async () => {
-    sagemaker.answersError(404, { error: { message: 'The model `inner` does not exist.', code: 404 } });
-    expect(await failedDetail()).toMatch(/The model `inner` does not exist.*container_model/);
-  });
-
-  test('is reported with its reason for rejecting the request', async () => {
-    sagemaker.answersError(400, { error: { message: 'This model has no chat template.' } });
-    expect(await failedDetail()).toContain('This model has no chat template.');
-  });
-
-  test('is reported with the dialect if it does not understand it', async () => {
-    sagemaker.answersError(422, { detail: [{ loc: ['body', 'inputs'], msg: 'Field required' }] });
-    expect(await failedDetail()).toContain("dialect 'vllm'");
-  });
-
-  test('fails if its answer is incomplete', async () => {
-    sagemaker.answers((_request, response) => response.end('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'));
-    expect(await failedDetail()).toContain('ended before it was complete');
-  });
-
-  test('fails if it does not answer in time', async () => {
-    sagemaker.answers(() => undefined);
-    expect(await failedDetail({ probeTimeoutMs: 50 })).toContain('within 0.05 s');
-  });
-});
-
 test('a target without an inference component fails on an endpoint that requires one', async () => {
   sagemaker.deploy('e', { component: 'c' });
   const { failed, detail } = await checkOne({ endpoint: 'e' });
@@ -286,73 +197,5 @@ describe('if SageMaker returns an error', () => {
   ])('because it is down (%i %s), the check returns 503', async (status, name) => {
     const checking = checkAt(status, { __type: name }, (facts) => checkTargets({ ...deps, facts }, modelOf([{ endpoint: 'e' }])));
     await expect(checking).rejects.toMatchObject({ status: 503, code: 'service_unavailable', cause: { name } });
-  });
-});
-
-describe("a model's own tokenizer", () => {
-  const checkTokenizer = async () => {
-    sagemaker.deploy('e');
-    const { tokenizer, passed } = await check([{ endpoint: 'e' }], { tokenizer: { tokenizer: 'sha256/1/tokenizer.json' } });
-    expect(passed).toBe(tokenizer?.passed);
-    return tokenizer;
-  };
-
-  test('passes when it counts a conversation', async () => {
-    lambda.answers((response) => response.end('{"prompt_tokens":7,"kept":null}'));
-    expect(await checkTokenizer()).toEqual({ passed: true, detail: expect.stringContaining('7 tokens') });
-    expect(JSON.parse(lambda.received[0]?.body ?? '')).toMatchObject({
-      operation: 'fit',
-      files: { tokenizer: 'sha256/1/tokenizer.json' },
-      prompt: { messages: [{ role: 'user' }] },
-    });
-  });
-
-  test.each([
-    ['its template fails', '{"prompt_tokens":null,"kept":null}', 'chat template'],
-    ['its template renders nothing', '{"prompt_tokens":0,"kept":null}', 'chat template'],
-    ['its template rejects the message', '{"refused":"A system message is needed.","by":"template"}', 'A system message is needed.'],
-  ])('fails when %s, and so does the whole model', async (_, answer, words) => {
-    lambda.answers((response) => response.end(answer));
-    expect(await checkTokenizer()).toEqual({ passed: false, detail: expect.stringContaining(words) });
-  });
-
-  test('fails and names the file when a file is invalid', async () => {
-    lambda.answers((response) => {
-      response.setHeader('x-amz-function-error', 'Unhandled');
-      response.end('{"errorType":"Error","errorMessage":"tokenizer.json is not JSON."}');
-    });
-    expect(await checkTokenizer()).toEqual({ passed: false, detail: expect.stringContaining('tokenizer.json is not JSON.') });
-  });
-
-  test('fails and asks for another check when it is unavailable', async () => {
-    lambda.answers((response) => response.writeHead(503).end('{}'));
-    expect(await checkTokenizer()).toEqual({ passed: false, detail: expect.stringContaining('Check again') });
-  });
-});
-
-describe('checks with a total timeout', () => {
-  const never = new Promise<never>(() => undefined);
-
-  test('fail when it ends, and no other check is started', async () => {
-    const described: string[] = [];
-    const facts = {
-      describe: async ({ endpoint }: Model['targets'][0]) => {
-        described.push(endpoint);
-        return never;
-      },
-    };
-    const targets: NewModel['targets'] = [{ endpoint: 'a' }, { endpoint: 'b' }, { endpoint: 'c' }, { endpoint: 'd' }, { endpoint: 'e' }];
-    const tokenizer = { fit: async () => never };
-    const report = await check(targets, { tokenizer: { tokenizer: 'k' } }, { facts, tokenizer, totalTimeoutMs: 20 });
-    expect(report).toMatchObject({ passed: false, tokenizer: { passed: false, detail: expect.stringContaining('timed out') } });
-    for (const { checks } of report.targets)
-      expect(checks[0]).toMatchObject({ name: 'exists', passed: false, detail: expect.stringContaining('timed out') });
-    expect(report.targets.map(({ endpoint }) => endpoint)).toEqual(['a', 'b', 'c', 'd', 'e']);
-    expect(described).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  test('pass if they finish in time', async () => {
-    sagemaker.deploy('e');
-    expect(await check([{ endpoint: 'e' }], {}, { totalTimeoutMs: 25_000 })).toMatchObject({ passed: true });
   });
 });

@@ -1,109 +1,29 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { detokenize, tokenize } from '../../../../functions/inference/tokenize/routes.ts';
-import { answer } from '../../../../functions/tokenizer/answer.ts';
-import { createTokenizers } from '../../../../functions/tokenizer/tokenizers.ts';
-import type { ApiEvent } from '../../../../shared/http/api-event.ts';
-import { newRequestId } from '../../../../shared/ids/request-id.ts';
-import { createInventory } from '../../../../shared/models/inventory.ts';
-import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
-import { TokenizerQuestion } from '../../../../shared/tokens/questions.ts';
-import { createTokenizer } from '../../../../shared/tokens/tokenizer.ts';
-import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
-import { makeCaller, wide } from '../../../support/callers.ts';
-import { createKey, type TestKey } from '../../../support/create-key.ts';
-import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { startFakeLambda } from '../../../support/fake-lambda.ts';
-import { load, texts, withChanges } from '../../../support/tokenizers.ts';
+import type { TestKey } from '../../../support/create-key.ts';
+import { load, withChanges } from '../../../support/tokenizers.ts';
+import { setUpIn, startTokenizeFakes, type TokenizeFakes, tokenizerAnswers } from './tokenize-fixtures.ts';
 
 const local = load(withChanges({}));
 const messages = [{ role: 'user', content: 'What is a sluice?' }];
 
-let database: TestDatabase;
-let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
+let fakes: TokenizeFakes;
+let database: TokenizeFakes['database'];
+let lambda: TokenizeFakes['lambda'];
 beforeAll(async () => {
-  database = await startTestDatabase();
-  lambda = await startFakeLambda();
-  const common = {
-    status: 'published' as const,
-    created: 0,
-    context_length: 3_000,
-    max_output_tokens: 100,
-    default_output_tokens: 50,
-    targets: [{ endpoint: 'e' }] as [{ endpoint: string }],
-    prices: [{ version: 'p1', effective_at: 0, prompt_nanos: 1_000_000, completion_nanos: 2_000_000 }],
-  };
-  await database.models.put(SERVERLESS_POOL, { ...common, name: 'plain' });
-  await database.models.put(SERVERLESS_POOL, {
-    ...common,
-    name: 'm',
-    tokenizer: { tokenizer: 'tokenizer', chat_template: 'chatTemplate' },
-  });
+  fakes = await startTokenizeFakes();
+  ({ database, lambda } = fakes);
 });
-afterAll(async () => {
-  await lambda.close();
-  await database.close();
-});
+afterAll(() => fakes.close());
 
-const tokenizers = createTokenizers(async (key) => texts[key as keyof typeof texts]);
-/** The function `tokenizer`, as Lambda runs it. */
-const tokenizerAnswers = (): void =>
-  lambda.answers(async (response) => {
-    const question = TokenizerQuestion.parse(JSON.parse(lambda.received.at(-1)?.body ?? ''));
-    response.end(JSON.stringify(await answer(tokenizers, question)));
-  });
-const tokenizerFails = (): void =>
-  lambda.answers((response) => {
-    response.setHeader('x-amz-function-error', 'Unhandled');
-    response.end('{"errorType":"Error","errorMessage":"secret details"}');
-  });
-
-let logged: string[];
 beforeEach(() => {
-  logged = [];
-  jest.spyOn(process.stdout, 'write').mockImplementation((text) => logged.push(String(text)) > 0);
-  tokenizerAnswers();
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  tokenizerAnswers(lambda);
 });
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-interface Answered {
-  status: number;
-  headers: Record<string, string>;
-  body: Record<string, unknown>;
-}
-
-/** A new key, and calls with it. */
-const setUp = async (fields: Partial<TestKey> = {}, usage: UsageStore = database.usage) => {
-  const { secret, key_id } = await createKey(database.limiters, { ...wide, ...fields });
-  const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
-  const deps = {
-    host: { scope: 'serverless' as const },
-    modelsOf: () => inventory,
-    keys: makeCaller(database.limiters, Date.now),
-    usage,
-    tokenizer: createTokenizer('the-tokenizer'),
-    now: Date.now,
-  };
-  const routes = { '/tokenize': tokenize('/tokenize', deps), '/detokenize': detokenize('/detokenize', deps) };
-  const clock = { getRemainingTimeInMillis: () => 60_000 };
-  const call = async (path: keyof typeof routes, body: object | string, authorization = `Bearer ${secret}`): Promise<Answered> => {
-    const text = typeof body === 'string' ? body : JSON.stringify({ model: 'm', ...body });
-    const event = {
-      headers: { authorization },
-      body: text,
-      path,
-      requestContext: {},
-      requestId: newRequestId(Date.now()),
-      receivedAtMs: Date.now(),
-    };
-    const { statusCode, headers, body: reply } = await routes[path](event as unknown as ApiEvent, clock);
-    return { status: statusCode, headers, body: JSON.parse(String(reply)) as Record<string, unknown> };
-  };
-  const events = () => database.recentEvents(key_id);
-  const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
-  return { call, events, inFlight };
-};
+const setUp = (fields: Partial<TestKey> = {}) => setUpIn(database, fields);
 
 describe('POST /tokenize', () => {
   test('returns the tokens of a text, their number and the context length', async () => {
@@ -250,84 +170,5 @@ describe('an invalid request is a 400 that names the field:', () => {
     const { call, events } = await setUp(large);
     await expect(call('/tokenize', { prompt: 'The river. '.repeat(200_000) })).rejects.toMatchObject({ status: 400, param: 'prompt' });
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
-  });
-});
-
-test('errors come in the order 401, 403, 400, 404, 429', async () => {
-  const limited = await setUp({ models: ['m', 'gone'], requests_per_minute: 0 });
-  const narrow = await setUp({ models: ['another'] });
-  for (const path of ['/tokenize', '/detokenize'] as const) {
-    const right = { prompt: 'a', tokens: [1] };
-    await expect(limited.call(path, '{', 'Bearer nonsense')).rejects.toMatchObject({ status: 401 });
-    await expect(limited.call(path, right, '')).rejects.toMatchObject({ status: 401 });
-    await expect(narrow.call(path, right)).rejects.toMatchObject({ status: 403 });
-    await expect(narrow.call(path, { prompt: 1, tokens: 1 })).rejects.toMatchObject({ status: 403 });
-    await expect(limited.call(path, '{')).rejects.toMatchObject({ status: 400 });
-    await expect(limited.call(path, { ...right, model: 'gone' })).rejects.toMatchObject({ status: 404 });
-    await expect(limited.call(path, right)).rejects.toMatchObject({ status: 429, headers: { 'x-ratelimit-limit-requests': '0' } });
-  }
-  expect([...(await limited.events()), ...(await narrow.events())]).toEqual([]);
-});
-
-describe('an admitted request', () => {
-  test.each([
-    ['/tokenize', { prompt: 'a river' }],
-    ['/detokenize', { tokens: [1, 2] }],
-  ] as const)('%s has one usage event that costs nothing, and releases its reservation', async (path, body) => {
-    const { call, events, inFlight } = await setUp({ concurrency: 1, tokens_per_minute: 10 });
-    for (let i = 0; i < 6; i++) expect((await call(path, body)).status).toBe(200);
-    const event = {
-      model: 'm',
-      route: path,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      source: 'runtime',
-      outcome: 'completed',
-      cost_nanos: 0n,
-      price_version: null,
-      finish_reason: null,
-      stream: false,
-    };
-    expect(await events()).toEqual(Array(6).fill(expect.objectContaining(event)));
-    expect(await inFlight()).toBe(0);
-  });
-
-  test('reserves the estimated tokens of its text', async () => {
-    const { call } = await setUp({ tokens_per_minute: 10 });
-    await expect(call('/tokenize', { prompt: 'x'.repeat(100) })).rejects.toMatchObject({ status: 429 });
-    await expect(call('/tokenize', { messages: [{ role: 'user', content: 'x'.repeat(100) }] })).rejects.toMatchObject({ status: 429 });
-    await expect(call('/detokenize', { tokens: Array(11).fill(1) })).rejects.toMatchObject({ status: 429 });
-  });
-
-  test.each(['/tokenize', '/detokenize'] as const)(
-    '%s is settled if the tokenizer fails, with a 503 that reveals nothing',
-    async (path) => {
-      tokenizerFails();
-      const { call, events, inFlight } = await setUp();
-      const error = await call(path, { ...(path === '/tokenize' ? { prompt: 'a' } : { tokens: [1] }), wombat: 1 }).catch(
-        (thrown: unknown) => thrown,
-      );
-      expect(error).toMatchObject({
-        status: 503,
-        headers: { 'retry-after': '1', 'x-sluice-ignored': 'wombat', 'x-ratelimit-limit-requests': expect.any(String) },
-      });
-      expect((error as Error).message).not.toContain('secret');
-      expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n, route: path })]);
-      expect(await inFlight()).toBe(0);
-    },
-  );
-
-  test('gets its reply even if the settlement fails, which is logged with the whole event', async () => {
-    const away = { ...database.usage, putIfAbsent: () => Promise.reject(new Error('away')) };
-    const { call } = await setUp({}, away);
-    expect((await call('/tokenize', { prompt: 'a' })).status).toBe(200);
-    expect(logged.join('')).toMatch(/"settlement_failed".*"route":"\/tokenize"/);
-  });
-
-  test('is logged without its text', async () => {
-    const { call } = await setUp();
-    await call('/tokenize', { prompt: 'confidential rivers' });
-    expect(logged.join('')).toContain('"route":"/tokenize"');
-    expect(logged.join('')).not.toContain('confidential');
   });
 });

@@ -1,0 +1,43 @@
+import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
+import { sweep } from '../../../../functions/metering/sweep.ts';
+import { newId } from '../../../../shared/ids/id.ts';
+import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
+import { makeKey } from '../../../support/callers.ts';
+import type { TestDatabase } from '../../../support/database.ts';
+import { grantCredit } from '../../../support/grant-credit.ts';
+import { limitOrganization } from '../../../support/limit-organization.ts';
+
+export const DOLLAR = 1_000_000_000n;
+export const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);
+export const MINUTE_MS = 60_000;
+
+/** What granting credit and reading balances needs. */
+export const creditDepsOf = (database: TestDatabase) => ({
+  database: database.database,
+  limiters: database.limiters,
+  credit: createCreditStore(database.database, database.tables.Accounts as string),
+  rollups: createRollupStore(database.database, database.tables.Usage as string),
+});
+export type CreditDeps = ReturnType<typeof creditDepsOf>;
+
+export const grantOf = (organization: string, amount_nanos: bigint) => ({
+  organization,
+  amount_nanos,
+  actor: 'finance@example.com',
+  reason: 'invoice 7',
+  granted_at: NOON,
+});
+
+/** A prepaid organization and one of its keys. */
+export const setUpIn = async (deps: CreditDeps, nanos: bigint, limits: { concurrency?: number } = {}) => {
+  const organization = newId('organization');
+  const key = await makeKey(deps.limiters, { org: organization });
+  await limitOrganization(deps.limiters, organization, { isPrepaid: true, ...limits });
+  if (nanos > 0n) await grantCredit(deps, grantOf(organization, nanos));
+  return { organization, key };
+};
+
+export const sweepAt = async (database: TestDatabase, nowMs: number): Promise<void> => {
+  const options = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS };
+  await sweep({ ...options, now: () => nowMs, hasTime: () => true, onOrphan: () => undefined });
+};

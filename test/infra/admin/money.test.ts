@@ -1,0 +1,126 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
+import { availableNanosOf, limitsOf } from '../../../shared/admission/limiter-item.ts';
+import { newId } from '../../../shared/ids/id.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { DAY, Draft, eventsOf, newKeys, plainSums, SHARDS, shardsOfKey } from '../../support/usage-events.ts';
+import { runAdmin } from './run-admin.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const admin = (...args: string[]) => runAdmin(database, args);
+
+const abs = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos);
+
+describe('npm run admin', () => {
+  test('rebuilds the daily totals of all keys used since that day, with all their shards, and reports and fails on drift', async () => {
+    const keys = newKeys();
+    const used = Date.parse(DAY);
+    const limiters = [
+      { id: keys.plain, last_used: used + 1 },
+      // A shard was used later than the key's own item.
+      { id: keys.sharded, shards: SHARDS, last_used: used - 86_400_000 },
+      { id: `${keys.sharded}#1`, last_used: used + 5 },
+      { id: newId('key'), last_used: used - 86_400_000 },
+      { id: newId('key') },
+      { id: 'org_test', last_used: used },
+    ];
+    for (const Item of limiters) await database.database.send(new PutCommand({ TableName: database.tables.Keys, Item }));
+    const events = eventsOf(keys, fc.sample(Draft, { seed: 9, numRuns: 8 }));
+    for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
+    const ofDay = events.filter(({ admitted_at }) => admitted_at >= used);
+    const rows = plainSums(keys, ofDay);
+    const costNanos = ofDay.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+    const totals = {
+      day: DAY,
+      keys: 2,
+      events: ofDay.length,
+      requests: ofDay.filter(({ request_id }) => !request_id.includes('#')).length,
+      cost_nanos: String(costNanos),
+      behind: { rows: 0, events: 0 },
+    };
+    const first = await admin('rebuild', '--day', DAY);
+    expect(first.code).toBe(1);
+    const drift = rows.reduce(
+      (sum, { totals: { events, cost_nanos } }) => ({ events: sum.events + events, cost: sum.cost + abs(cost_nanos) }),
+      {
+        events: 0,
+        cost: 0n,
+      },
+    );
+    expect(JSON.parse(first.stdout)).toEqual({
+      ...totals,
+      drift: { rows: rows.length, events: drift.events, cost_nanos: String(drift.cost) },
+    });
+    const second = await admin('rebuild', '--day', DAY);
+    expect(JSON.parse(second.stdout)).toEqual({ ...totals, drift: { rows: 0, events: 0, cost_nanos: '0' } });
+    expect(second.code).toBe(0);
+  });
+});
+
+describe("an organization's money", () => {
+  test('accepts limits and credit, and its balance adds up', async () => {
+    const { stdout } = await admin(
+      'create-key',
+      '--org',
+      'org_paying',
+      '--day-budget',
+      '0.000000005',
+      '--total-budget',
+      '12.5',
+      '--no-content',
+    );
+    const [keyId = ''] = /key_\w+/.exec(stdout) ?? [];
+    const itemOf = async (id: string) => (await database.limiters.get(id)) as KeyItem;
+    const key = await itemOf(keyId);
+    expect(key).toMatchObject({ no_content: true });
+    expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
+    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
+    expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
+      'Set the limits of org_paying',
+    );
+    const limited = { budgets: { month: 500_000_000_000n }, isPrepaid: true, concurrency: 1_000 };
+    expect(limitsOf(await itemOf('org_paying'))).toMatchObject(limited);
+    expect(isOrganizationLimited(await itemOf(keyId))).toBe(true);
+    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '100.25', '--reason', 'invoice 7')).stdout).toContain(
+      '$100.25',
+    );
+    await admin('grant-credit', '--org', 'org_paying', '--dollars=-0.25', '--reason', 'correction', '--actor', 'finance');
+    const { stdout: balance, code } = await admin('balance', '--org', 'org_paying');
+    expect(JSON.parse(balance)).toEqual({
+      organization: 'org_paying',
+      grants: 2,
+      granted: '100',
+      spent: '0',
+      held: '0',
+      available: '100',
+      drift: '0',
+    });
+    expect(code).toBe(0);
+    // New limits without them remove the budget and prepayment; granted credit stays.
+    await admin('limit-organization', '--org', 'org_paying', '--requests-per-minute', '5');
+    const item = await itemOf('org_paying');
+    expect(availableNanosOf(item)).toBe(100_000_000_000n);
+    const unlimited = { tokensPerMinute: Number.POSITIVE_INFINITY, concurrency: 1_000, budgets: {}, isPrepaid: false };
+    expect(limitsOf(item)).toEqual({ ...unlimited, requestsPerMinute: 5 });
+  });
+
+  test.each([
+    [['limit-organization'], '--org is missing'],
+    [['grant-credit', '--org', 'o', '--dollars', '1e3', '--reason', 'r'], '--dollars expects dollars'],
+    [['grant-credit', '--org', 'o', '--dollars', '1'], 'reason'],
+    [['create-key', '--org', 'o', '--day-budget', '0.0000000001'], '--day-budget expects dollars'],
+  ])('%j is rejected: %s', async (args, words) => {
+    const { code, stderr } = await admin(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(words);
+  });
+});

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { TestDatabase } from '../../support/database.ts';
+
+/** Runs `npm run admin` on the test's tables, with more environment variables. */
+export const runAdmin = async (
+  database: TestDatabase,
+  args: string[],
+  more: Record<string, string> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> => {
+  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
+  const env = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'x',
+    AWS_SECRET_ACCESS_KEY: 'x',
+    AWS_ENDPOINT_URL_DYNAMODB: database.url,
+    KEYS_TABLE,
+    MODELS_TABLE,
+    USAGE_TABLE,
+    ACCOUNTS_TABLE,
+    AUDIT_TABLE,
+    ...more,
+  };
+  try {
+    return {
+      code: 0,
+      ...(await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../../infra/admin/main.ts'), ...args], { env })),
+    };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+};
