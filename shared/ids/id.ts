@@ -23,9 +23,6 @@ type RandomIdKind = Exclude<IdKind, 'request'>;
 /** The random part at the end of an id: 18 base62 characters, 107 bits. */
 export const RANDOM_CHARACTERS = 18;
 
-/** A new id of that kind, for instance `req_8fK2…`. */
-export const newId = (kind: RandomIdKind): string => prefixes[kind] + randomBase62(RANDOM_CHARACTERS);
-
 /** Milliseconds since the epoch in seven base62 characters: enough until the year 2081. */
 export const TIME_CHARACTERS = 7;
 

@@ -1,9 +1,9 @@
 import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
 import type { Limits } from '../../shared/admission/limits.ts';
-import { newId } from '../../shared/ids/id.ts';
 import { grantCredit } from '../support/grant-credit.ts';
 import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';
+import { newId } from '../support/new-id.ts';
 import { ask } from './client.ts';
 import type { Observer } from './observer.ts';
 import { shortBody } from './prompts.ts';

@@ -4,8 +4,8 @@ import type { Limits } from '../../shared/admission/limits.ts';
 import { newSecret } from '../../shared/admission/secret.ts';
 import { shardIds, shardsFor } from '../../shared/admission/shards.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
-import { newId } from '../../shared/ids/id.ts';
 import type { TestLimiters } from './limiters.ts';
+import { newId } from './new-id.ts';
 
 /** A key to create. Budgets in nano-dollars, `expires_at` in ms since the epoch. */
 export interface TestKey {

@@ -7,8 +7,8 @@ import type { RegistrationReport } from '../../functions/control/model-registry/
 import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
-import { newId } from '../../shared/ids/id.ts';
 import type { TestDatabase } from './database.ts';
+import { newId } from './new-id.ts';
 
 /** 2026-11-21T12:00:00Z. */
 export const NOW_SECONDS = 1_795_262_400;

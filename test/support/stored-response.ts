@@ -1,5 +1,5 @@
-import { newId } from '../../shared/ids/id.ts';
 import type { StoredResponse } from '../../shared/responses/response-store.ts';
+import { newId } from './new-id.ts';
 
 /** The message of the stored response. */
 export const answer = {

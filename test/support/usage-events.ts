@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { NO_MODEL } from '../../functions/rollup/rollup.ts';
 import { shardId, shardOf } from '../../shared/admission/shards.ts';
 import { toBase62 } from '../../shared/ids/base62.ts';
-import { newId } from '../../shared/ids/id.ts';
 import { type Bucket, keyDayOf, timeOf } from '../../shared/usage/bucket.ts';
 import { Outcome, type UsageEvent } from '../../shared/usage/event.ts';
 import type { Rollup } from '../../shared/usage/rollup-store.ts';
 import { addEvent, noTotals } from '../../shared/usage/totals.ts';
 import { BUCKET_MS } from '../../shared/usage/usage-store.ts';
+import { newId } from './new-id.ts';
 
 export const SHARDS = 2;
 export const DAY_BEFORE = '2026-11-20';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { newSecret } from '../../../shared/admission/secret.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { eventually } from '../../support/eventually.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
+import { newId } from '../../support/new-id.ts';
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;

@@ -5,7 +5,6 @@ import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { keyIdOf, shardId } from '../../../shared/admission/shards.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -13,6 +12,7 @@ import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { newId } from '../../support/new-id.ts';
 import type { LoggedWrite } from '../../support/write-log.ts';
 
 const KILLS = 300;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { newId } from '../../support/new-id.ts';
 
 const CALLERS = 1_000;
 const DOLLAR = 1_000_000_000n;

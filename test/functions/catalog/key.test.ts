@@ -3,12 +3,12 @@ import { retrieveKey } from '../../../functions/catalog/key.ts';
 import { admit } from '../../../shared/admission/admit.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { eventOf } from '../../support/api-event.ts';
 import { makeCaller } from '../../support/callers.ts';
 import { createKey, type TestKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newId } from '../../support/new-id.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const limits = { org: 'org_test', scope: 'serverless', requests_per_minute: 60, tokens_per_minute: 1_000, concurrency: 8 } as const;

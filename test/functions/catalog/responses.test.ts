@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { deleteResponse, listInputItems, type ResponsesDependencies, retrieveResponse } from '../../../functions/catalog/responses.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { route } from '../../../shared/http/router.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore } from '../../../shared/responses/response-store.ts';
@@ -10,6 +9,7 @@ import { eventOf } from '../../support/api-event.ts';
 import { makeCaller, wide } from '../../support/callers.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newId } from '../../support/new-id.ts';
 
 let database: TestDatabase;
 let deps: ResponsesDependencies;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
 import { availableNanosOf, limitsOf } from '../../../shared/admission/limiter-item.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newId } from '../../support/new-id.ts';
 import { DAY, Draft, eventsOf, newKeys, plainSums, SHARDS, shardsOfKey } from '../../support/usage-events.ts';
 import { runAdmin } from './run-admin.ts';
 

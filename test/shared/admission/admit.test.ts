@@ -5,10 +5,10 @@ import { authenticate } from '../../../shared/admission/authenticate.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import type { TestLimiters } from '../../support/limiters.ts';
+import { newId } from '../../support/new-id.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newSecret, parseSecret } from '../../../shared/admission/secret.ts';
-import { newId } from '../../../shared/ids/id.ts';
+import { newId } from '../../support/new-id.ts';
 
 describe('an API key', () => {
   test('contains its id and scope, and is identified by its SHA-256', () => {

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { createDatabase } from '../../../shared/database/client.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { attempt, makeCaller } from '../../support/callers.ts';
+import { newId } from '../../support/new-id.ts';
 
 /** A DynamoDB with one answer to all calls. */
 let server: Server;

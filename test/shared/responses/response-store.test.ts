@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newId } from '../../../shared/ids/id.ts';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS } from '../../../shared/responses/response-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newId } from '../../support/new-id.ts';
 import { user } from '../../support/responses-requests.ts';
 import { stored } from '../../support/stored-response.ts';
 import { unreliable } from '../../support/unreliable-database.ts';

@@ -8,13 +8,13 @@ import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import { epochOf } from '../../../shared/admission/sweep-epoch.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
-import { newId } from '../../../shared/ids/id.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { forgetfulCache, makeKey } from '../../support/callers.ts';
 import { eventOf } from '../../support/completed-event.ts';
 import { type CrashPoint, crashingStores, WRITES } from '../../support/crashing-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
+import { newId } from '../../support/new-id.ts';
 import { Crash } from '../../support/unreliable-database.ts';
 import { createReference, type Reference } from './reference.ts';
 

@@ -1,11 +1,11 @@
 import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
 import { sweep } from '../../../../functions/metering/sweep.ts';
-import { newId } from '../../../../shared/ids/id.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { makeKey } from '../../../support/callers.ts';
 import type { TestDatabase } from '../../../support/database.ts';
 import { grantCredit } from '../../../support/grant-credit.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
+import { newId } from '../../../support/new-id.ts';
 
 export const DOLLAR = 1_000_000_000n;
 export const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);

@@ -7,11 +7,11 @@ import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts
 import type { Admission, Keys } from '../../../../shared/admission/admit.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
-import { newId } from '../../../../shared/ids/id.ts';
 import { attempt, isAdmitted, makeCaller } from '../../../support/callers.ts';
 import { eventOf } from '../../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { grantCredit } from '../../../support/grant-credit.ts';
+import { newId } from '../../../support/new-id.ts';
 import { type CreditDeps, creditDepsOf, DOLLAR, grantOf, MINUTE_MS, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Admission } from '../../../../shared/admission/admit.ts';
 import type { PresentedKey } from '../../../../shared/admission/secret.ts';
-import { newId } from '../../../../shared/ids/id.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
+import { newId } from '../../../support/new-id.ts';
 import { type CreditDeps, creditDepsOf, DOLLAR, MINUTE_MS, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;

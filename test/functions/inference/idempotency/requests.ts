@@ -3,7 +3,7 @@ import type { ClaimingRequest, IdempotencyStore } from '../../../../functions/in
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
 import type { Database } from '../../../../shared/database/client.ts';
-import { newId } from '../../../../shared/ids/id.ts';
+import { newId } from '../../../support/new-id.ts';
 import { unreliable } from '../../../support/unreliable-database.ts';
 
 export const LEASE_MS = 60_000;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { continueResponse } from '../../../../functions/inference/responses/continue-response.ts';
 import { ServiceUnavailable } from '../../../../shared/http/errors.ts';
-import { newId } from '../../../../shared/ids/id.ts';
 import type { Item } from '../../../../shared/responses/item.ts';
 import { createResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
 import { called, read, result, thought, user } from '../../../support/responses-requests.ts';
 import { answer, stored } from '../../../support/stored-response.ts';
 
