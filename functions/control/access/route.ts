@@ -15,11 +15,10 @@ export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | '
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;
 }
+type RouteFacts = Omit<ControlOperation, 'tag'>;
 
-type BodyOf<Facts extends ControlOperation> = Facts['body'] extends { schema: infer Schema extends z.ZodType }
-  ? z.output<Schema>
-  : undefined;
-type QueryOf<Facts extends ControlOperation> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
+type BodyOf<Facts extends RouteFacts> = Facts['body'] extends { schema: infer Schema extends z.ZodType } ? z.output<Schema> : undefined;
+type QueryOf<Facts extends RouteFacts> = Facts['query'] extends infer Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 /** An authenticated request. */
 export interface SignedIn {
@@ -34,7 +33,7 @@ export interface RouteDependencies<User extends SignedIn = SignedIn> {
 }
 
 /** The validated input of a route's rule. It includes what `authenticate` returns, unless the route is public. */
-type Call<Deps, User extends SignedIn, Facts extends ControlOperation> = (Facts['access'] extends 'public' ? object : User) & {
+type Call<Deps, User extends SignedIn, Facts extends RouteFacts> = (Facts['access'] extends 'public' ? object : User) & {
   deps: Deps;
   body: BodyOf<Facts>;
   query: QueryOf<Facts>;
@@ -51,7 +50,7 @@ export interface Route<Deps = never, User extends SignedIn = never> extends Cont
 }
 
 /** Authenticates and authorizes a request. @throws 401, then 403 for the role, then 403 for a suspended organization */
-const authorize = async (deps: RouteDependencies, facts: ControlOperation, event: ApiEvent): Promise<object> => {
+const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiEvent): Promise<object> => {
   if (facts.access === 'public') return {};
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
@@ -66,7 +65,7 @@ const versionOf = (body: unknown): number | undefined => {
   return typeof version === 'number' ? version : undefined;
 };
 
-const replyOf = ({ reply }: ControlOperation, requestId: string, body: unknown): Reply => {
+const replyOf = ({ reply }: RouteFacts, requestId: string, body: unknown): Reply => {
   if (!reply.json) return { statusCode: reply.status, headers: commonHeaders(requestId, 'application/json'), body: '' };
   const version = versionOf(body);
   return jsonReply(requestId, reply.status, body, version === undefined ? {} : { etag: versionTag(version) });
@@ -82,14 +81,15 @@ const checkParameters = ({ pathParameters }: ApiEvent): void => {
 const PARAMETER = /^[!-~]{1,256}$/;
 
 /**
- * Returns the `route()` of a folder whose rules need `Deps`. A route authenticates, authorizes and validates the request, runs its rule and
+ * Returns the `route()` of a folder whose rules need `Deps`, with its section of the reference. A route authenticates, authorizes and validates the request, runs its rule and
  * serializes the result; a resource's `version` becomes its ETag.
  * @throws 401, 403, 404 for a malformed path, 400, then the rule's own errors
  */
 export const createRoute =
-  <Deps, User extends SignedIn = SignedIn>() =>
-  <const Facts extends ControlOperation>(facts: Facts, run: (call: Call<Deps, User, Facts>) => Promise<unknown>): Route<Deps, User> => ({
+  <Deps, User extends SignedIn = SignedIn>(tag: ControlTag) =>
+  <const Facts extends RouteFacts>(facts: Facts, run: (call: Call<Deps, User, Facts>) => Promise<unknown>): Route<Deps, User> => ({
     ...facts,
+    tag,
     handle: async (deps, event) => {
       const signedIn = await authorize(deps, facts, event);
       checkParameters(event);

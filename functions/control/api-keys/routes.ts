@@ -8,9 +8,7 @@ import { ApiKeyUsage, apiKeyUsage, UsageQuery } from './api-key-usage.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from './change-api-key.ts';
 import { type ApiKeyDependencies, createApiKey } from './create-api-key.ts';
 
-const route = createRoute<ApiKeyDependencies & { rollups: RollupStore }>();
-
-const tag = 'API keys';
+const route = createRoute<ApiKeyDependencies & { rollups: RollupStore }>('API keys');
 const apiKeys = '/v1/api-keys';
 const oneApiKey = `${apiKeys}/{id}`;
 const parameters = { id: { description: 'The id of an API key.', example: 'key_VbdBUPc4RtYvB8fK2m' } } as const;
@@ -32,7 +30,6 @@ export const apiKeyRoutes = [
       method: 'POST',
       path: apiKeys,
       operationId: 'createApiKey',
-      tag,
       summary: 'Create an API key',
       description: 'The response contains the secret, which is shown only once. Only owners can set other limits than the default ones.',
       access: 'member',
@@ -51,7 +48,6 @@ export const apiKeyRoutes = [
       method: 'GET',
       path: apiKeys,
       operationId: 'listApiKeys',
-      tag,
       summary: 'List API keys',
       description: 'Owners see all keys of the organization; members see their own.',
       access: 'member',
@@ -66,7 +62,6 @@ export const apiKeyRoutes = [
       method: 'GET',
       path: oneApiKey,
       operationId: 'retrieveApiKey',
-      tag,
       summary: 'Retrieve an API key',
       access: 'member',
       parameters,
@@ -80,7 +75,6 @@ export const apiKeyRoutes = [
       method: 'PATCH',
       path: oneApiKey,
       operationId: 'updateApiKey',
-      tag,
       summary: 'Update an API key',
       description:
         'Fields that you omit keep their values. The change applies from the next request on. Only owners can change limits and budgets.',
@@ -98,7 +92,6 @@ export const apiKeyRoutes = [
       method: 'POST',
       path: `${oneApiKey}/rotate`,
       operationId: 'rotateApiKey',
-      tag,
       summary: 'Rotate the secret of an API key',
       description:
         'The previous secret keeps working for the overlap that you choose. The response contains the new secret, shown only once.',
@@ -116,7 +109,6 @@ export const apiKeyRoutes = [
       method: 'DELETE',
       path: oneApiKey,
       operationId: 'revokeApiKey',
-      tag,
       summary: 'Revoke an API key',
       description: 'The key stops working permanently, from its next request on. It stays in the list because usage refers to it.',
       access: 'member',
@@ -132,7 +124,6 @@ export const apiKeyRoutes = [
       method: 'GET',
       path: `${oneApiKey}/usage`,
       operationId: 'retrieveApiKeyUsage',
-      tag,
       summary: 'Retrieve the usage of an API key',
       access: 'member',
       parameters,

@@ -5,8 +5,7 @@ import { createRoute } from '../access/route.ts';
 import { AuditEntry } from './audit-entry.ts';
 import type { AuditStore } from './audit-store.ts';
 
-const route = createRoute<{ audit: AuditStore }>();
-
+const route = createRoute<{ audit: AuditStore }>('Audit log');
 const AuditQuery = z.strictObject({
   ...pageQuery,
   organization: z
@@ -26,7 +25,6 @@ export const auditLogRoutes = [
       method: 'GET',
       path: '/v1/audit-log',
       operationId: 'listAuditEntries',
-      tag: 'Audit log',
       summary: 'List audit log entries',
       description: 'Returns every change and every login attempt of an existing user. Entries are never modified.',
       access: 'owner',

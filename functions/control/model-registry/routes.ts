@@ -9,9 +9,7 @@ import { checkAgain, type ModelDependencies, registerModel } from './register-mo
 import { ModelRegistration, ModelToCheck, ModelUpdate } from './registration.ts';
 import { RegistrationReport } from './registration-report.ts';
 
-const route = createRoute<ModelDependencies>();
-
-const tag = 'Models';
+const route = createRoute<ModelDependencies>('Models');
 const oneModel = `${MODELS_PATH}/{model+}`;
 const parameters = {
   model: { description: 'The name of a model. Slashes can be sent as they are or percent-encoded.', example: 'qwen3-8b' },
@@ -40,7 +38,6 @@ export const modelRoutes = [
       method: 'POST',
       path: MODELS_PATH,
       operationId: 'registerModel',
-      tag,
       summary: 'Register a model',
       description:
         'Looks up each target and requests one token from it, in at most 25 s. With `organization`, the model is that organization’s deployment.',
@@ -71,7 +68,6 @@ export const modelRoutes = [
       method: 'GET',
       path: MODELS_PATH,
       operationId: 'listModels',
-      tag,
       summary: 'List models',
       description: 'Lists the published shared models and your organization’s deployments. Admins see all models with their targets.',
       access: 'member',
@@ -86,7 +82,6 @@ export const modelRoutes = [
       method: 'GET',
       path: oneModel,
       operationId: 'retrieveModel',
-      tag,
       summary: 'Retrieve a model',
       access: 'member',
       parameters,
@@ -101,7 +96,6 @@ export const modelRoutes = [
       method: 'PATCH',
       path: oneModel,
       operationId: 'updateModel',
-      tag,
       summary: 'Update, publish, unpublish or deprecate a model',
       description:
         'Fields that you omit keep their values. The change takes effect within 30 s. A new dialect, tokenizer or targets are checked.',
@@ -125,7 +119,6 @@ export const modelRoutes = [
       method: 'DELETE',
       path: oneModel,
       operationId: 'deleteModel',
-      tag,
       summary: 'Delete a model',
       description: 'Only unpublished models can be deleted. Usage keeps the model’s name.',
       access: 'admin',
@@ -143,7 +136,6 @@ export const modelRoutes = [
       method: 'POST',
       path: '/v1/model-checks',
       operationId: 'checkModel',
-      tag,
       summary: 'Check the targets of a model',
       description: 'Repeats the checks of the registration. Nothing is changed or billed.',
       access: 'admin',

@@ -19,14 +19,19 @@ import {
 import { Organization } from './organization.ts';
 import { limitOrganization, OrganizationUpdate, Reason, setSuspended, updateOrganization } from './update-organization.ts';
 
-const route = createRoute<GrantDependencies & BalanceDependencies>();
-
-const tag = 'Organizations';
+const route = createRoute<GrantDependencies & BalanceDependencies>('Organizations');
 const organizations = '/v1/organizations';
 const oneOrganization = `${organizations}/{id}`;
 const creditGrants = `${oneOrganization}/credit-grants`;
 const parameters = { id: { description: 'The id of an organization.', example: 'org_VbdBUPc4RtYvB8fK2m' } } as const;
 const organization = { name: 'Organization', schema: Organization };
+/** What all changes of an organization have in common. */
+const change = {
+  parameters,
+  isVersioned: true,
+  reply: { status: 200, description: 'The organization.', json: organization },
+  errors: [400, 404, 412, 503],
+} as const;
 
 /** The organization in the path, if it is the actor's own or the actor is an admin. @throws 404 otherwise */
 const own = (actor: Actor, { id = '' }: Record<string, string>): string => {
@@ -40,7 +45,6 @@ export const organizationRoutes = [
       method: 'POST',
       path: organizations,
       operationId: 'createOrganization',
-      tag,
       summary: 'Create an organization',
       access: 'admin',
       body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
@@ -54,7 +58,6 @@ export const organizationRoutes = [
       method: 'GET',
       path: organizations,
       operationId: 'listOrganizations',
-      tag,
       summary: 'List organizations',
       access: 'admin',
       query: z.strictObject(pageQuery),
@@ -72,7 +75,6 @@ export const organizationRoutes = [
       method: 'GET',
       path: oneOrganization,
       operationId: 'retrieveOrganization',
-      tag,
       summary: 'Retrieve an organization',
       access: 'member',
       parameters,
@@ -86,14 +88,10 @@ export const organizationRoutes = [
       method: 'PATCH',
       path: oneOrganization,
       operationId: 'updateOrganization',
-      tag,
       summary: 'Rename an organization',
       access: 'owner',
-      parameters,
-      isVersioned: true,
+      ...change,
       body: { name: 'OrganizationUpdate', schema: OrganizationUpdate, example: { name: 'Acme Corporation' } },
-      reply: { status: 200, description: 'The organization.', json: organization },
-      errors: [400, 404, 412, 503],
     },
     ({ deps, actor, parameters: path, body, expected }) => updateOrganization(deps, actor.origin, own(actor, path), body, expected),
   ),
@@ -102,19 +100,15 @@ export const organizationRoutes = [
       method: 'PUT',
       path: `${oneOrganization}/limits`,
       operationId: 'limitOrganization',
-      tag,
       summary: 'Set the limits that all keys of an organization share',
       description: 'Replaces all limits of the organization. Each key applies them from its next request on.',
       access: 'admin',
-      parameters,
-      isVersioned: true,
+      ...change,
       body: {
         name: 'OrganizationLimits',
         schema: OrganizationLimits,
         example: { requests_per_minute: 6_000, month_budget: '500', prepaid: false },
       },
-      reply: { status: 200, description: 'The organization.', json: organization },
-      errors: [400, 404, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) => limitOrganization(deps, actor.origin, id, body, expected),
   ),
@@ -123,15 +117,11 @@ export const organizationRoutes = [
       method: 'POST',
       path: `${oneOrganization}/suspend`,
       operationId: 'suspendOrganization',
-      tag,
       summary: 'Suspend an organization',
       description: 'Its API keys stop working from their next request on, and its members get read-only access.',
       access: 'admin',
-      parameters,
-      isVersioned: true,
+      ...change,
       body: { name: 'Reason', schema: Reason, example: { reason: 'Invoice 2026-117 is overdue.' } },
-      reply: { status: 200, description: 'The organization.', json: organization },
-      errors: [400, 404, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) =>
       setSuspended(deps, actor.origin, id, { isSuspended: true, ...body }, expected),
@@ -141,14 +131,10 @@ export const organizationRoutes = [
       method: 'POST',
       path: `${oneOrganization}/resume`,
       operationId: 'resumeOrganization',
-      tag,
       summary: 'Resume a suspended organization',
       access: 'admin',
-      parameters,
-      isVersioned: true,
+      ...change,
       body: { name: 'Reason', schema: Reason, example: { reason: 'Paid.' } },
-      reply: { status: 200, description: 'The organization.', json: organization },
-      errors: [400, 404, 412, 503],
     },
     ({ deps, actor, parameters: { id = '' }, body, expected }) =>
       setSuspended(deps, actor.origin, id, { isSuspended: false, ...body }, expected),
@@ -158,7 +144,6 @@ export const organizationRoutes = [
       method: 'POST',
       path: creditGrants,
       operationId: 'grantCredit',
-      tag,
       summary: 'Grant prepaid credit',
       description: 'Adds an entry to the credit ledger. With an `Idempotency-Key`, a repeated request does not grant the credit again.',
       access: 'admin',
@@ -175,7 +160,6 @@ export const organizationRoutes = [
       method: 'GET',
       path: creditGrants,
       operationId: 'listCreditGrants',
-      tag,
       summary: 'List credit grants',
       access: 'owner',
       parameters,
@@ -196,7 +180,6 @@ export const organizationRoutes = [
       method: 'GET',
       path: `${oneOrganization}/balance`,
       operationId: 'retrieveBalance',
-      tag,
       summary: 'Retrieve the credit balance of an organization',
       access: 'owner',
       parameters,

@@ -3,9 +3,7 @@ import { addPrice, listPrices, type PriceDependencies } from './add-price.ts';
 import { NewPrice, PricedModel, PriceList, PriceResource } from './price-resource.ts';
 import { PriceSheet, priceSheet } from './price-sheet.ts';
 
-const route = createRoute<PriceDependencies>();
-
-const tag = 'Prices';
+const route = createRoute<PriceDependencies>('Prices');
 const prices = '/v1/prices';
 
 export const priceRoutes = [
@@ -14,7 +12,6 @@ export const priceRoutes = [
       method: 'GET',
       path: '/v1/pricing/serverless',
       operationId: 'retrieveServerlessPricing',
-      tag,
       summary: 'Retrieve the prices of the shared models',
       access: 'member',
       reply: {
@@ -31,7 +28,6 @@ export const priceRoutes = [
       method: 'POST',
       path: prices,
       operationId: 'createPrice',
-      tag,
       summary: 'Add a price version to a model',
       description: 'Price versions cannot be changed; add a new one instead. It applies from its `effective_at` on, at most 30 s late.',
       access: 'admin',
@@ -54,7 +50,6 @@ export const priceRoutes = [
       method: 'GET',
       path: prices,
       operationId: 'listPrices',
-      tag,
       summary: 'List the price versions of a model',
       access: 'admin',
       query: PricedModel,

@@ -22,9 +22,7 @@ import {
   TotpSecret,
 } from './session.ts';
 
-const route = createRoute<SessionDependencies & UserDependencies, SignedInUser>();
-
-const tag = 'Sessions';
+const route = createRoute<SessionDependencies & UserDependencies, SignedInUser>('Sessions');
 const me = '/v1/me';
 const email = 'ada@example.com';
 const password = 'correct-Horse-9-battery';
@@ -37,7 +35,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.login,
       operationId: 'logIn',
-      tag,
       summary: 'Log in',
       description:
         'Returns a session, or a challenge if the password is temporary or a second factor is on. Every failed login returns the same 401.',
@@ -53,7 +50,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.challenge,
       operationId: 'answerChallenge',
-      tag,
       summary: 'Answer a login challenge',
       access: 'public',
       body: {
@@ -71,7 +67,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.refresh,
       operationId: 'refreshSession',
-      tag,
       summary: 'Get a new access token',
       access: 'public',
       body: { name: 'RefreshRequest', schema: RefreshRequest, example: { refresh_token: token } },
@@ -89,7 +84,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.logout,
       operationId: 'logOut',
-      tag,
       summary: 'Log out',
       description: 'Revokes the refresh token. Its last access token expires within an hour.',
       access: 'public',
@@ -104,7 +98,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.password,
       operationId: 'changePassword',
-      tag,
       summary: 'Change your password',
       description: 'Ends all your sessions, including this one. Log in again with the new password.',
       access: 'member',
@@ -125,7 +118,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.forgot,
       operationId: 'forgotPassword',
-      tag,
       summary: 'Request a password reset code',
       description: 'E-mails a code if a user has this address. The response is the same either way.',
       access: 'public',
@@ -140,7 +132,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.reset,
       operationId: 'resetPassword',
-      tag,
       summary: 'Reset a password',
       description: 'Sets a new password with the e-mailed code and ends all sessions of the user.',
       access: 'public',
@@ -155,7 +146,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.totp,
       operationId: 'startTotp',
-      tag,
       summary: 'Get a secret for an authenticator app',
       description: `The second factor stays off until you send a code from the app to POST ${AUTH_PATHS.verifyTotp}.`,
       access: 'member',
@@ -171,7 +161,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.verifyTotp,
       operationId: 'verifyTotp',
-      tag,
       summary: 'Switch on your second factor',
       access: 'member',
       isOpenToSuspended: true,
@@ -186,7 +175,6 @@ export const sessionRoutes = [
       method: 'POST',
       path: AUTH_PATHS.disableTotp,
       operationId: 'stopTotp',
-      tag,
       summary: 'Switch off your second factor',
       access: 'member',
       isOpenToSuspended: true,
@@ -201,7 +189,6 @@ export const sessionRoutes = [
       method: 'GET',
       path: me,
       operationId: 'retrieveMe',
-      tag,
       summary: 'Retrieve your own user',
       access: 'member',
       reply: { status: 200, description: 'Your user.', json: { name: 'User', schema: User } },
@@ -214,7 +201,6 @@ export const sessionRoutes = [
       method: 'PATCH',
       path: me,
       operationId: 'updateMe',
-      tag,
       summary: 'Update your name',
       access: 'member',
       isVersioned: true,

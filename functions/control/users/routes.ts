@@ -8,9 +8,7 @@ import { deleteUser, UserUpdate, updateUser, visibleUser } from './update-user.t
 import { User } from './user.ts';
 import { toWire } from './user-store.ts';
 
-const route = createRoute<InvitationDependencies & SessionEndDependencies>();
-
-const tag = 'Users';
+const route = createRoute<InvitationDependencies & SessionEndDependencies>('Users');
 const users = '/v1/users';
 const oneUser = `${users}/{id}`;
 const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
@@ -33,7 +31,6 @@ export const userRoutes = [
       method: 'POST',
       path: users,
       operationId: 'inviteUser',
-      tag,
       summary: 'Invite a user',
       description:
         'Owners can invite to their own organization, admins to any. Sluice e-mails the invitation unless you send a temporary password.',
@@ -49,7 +46,6 @@ export const userRoutes = [
       method: 'GET',
       path: users,
       operationId: 'listUsers',
-      tag,
       summary: 'List users',
       access: 'owner',
       query: UsersQuery,
@@ -66,7 +62,6 @@ export const userRoutes = [
       method: 'GET',
       path: oneUser,
       operationId: 'retrieveUser',
-      tag,
       summary: 'Retrieve a user',
       access: 'member',
       parameters,
@@ -80,7 +75,6 @@ export const userRoutes = [
       method: 'PATCH',
       path: oneUser,
       operationId: 'updateUser',
-      tag,
       summary: 'Update a user’s name, role or status',
       access: 'owner',
       parameters,
@@ -96,7 +90,6 @@ export const userRoutes = [
       method: 'POST',
       path: `${oneUser}/invitation`,
       operationId: 'resendInvitation',
-      tag,
       summary: 'Resend an invitation',
       description: 'Sends a new temporary password to a user who has not logged in yet.',
       access: 'owner',
@@ -111,7 +104,6 @@ export const userRoutes = [
       method: 'POST',
       path: `${oneUser}/totp-reset`,
       operationId: 'resetTotp',
-      tag,
       summary: 'Switch off the second factor of another user',
       description: 'For users who have lost it. Ends all their sessions; they can then log in with only their password.',
       access: 'owner',
@@ -126,7 +118,6 @@ export const userRoutes = [
       method: 'DELETE',
       path: oneUser,
       operationId: 'deleteUser',
-      tag,
       summary: 'Delete a user',
       description: 'API keys that the user created stay with the organization.',
       access: 'owner',
