@@ -66,6 +66,16 @@ describe('fails', () => {
       },
     ],
     [
+      'a cycle of folders of shared/',
+      'no-folder-cycles: ',
+      {
+        'shared/http/reply.ts': 'export const reply = 1;',
+        'shared/http/reply-id.ts': "import { id } from '../ids/id.ts';\nexport const replyId = id;",
+        'shared/ids/up.ts': "import { reply } from '../http/reply.ts';\nexport const up = reply;",
+        'functions/a/reader.ts': "import { reply } from '../../shared/http/reply.ts';\nexport const reader = reply;",
+      },
+    ],
+    [
       'a function that imports another one',
       'functions-stand-alone: functions/a/other.ts → functions/b/handler.ts',
       { 'functions/a/other.ts': "import { b } from '../b/handler.ts';\nexport const other = b;" },

@@ -83,7 +83,10 @@ export const folderDiagram = ({ modules }: ICruiseResult): string => {
       if (to !== undefined && to !== from) targets.add(to);
     }
   }
-  const reach = (from: string): Set<string> => new Set([...(edges.get(from) ?? [])].flatMap((to) => [to, ...reach(to)]));
+  const reach = (from: string, reached = new Set<string>()): Set<string> => {
+    for (const to of edges.get(from) ?? []) if (!reached.has(to)) reach(to, reached.add(to));
+    return reached;
+  };
   const parts = [...edges.keys()].toSorted();
   const lines = ['flowchart TD'];
   for (const area of ['infra', 'functions', 'shared']) {
