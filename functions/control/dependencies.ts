@@ -1,4 +1,4 @@
-import type { Database } from '../../shared/database/client.ts';
+import type { Database } from '../../shared/database/database.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { RouteDependencies } from './access/route.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import middy from '@middy/core';
-import { createDatabase } from '../../shared/database/client.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { identify } from '../../shared/http/api-event.ts';
@@ -30,7 +30,7 @@ import { authenticate } from './sessions/authenticate.ts';
 import { createUserStore } from './users/user-store.ts';
 
 const now = Date.now;
-const database = createDatabase();
+const database = createSdkDatabase();
 const accounts = createAccountTable(database, environmentVariable('ACCOUNTS_TABLE'));
 const issuer = environmentVariable('TOKEN_ISSUER');
 const clientId = environmentVariable('USER_POOL_CLIENT_ID');

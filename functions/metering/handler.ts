@@ -1,12 +1,12 @@
 import type { Context } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { createDatabase } from '../../shared/database/client.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { type SweepReport, sweep } from './sweep.ts';
 
-const database = createDatabase();
+const database = createSdkDatabase();
 const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 

@@ -1,5 +1,5 @@
 import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
-import { createDatabase } from '../../shared/database/client.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
@@ -7,7 +7,7 @@ import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { recompute } from './rollup.ts';
 
-const database = createDatabase();
+const database = createSdkDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
 

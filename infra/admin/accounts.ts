@@ -15,7 +15,7 @@ import { createUser } from '../../functions/control/users/create-user.ts';
 import type { User } from '../../functions/control/users/user.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { limitsOf } from '../../shared/admission/limiter-item.ts';
-import type { Database } from '../../shared/database/client.ts';
+import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';

@@ -7,8 +7,9 @@ import { balanceOf } from '../../functions/control/organizations/balance.ts';
 import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { createDatabase, type Database } from '../../shared/database/client.ts';
+import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
@@ -79,7 +80,7 @@ const creditStores = async (database: Database, stack: string) => {
 
 const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
-  const database = createDatabase();
+  const database = createSdkDatabase();
   const operator = operatorOrigin(task.actor, Date.now());
   if (task.command === 'publish-model') {
     await publish(database, operator, task);

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { type Rollups, rollUpDay, rollUpEvents } from '../../functions/rollup/rollup.ts';
 import { keyIdOf, shardIds } from '../../shared/admission/shards.ts';
-import type { Database } from '../../shared/database/client.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { type Bucket, bucketStarts, type KeyDay } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
@@ -122,13 +121,15 @@ const CLOCKS_MS = 60_000;
 const LimiterFacts = z.object({ id: z.string(), shards: z.int().default(1), last_used: z.int().optional() });
 
 /** The keys that were used since an instant, in any of their shards. Scans the table, which requests never do. */
-const listKeysUsed = async (database: Database, table: string, sinceMs: number): Promise<KeyShards[]> => {
+const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs: number): Promise<KeyShards[]> => {
   const keys = new Map<string, KeyShards & { isUsed: boolean }>();
   let start: Record<string, unknown> | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { Items = [], LastEvaluatedKey } = await database.send(
-      new ScanCommand({ TableName: table, ProjectionExpression: 'id, shards, last_used', ...(start && { ExclusiveStartKey: start }) }),
-    );
+    const { Items = [], LastEvaluatedKey } = await database.scan({
+      TableName: table,
+      ProjectionExpression: 'id, shards, last_used',
+      ...(start && { ExclusiveStartKey: start }),
+    });
     for (const item of Items) {
       const { id: limiterId, shards, last_used } = LimiterFacts.parse(item);
       if (!limiterId.startsWith(prefixes.key)) continue;
@@ -144,7 +145,11 @@ const listKeysUsed = async (database: Database, table: string, sinceMs: number):
 };
 
 /** Rebuilds the totals of a UTC day for every key that was used since the day began; see `rebuild`. */
-export const rebuildTotals = async (database: Database, tables: { keys: string; usage: string }, day: string): Promise<RebuildReport> => {
+export const rebuildTotals = async (
+  database: SdkDatabase,
+  tables: { keys: string; usage: string },
+  day: string,
+): Promise<RebuildReport> => {
   const keys = await listKeysUsed(database, tables.keys, Date.parse(day));
   const deps = { usage: createUsageStore(database, tables.usage), rollups: createRollupStore(database, tables.usage) };
   return rebuild(deps, day, keys, Date.now);

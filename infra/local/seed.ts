@@ -5,7 +5,7 @@ import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
 import { isKeyItem } from '../../shared/admission/key-item.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { parseSecret, sameHash } from '../../shared/admission/secret.ts';
-import { createDatabase } from '../../shared/database/client.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
 import type { Model, NewModel, TokenizerFiles } from '../../shared/models/model.ts';
 import { createModelStore, type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
@@ -74,7 +74,7 @@ const uploadContainerFiles = async (run: LocalRun): Promise<TokenizerFiles> => {
 };
 
 /** Opens the database of a local run for code outside its functions. */
-export const openLocalDatabase = (endpoint: string) => createDatabase({ endpoint, region: REGION, credentials });
+export const openLocalDatabase = (endpoint: string) => createSdkDatabase({ endpoint, region: REGION, credentials });
 
 /** Demo models by pool. A foreign container serves the deployment as well as the shared model. */
 const publishedModels = async (run: LocalRun, containerModel: string | undefined): Promise<Record<string, NewModel[]>> => {

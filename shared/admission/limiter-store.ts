@@ -1,5 +1,4 @@
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Database, isConditionFailed, itemOf } from '../database/client.ts';
+import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { LimiterItem } from './limiter-item.ts';
 import { type Ending, toEnd } from './reservation-end.ts';
@@ -20,35 +19,33 @@ export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | u
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => ({
   /** The current item, or undefined. */
   get: async (id: string): Promise<LimiterItem | undefined> => {
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id }, ConsistentRead: true }));
+    const { Item } = await database.get({ TableName: table, Key: { id }, ConsistentRead: true });
     return Item as LimiterItem | undefined;
   },
 
   /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
   admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
     try {
-      const { Attributes } = await once.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id: plan.limiterId },
-          ...toReserve(plan),
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
-      return { admitted: Attributes as LimiterItem };
+      const { Attributes } = await once.update({
+        TableName: table,
+        Key: { id: plan.limiterId },
+        ...toReserve(plan),
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+      return { admitted: Attributes as unknown as LimiterItem };
     } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return { refused: itemOf(error) as LimiterItem | undefined };
+      if (!(error instanceof ConditionFailed)) throw error;
+      return { refused: error.item as LimiterItem | undefined };
     }
   },
 
   /** RELEASE or UNDO: removes the entry and corrects the counters. Succeeds if this was already done. */
   end: async (ending: Ending): Promise<void> => {
     try {
-      await database.send(new UpdateCommand({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) }));
+      await database.update({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) });
     } catch (error) {
-      if (!isConditionFailed(error)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
     }
   },
 
@@ -65,41 +62,37 @@ export const createLimiterStore = (database: Database, table: string, once: Data
 
   /** Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was already done. */
   markOrganizationLimited: async (id: string): Promise<void> => {
-    const write = database.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { id },
-        UpdateExpression: 'SET lim_o = :true ADD cfg :one',
-        ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
-        ExpressionAttributeValues: { ':true': true, ':one': 1 },
-      }),
-    );
+    const write = database.update({
+      TableName: table,
+      Key: { id },
+      UpdateExpression: 'SET lim_o = :true ADD cfg :one',
+      ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
+      ExpressionAttributeValues: { ':true': true, ':one': 1 },
+    });
     await write.catch((error: unknown) => {
-      if (!isConditionFailed(error)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
     });
   },
 
   /** Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers. */
   addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
     try {
-      await database.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id },
-          UpdateExpression: 'SET avail = if_not_exists(avail, :zero) + :amount, grants = :number',
-          ConditionExpression:
-            number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'attribute_exists(id) AND grants = :before',
-          ExpressionAttributeValues: {
-            ':zero': 0,
-            ':amount': amountNanos,
-            ':number': number,
-            ...(number > 1 && { ':before': number - 1 }),
-          },
-        }),
-      );
+      await database.update({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: 'SET avail = if_not_exists(avail, :zero) + :amount, grants = :number',
+        ConditionExpression:
+          number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'attribute_exists(id) AND grants = :before',
+        ExpressionAttributeValues: {
+          ':zero': 0,
+          ':amount': amountNanos,
+          ':number': number,
+          ...(number > 1 && { ':before': number - 1 }),
+        },
+      });
       return true;
     } catch (error) {
-      if (!isConditionFailed(error)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
       return false;
     }
   },
@@ -117,12 +110,12 @@ export const createLimiterStore = (database: Database, table: string, once: Data
 
   /** The last epoch that a sweep has finished; undefined before the first sweep. */
   sweptEpoch: async (): Promise<number | undefined> => {
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: SWEEP_MARK } }));
+    const { Item } = await database.get({ TableName: table, Key: { id: SWEEP_MARK } });
     return Item?.epoch as number | undefined;
   },
 
   markSwept: async (epoch: number): Promise<void> => {
-    await database.send(new PutCommand({ TableName: table, Item: { id: SWEEP_MARK, epoch } }));
+    await database.put({ TableName: table, Item: { id: SWEEP_MARK, epoch } });
   },
 });
 

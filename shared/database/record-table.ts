@@ -1,8 +1,7 @@
-import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import type { Versioned } from '../http/precondition.ts';
-import { type Database, isConditionFailed } from './client.ts';
+import { ConditionFailed, type Database } from './database.ts';
 import { getItems } from './get-items.ts';
 import { queryItems } from './query.ts';
 import type { Write } from './transaction.ts';
@@ -37,7 +36,7 @@ const MAX_PAGES = 1_000;
  */
 export const createAccountTable = (database: Database, table: string) => ({
   get: async (place: Place): Promise<Row | undefined> => {
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: place, ConsistentRead: true }));
+    const { Item } = await database.get({ TableName: table, Key: { ...place }, ConsistentRead: true });
     return Item;
   },
 
@@ -54,18 +53,16 @@ export const createAccountTable = (database: Database, table: string) => ({
     { account, prefix, newestFirst = false }: Listing,
     { limit, after }: PageRequest,
   ): Promise<{ rows: Row[]; hasMore: boolean }> => {
-    const { Items = [], LastEvaluatedKey } = await database.send(
-      new QueryCommand({
-        TableName: table,
-        KeyConditionExpression: 'account = :account AND begins_with(#record, :prefix)',
-        ExpressionAttributeNames: { '#record': 'record' },
-        ExpressionAttributeValues: { ':account': account, ':prefix': prefix },
-        ConsistentRead: true,
-        ScanIndexForward: !newestFirst,
-        Limit: limit + 1,
-        ...(after !== undefined && { ExclusiveStartKey: { account, record: prefix + after } }),
-      }),
-    );
+    const { Items = [], LastEvaluatedKey } = await database.query({
+      TableName: table,
+      KeyConditionExpression: 'account = :account AND begins_with(#record, :prefix)',
+      ExpressionAttributeNames: { '#record': 'record' },
+      ExpressionAttributeValues: { ':account': account, ':prefix': prefix },
+      ConsistentRead: true,
+      ScanIndexForward: !newestFirst,
+      Limit: limit + 1,
+      ...(after !== undefined && { ExclusiveStartKey: { account, record: prefix + after } }),
+    });
     // DynamoDB also ends a page at 1 MB.
     return { rows: Items.slice(0, limit), hasMore: Items.length > limit || LastEvaluatedKey !== undefined };
   },
@@ -85,18 +82,16 @@ export const createAccountTable = (database: Database, table: string) => ({
 
   /** Sets one attribute of a row, if the row exists. */
   set: async ({ account, record }: Place, attribute: string, value: unknown): Promise<void> => {
-    const write = database.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { account, record },
-        UpdateExpression: 'SET #attribute = :value',
-        ConditionExpression: 'attribute_exists(account)',
-        ExpressionAttributeNames: { '#attribute': attribute },
-        ExpressionAttributeValues: { ':value': value },
-      }),
-    );
+    const write = database.update({
+      TableName: table,
+      Key: { account, record },
+      UpdateExpression: 'SET #attribute = :value',
+      ConditionExpression: 'attribute_exists(account)',
+      ExpressionAttributeNames: { '#attribute': attribute },
+      ExpressionAttributeValues: { ':value': value },
+    });
     await write.catch((error: unknown) => {
-      if (!isConditionFailed(error)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
     });
   },
 
@@ -107,31 +102,27 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused: () => Error,
   ): Promise<void> => {
     try {
-      await database.send(
-        new PutCommand({
-          TableName: table,
-          Item: { account, record, claim, claimed_at: nowMs },
-          ConditionExpression: 'attribute_not_exists(account) OR claimed_at < :older',
-          ExpressionAttributeValues: { ':older': olderThanMs },
-        }),
-      );
+      await database.put({
+        TableName: table,
+        Item: { account, record, claim, claimed_at: nowMs },
+        ConditionExpression: 'attribute_not_exists(account) OR claimed_at < :older',
+        ExpressionAttributeValues: { ':older': olderThanMs },
+      });
     } catch (error) {
-      throw isConditionFailed(error) ? refused() : error;
+      throw error instanceof ConditionFailed ? refused() : error;
     }
   },
 
   /** Releases a claimed place, if it is still claimed. @param claim undefined: release any claim */
   unclaim: async ({ account, record }: Place, claim: string | undefined): Promise<void> => {
-    const write = database.send(
-      new DeleteCommand({
-        TableName: table,
-        Key: { account, record },
-        ConditionExpression: claim === undefined ? 'attribute_exists(claim)' : 'claim = :claim',
-        ...(claim !== undefined && { ExpressionAttributeValues: { ':claim': claim } }),
-      }),
-    );
+    const write = database.delete({
+      TableName: table,
+      Key: { account, record },
+      ConditionExpression: claim === undefined ? 'attribute_exists(claim)' : 'claim = :claim',
+      ...(claim !== undefined && { ExpressionAttributeValues: { ':claim': claim } }),
+    });
     await write.catch((error: unknown) => {
-      if (!isConditionFailed(error)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
     });
   },
 

@@ -1,17 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { type Database, wrapNumbers } from './client.ts';
+import { type Database, type Item, type TransactItem, TransactionCanceled } from './database.ts';
 import { DatabaseUnavailable } from './outage.ts';
-
-type Item = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** One write of a transaction. */
 export interface Write {
-  item: Item;
+  item: TransactItem;
   /** The error if its condition fails, given the existing item (undefined: there is none). Absent: the write has no condition. */
-  refused?: (existing: Record<string, unknown> | undefined) => Error;
+  refused?: (existing: Item | undefined) => Error;
 }
 
 /** DynamoDB's limit. */
@@ -22,36 +17,33 @@ const MAX_CONFLICTS = 6;
 const CONFLICT_WAIT_MS = 25;
 
 /** Makes DynamoDB return the existing item if a condition fails. */
-const withImage = (item: Item): Item =>
+const withImage = (item: TransactItem): TransactItem =>
   Object.fromEntries(
     Object.entries(item).map(([kind, write]) => [kind, { ...write, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }]),
-  ) as Item;
+  ) as TransactItem;
 
 /**
- * Makes all of these writes or none, in any tables. If the SDK retries after a lost reply, the request token ensures that they are made only once.
+ * Makes all of these writes or none, in any tables. If the client retries after a lost reply, the request token ensures that they are made only once.
  * @throws the `refused` error of the first write whose condition failed; 503 in an outage or after too many conflicts
  */
 export const transact = async (database: Database, writes: readonly Write[]): Promise<void> => {
   if (writes.length > MAX_WRITES) throw new Error(`A transaction has ${writes.length} writes; DynamoDB takes ${MAX_WRITES}.`);
   for (let conflicts = 0; ; conflicts++) {
     try {
-      await database.send(new TransactWriteCommand({ TransactItems: writes.map(({ item }) => withImage(item)) }));
+      await database.transactWrite({ TransactItems: writes.map(({ item }) => withImage(item)) });
       return;
     } catch (error) {
-      if (!(error instanceof TransactionCanceledException)) throw error;
-      const reasons = error.CancellationReasons ?? [];
-      const failed = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
+      if (!(error instanceof TransactionCanceled)) throw error;
+      const { reasons } = error;
+      const failed = reasons.findIndex(({ code }) => code === 'ConditionalCheckFailed');
       const { refused } = writes[failed] ?? {};
-      if (refused) {
-        const image = reasons[failed]?.Item;
-        throw refused(image && unmarshall(image, { wrapNumbers }));
-      }
-      if (failed !== -1 || !reasons.some(({ Code }) => isTransient(Code))) throw error;
+      if (refused) throw refused(reasons[failed]?.item);
+      if (failed !== -1 || !reasons.some(({ code }) => isTransient(code))) throw error;
       if (conflicts === MAX_CONFLICTS) throw new DatabaseUnavailable(error);
       await delay(CONFLICT_WAIT_MS * 2 ** conflicts * (0.5 + Math.random()));
     }
   }
 };
 
-const isTransient = (code: string | undefined): boolean =>
+const isTransient = (code: string): boolean =>
   code === 'TransactionConflict' || code === 'ProvisionedThroughputExceeded' || code === 'ThrottlingError';

@@ -1,6 +1,5 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import type { Database } from '../database/client.ts';
+import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
@@ -34,11 +33,11 @@ const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
 /** The `models` table: the inventory, with one partition per pool. The only code that knows its key attributes. */
 export const createModelStore = (database: Database, table: string) => ({
   put: async (pool: string, model: NewModel): Promise<void> => {
-    await database.send(new PutCommand({ TableName: table, Item: { pool, ...Model.parse(model) } }));
+    await database.put({ TableName: table, Item: { pool, ...Model.parse(model) } });
   },
 
   get: async (pool: string, name: string): Promise<Model | undefined> => {
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { pool, name }, ConsistentRead: true }));
+    const { Item } = await database.get({ TableName: table, Key: { pool, name }, ConsistentRead: true });
     return Item && Stored.parse(Item);
   },
 
@@ -82,7 +81,7 @@ export const createModelStore = (database: Database, table: string) => ({
 
   /** The prices of deleted models with this name: usage events refer to their versions. */
   retiredPrices: async (pool: string, name: string): Promise<Price[]> => {
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { pool: retired(pool), name }, ConsistentRead: true }));
+    const { Item } = await database.get({ TableName: table, Key: { pool: retired(pool), name }, ConsistentRead: true });
     return Item ? z.array(Price).parse(Item.prices) : [];
   },
 

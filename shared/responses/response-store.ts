@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type Database, isConditionFailed } from '../database/client.ts';
+import { ConditionFailed, type Database } from '../database/database.ts';
 import { MAX_VALUES, measureJson } from '../http/json-size.ts';
 import { randomBase62 } from '../ids/base62.ts';
 import type { Item } from './item.ts';
@@ -58,10 +57,10 @@ export const createResponseStore = (database: Database, table: string, now: () =
       const expires_at = nowSeconds() + KEPT_DAYS * DAY_SECONDS;
       const Item = { ...keyOf(organization, stored.response.id), expires_at, content };
       try {
-        await database.send(new PutCommand({ TableName: table, Item, ConditionExpression: IS_NOT_DELETED }));
+        await database.put({ TableName: table, Item, ConditionExpression: IS_NOT_DELETED });
         return 'kept';
       } catch (error) {
-        if (!isConditionFailed(error)) throw error;
+        if (!(error instanceof ConditionFailed)) throw error;
         return 'deleted';
       }
     },
@@ -69,8 +68,8 @@ export const createResponseStore = (database: Database, table: string, now: () =
     /** The response; undefined if it does not exist or has expired. */
     get: async (organization: string, id: string): Promise<StoredResponse | undefined> => {
       if (!FORM.test(id)) return undefined;
-      const { Item } = await database.send(new GetCommand({ TableName: table, Key: keyOf(organization, id), ConsistentRead: true }));
-      if (!Item?.content || Item.expires_at <= nowSeconds()) return undefined;
+      const { Item } = await database.get({ TableName: table, Key: keyOf(organization, id), ConsistentRead: true });
+      if (!Item?.content || Number(Item.expires_at) <= nowSeconds()) return undefined;
       const text = await unpack(Item.content as Uint8Array, { maxOutputLength: MAX_OPENED_BYTES });
       return JSON.parse(text.toString()) as StoredResponse;
     },
@@ -83,8 +82,8 @@ export const createResponseStore = (database: Database, table: string, now: () =
       if (!FORM.test(id)) return false;
       const deleted_by = randomBase62(MARK_CHARACTERS);
       const Item = { ...keyOf(organization, id), expires_at: nowSeconds() + DELETION_SECONDS, deleted_by };
-      const { Attributes: old } = await database.send(new PutCommand({ TableName: table, Item, ReturnValues: 'ALL_OLD' }));
-      return old !== undefined && (old.deleted_by === deleted_by || (old.content !== undefined && old.expires_at > nowSeconds()));
+      const { Attributes: old } = await database.put({ TableName: table, Item, ReturnValues: 'ALL_OLD' });
+      return old !== undefined && (old.deleted_by === deleted_by || (old.content !== undefined && Number(old.expires_at) > nowSeconds()));
     },
   };
 };

@@ -1,6 +1,5 @@
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { type Database, isConditionFailed } from '../database/client.ts';
+import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { KeyDay } from './bucket.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
@@ -89,13 +88,13 @@ export const createRollupStore = (database: Database, table: string) => {
   // `$` comes after `#`.
   const days = (keyId: string, from: string, to: string) => query(`day#${keyId}`, { from: `${from}#`, to: `${to}$` });
 
-  /** Returns false if the condition did not hold. */
-  const write = async (command: PutCommand | DeleteCommand): Promise<boolean> => {
+  /** Awaits a write. Returns false if its condition did not hold. */
+  const isDone = async (write: Promise<unknown>): Promise<boolean> => {
     try {
-      await database.send(command as PutCommand);
+      await write;
       return true;
     } catch (error) {
-      if (!isConditionFailed(error)) throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
       return false;
     }
   };
@@ -105,7 +104,7 @@ export const createRollupStore = (database: Database, table: string) => {
     put: (rollup: Rollup): Promise<boolean> => {
       const n = rollup.totals.events;
       const put = { TableName: table, Item: itemOf(rollup), ConditionExpression: COUNTS_MORE, ExpressionAttributeValues: { ':n': n } };
-      return write(new PutCommand(put));
+      return isDone(database.put(put));
     },
 
     /** The totals of a key's day by ten minutes, shard and model, in time order. Throws if a row is invalid. */
@@ -134,11 +133,11 @@ export const createRollupStore = (database: Database, table: string) => {
     /** Replaces the row that was read (undefined: it did not exist). False if it has changed since. */
     replace: (read: Row | undefined, rollup: Rollup): Promise<boolean> => {
       const put = { TableName: table, Item: itemOf(rollup) };
-      return write(new PutCommand({ ...put, ...asRead(read) }));
+      return isDone(database.put({ ...put, ...asRead(read) }));
     },
 
     /** Removes the row that was read. False if it has changed since. */
-    remove: (read: Row): Promise<boolean> => write(new DeleteCommand({ TableName: table, Key: read.key, ...asRead(read) })),
+    remove: (read: Row): Promise<boolean> => isDone(database.delete({ TableName: table, Key: { ...read.key }, ...asRead(read) })),
   };
 };
 

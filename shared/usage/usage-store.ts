@@ -1,6 +1,5 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { shardId, shardOf } from '../admission/shards.ts';
-import { type Database, isConditionFailed } from '../database/client.ts';
+import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import { UsageEvent } from './event.ts';
@@ -22,7 +21,7 @@ const keyOf = (keyId: string, requestId: string, shards: number) => ({
 /** The events in the `usage` table. The only code that knows their keys. */
 export const createUsageStore = (database: Database, table: string) => {
   const get = async (keyId: string, requestId: string, shards = 1): Promise<UsageEvent | undefined> => {
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: keyOf(keyId, requestId, shards), ConsistentRead: true }));
+    const { Item } = await database.get({ TableName: table, Key: keyOf(keyId, requestId, shards), ConsistentRead: true });
     return Item && UsageEvent.parse(Item);
   };
   return {
@@ -34,10 +33,10 @@ export const createUsageStore = (database: Database, table: string) => {
       const Key = keyOf(event.key_id, event.request_id, shards);
       try {
         const Item = { ...Key, ...event, ...(event.metadata && { metadata: JSON.stringify(event.metadata) }) };
-        await database.send(new PutCommand({ TableName: table, Item, ConditionExpression: 'attribute_not_exists(usage_bucket)' }));
+        await database.put({ TableName: table, Item, ConditionExpression: 'attribute_not_exists(usage_bucket)' });
         return event;
       } catch (error) {
-        if (!isConditionFailed(error)) throw error;
+        if (!(error instanceof ConditionFailed)) throw error;
         return (await get(event.key_id, event.request_id, shards)) as UsageEvent;
       }
     },

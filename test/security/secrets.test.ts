@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Control, controlOf } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
@@ -102,7 +101,7 @@ const useEverySecret = async (): Promise<void> => {
 };
 
 const everyRow = async (table: string): Promise<string> => {
-  const { Items = [], LastEvaluatedKey } = await run.database.send(new ScanCommand({ TableName: table }));
+  const { Items = [], LastEvaluatedKey } = await run.database.scan({ TableName: table });
   expect(LastEvaluatedKey).toBeUndefined();
   return JSON.stringify(Items, (_, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

@@ -1,6 +1,6 @@
 import type { Grant } from '../../functions/control/organizations/credit-store.ts';
 import { type CreditDependencies, grantCredit as grantNumbered } from '../../functions/control/organizations/grant-credit.ts';
-import type { Database } from '../../shared/database/client.ts';
+import type { Database } from '../../shared/database/database.ts';
 import { transact } from '../../shared/database/transaction.ts';
 
 /** Grants credit without an entry in the audit log. */

@@ -1,7 +1,7 @@
 import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import type { KeyItem } from '../../shared/admission/key-item.ts';
 import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
-import type { Database } from '../../shared/database/client.ts';
+import type { Database } from '../../shared/database/database.ts';
 import { transact, type Write } from '../../shared/database/transaction.ts';
 
 /** The limiter store, with the control plane's writes as single transactions. */

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-provider';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
@@ -96,7 +95,7 @@ const startRun = async ({
       /** Sets the number of keys that an organization has counted. */
       fillKeyCount: async (organization: string, count: number): Promise<void> => {
         const row = { account: organization, record: 'keys', count };
-        await database.send(new PutCommand({ TableName: facts.tables.Accounts as string, Item: row }));
+        await database.put({ TableName: facts.tables.Accounts as string, Item: row });
       },
     },
     /** The current facts: process ids change when a process is restarted. */

@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { PutCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { PutInput, UpdateInput } from '../../shared/database/database.ts';
 
 interface Job {
   url: string;
-  puts?: PutCommandInput[];
-  updates?: UpdateCommandInput[];
+  puts?: PutInput[];
+  updates?: UpdateInput[];
   workers: number;
 }
 export interface Outcome {
   error?: string;
   status?: number;
   cause?: string;
-  attempts?: number | undefined;
   ms: number;
 }
 
@@ -22,27 +21,18 @@ export interface Outcome {
  * only use its arguments.
  */
 const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
-  const library: typeof import('@aws-sdk/lib-dynamodb') = await import('@aws-sdk/lib-dynamodb');
   const seed: typeof import('../../infra/local/seed.ts') = await import(`${root}/infra/local/seed.ts`);
   return Promise.all(
     jobs.map(async ({ url, puts = [], updates = [], workers }) => {
       const client = seed.openLocalDatabase(url);
-      const calls = [
-        ...puts.map((input) => () => client.send(new library.PutCommand(input))),
-        ...updates.map((input) => () => client.send(new library.UpdateCommand(input))),
-      ];
+      const calls = [...puts.map((input) => () => client.put(input)), ...updates.map((input) => () => client.update(input))];
       const outcomes: Outcome[] = [];
       const work = async (): Promise<void> => {
         for (let call = calls.pop(); call; call = calls.pop()) {
           const start = performance.now();
           const ended = await call().then(
-            ({ $metadata }) => ({ attempts: $metadata.attempts }),
-            (error) => ({
-              error: error.constructor.name,
-              status: error.status,
-              cause: error.cause?.name,
-              attempts: error.cause?.$metadata?.attempts,
-            }),
+            () => ({}),
+            (error) => ({ error: error.constructor.name, status: error.status, cause: error.cause?.name }),
           );
           outcomes.push({ ...ended, ms: performance.now() - start });
         }

@@ -1,4 +1,4 @@
-import type { Database } from '../../shared/database/client.ts';
+import type { Database } from '../../shared/database/database.ts';
 
 /** The function process crashed at this point: nothing after it happens. */
 export class Crash extends Error {}
@@ -12,27 +12,35 @@ export interface Faults {
   lostRequests: number;
   lostReplies: number;
   /** Whether the process crashes before or after this call. */
-  crash: (command: string, when: 'before' | 'after') => boolean;
+  crash: (operation: Operation, when: 'before' | 'after') => boolean;
 }
+
+type Operation = keyof Database;
+const OPERATIONS: readonly Operation[] = ['get', 'batchGet', 'query', 'put', 'update', 'delete', 'transactWrite'];
 
 const MAX_ATTEMPTS = 4;
 
+/** A database whose every call fails. */
+export const failing = (error: Error): Database =>
+  Object.fromEntries(OPERATIONS.map((operation) => [operation, () => Promise.reject(error)])) as unknown as Database;
+
 /**
- * The same database over an unreliable network. Calls are retried as the SDK does: after a lost reply, a write that was done is sent
+ * The same database over an unreliable network. Calls are retried as our clients do: after a lost reply, a write that was done is sent
  * again.
  */
 export const unreliable = (database: Database, faults: Faults): Database => {
-  const send = async (command: { constructor: { name: string } }): Promise<unknown> => {
-    const { name } = command.constructor;
-    if (faults.crash(name, 'before')) throw new Crash();
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (faults.random() < faults.lostRequests) continue;
-      const reply = await database.send(command as Parameters<Database['send']>[0]);
-      if (faults.random() < faults.lostReplies) continue;
-      if (faults.crash(name, 'after')) throw new Crash();
-      return reply;
-    }
-    throw new Unreachable();
-  };
-  return new Proxy(database, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) });
+  const over =
+    (operation: Operation) =>
+    async (input: never): Promise<unknown> => {
+      if (faults.crash(operation, 'before')) throw new Crash();
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        if (faults.random() < faults.lostRequests) continue;
+        const reply = await database[operation](input);
+        if (faults.random() < faults.lostReplies) continue;
+        if (faults.crash(operation, 'after')) throw new Crash();
+        return reply;
+      }
+      throw new Unreachable();
+    };
+  return Object.fromEntries(OPERATIONS.map((operation) => [operation, over(operation)])) as unknown as Database;
 };

@@ -1,8 +1,8 @@
-import { GetCommand, PutCommand, ScanCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
+import type { UpdateInput } from '../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
 import { FAULTS, type FaultProxy, type FaultProxyOptions, startFaultProxy } from './fault-proxy.ts';
 import { sendInProcess } from './send-in-process.ts';
@@ -32,12 +32,12 @@ describe('the log of writes', () => {
   let proxy: FaultProxy;
   beforeEach(async () => {
     proxy = await startProxy();
-    await database.database.send(new PutCommand({ TableName: keysTable, Item: { id, fl: { old: 1, older: 2, kept: 3 }, set: 0 } }));
+    await database.database.put({ TableName: keysTable, Item: { id, fl: { old: 1, older: 2, kept: 3 }, set: 0 } });
   });
 
-  const update = async (input: Omit<UpdateCommandInput, 'TableName' | 'Key'>, url = proxy.url): Promise<void> => {
+  const update = async (input: Omit<UpdateInput, 'TableName' | 'Key'>, url = proxy.url): Promise<void> => {
     const client = openLocalDatabase(url);
-    await client.send(new UpdateCommand({ TableName: keysTable, Key: { id }, ...input })).finally(() => client.destroy());
+    await client.update({ TableName: keysTable, Key: { id }, ...input }).finally(() => client.destroy());
   };
 
   test('has each entry that an update expression sets and removes, in every notation', async () => {
@@ -76,9 +76,9 @@ describe('the log of writes', () => {
     const random = seededRandom(20);
     const pick = (count: number): number => Math.floor(random() * count);
     const limiters = ['key_a', 'key_b', 'key_c'];
-    for (const limiter of limiters) await database.database.send(new PutCommand({ TableName: keysTable, Item: { id: limiter, fl: {} } }));
+    for (const limiter of limiters) await database.database.put({ TableName: keysTable, Item: { id: limiter, fl: {} } });
     // Few ids, so that calls in flight contend for the same entries and a write out of order would not replay.
-    const updates = Array.from({ length: 240 }, (): UpdateCommandInput => {
+    const updates = Array.from({ length: 240 }, (): UpdateInput => {
       const common = { TableName: keysTable, Key: { id: limiters[pick(3)] }, ExpressionAttributeNames: { '#id': `req_${pick(6)}` } };
       if (random() < 0.5) return { ...common, UpdateExpression: 'REMOVE fl.#id', ConditionExpression: 'attribute_exists(fl.#id)' };
       const take = { UpdateExpression: 'SET fl.#id = :entry', ConditionExpression: 'attribute_not_exists(fl.#id)' };
@@ -95,7 +95,7 @@ describe('the log of writes', () => {
 
     expect(outcomes).toHaveLength(300);
     const errors = new Set(outcomes.flatMap(({ error }) => error ?? []));
-    expect([...errors].sort()).toEqual(['ConditionalCheckFailedException', 'DatabaseUnavailable']);
+    expect([...errors].sort()).toEqual(['ConditionFailed', 'DatabaseUnavailable']);
     expect(Math.min(...FAULTS.map((fault) => bad.seen[fault]))).toBeGreaterThan(0);
     expect(bad.seen.unknown).toBe(0);
 
@@ -108,10 +108,10 @@ describe('the log of writes', () => {
       else held.delete(write.requestId);
     }
     for (const limiter of limiters) {
-      const { Item } = await database.database.send(new GetCommand({ TableName: keysTable, Key: { id: limiter }, ConsistentRead: true }));
-      expect(Object.keys(Item?.fl).sort()).toEqual([...(inFlight.get(limiter) ?? [])].sort());
+      const { Item } = await database.database.get({ TableName: keysTable, Key: { id: limiter }, ConsistentRead: true });
+      expect(Object.keys(Item?.fl as object).sort()).toEqual([...(inFlight.get(limiter) ?? [])].sort());
     }
-    const { Items = [] } = await database.database.send(new ScanCommand({ TableName: usageTable }));
+    const { Items = [] } = await database.database.scan({ TableName: usageTable });
     const events = bad.writes().flatMap((write) => (write.kind === 'event' ? [unmarshall(write.item).usage_event] : []));
     expect(events.sort()).toEqual(Items.map(({ usage_event }) => usage_event).sort());
   });

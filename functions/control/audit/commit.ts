@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Database } from '../../../shared/database/client.ts';
+import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Origin } from '../access/origin.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Database, isConditionFailed } from '../../../shared/database/client.ts';
+import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { TooManyAttempts } from './errors.ts';
 
 /** Attempts are counted in fixed windows of this length. */
@@ -59,15 +58,13 @@ const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
  */
 export const createAttemptStore = (database: Database, table: string) => {
   const add = async (id: string, by: number, max: number, nowMs: number): Promise<void> => {
-    await database.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { id },
-        UpdateExpression: 'SET expires_at = :expires ADD attempts :by',
-        ConditionExpression: 'attribute_not_exists(attempts) OR attempts < :max',
-        ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / 1_000), ':by': by, ':max': max },
-      }),
-    );
+    await database.update({
+      TableName: table,
+      Key: { id },
+      UpdateExpression: 'SET expires_at = :expires ADD attempts :by',
+      ConditionExpression: 'attribute_not_exists(attempts) OR attempts < :max',
+      ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / 1_000), ':by': by, ':max': max },
+    });
   };
   return {
     /** Counts an attempt. @throws 429 if there were too many */
@@ -76,7 +73,7 @@ export const createAttemptStore = (database: Database, table: string) => {
         try {
           await add(id, 1, max, nowMs);
         } catch (error) {
-          if (!isConditionFailed(error)) throw error;
+          if (!(error instanceof ConditionFailed)) throw error;
           throw new TooManyAttempts(Math.ceil((WINDOW_MS - (nowMs % WINDOW_MS)) / 1_000));
         }
       }

@@ -1,7 +1,7 @@
 import { type Configuration, type LimiterItem, moneyCountersAt } from '../../../shared/admission/limiter-item.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import type { Limits } from '../../../shared/admission/limits.ts';
-import type { Database } from '../../../shared/database/client.ts';
+import type { Database } from '../../../shared/database/database.ts';
 import { getItems } from '../../../shared/database/get-items.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 

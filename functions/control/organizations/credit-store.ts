@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import type { Database } from '../../../shared/database/client.ts';
+import type { Database } from '../../../shared/database/database.ts';
 import { queryItems } from '../../../shared/database/query.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
@@ -63,7 +62,7 @@ export const createCreditStore = (database: Database, table: string) => ({
   /** The grant of an idempotency key, if it exists. */
   getOnce: async (organization: string, key: string): Promise<Grant | undefined> => {
     const read = async (record: string): Promise<Record<string, unknown> | undefined> =>
-      (await database.send(new GetCommand({ TableName: table, Key: { account: organization, record }, ConsistentRead: true }))).Item;
+      (await database.get({ TableName: table, Key: { account: organization, record }, ConsistentRead: true })).Item;
     const once = await read(onceKey(key));
     return once && Grant.parse(await read(`grant#${numbered(Number(once.number))}`));
   },

@@ -1,5 +1,4 @@
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Database, isConditionFailed, itemOf } from '../../../shared/database/client.ts';
+import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { IdempotencyInProgress, IdempotentResultNotStored } from './errors.ts';
 import {
@@ -35,8 +34,8 @@ const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | 
     await write;
     return undefined;
   } catch (error) {
-    if (!isConditionFailed(error)) throw error;
-    return { found: itemOf(error) as KeyRecord | undefined };
+    if (!(error instanceof ConditionFailed)) throw error;
+    return { found: error.item as KeyRecord | undefined };
   }
 };
 
@@ -53,21 +52,19 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
   const takeOver = async (old: KeyRecord, { requestId, leaseMs }: ClaimingRequest): Promise<Claim> => {
     const taken = { ...old, holder: requestId, lease_until: now() + leaseMs };
     const refusal = await refusalOf(
-      database.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { id: old.id },
-          UpdateExpression: 'SET holder = :new_holder, lease_until = :new_lease',
-          ConditionExpression: `${IS_HELD} AND ${HAS_THAT_LEASE} AND ${IS_IN_PROGRESS}`,
-          ExpressionAttributeValues: {
-            ':new_holder': taken.holder,
-            ':new_lease': taken.lease_until,
-            ':holder': old.holder,
-            ':lease': old.lease_until,
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      ),
+      database.update({
+        TableName: table,
+        Key: { id: old.id },
+        UpdateExpression: 'SET holder = :new_holder, lease_until = :new_lease',
+        ConditionExpression: `${IS_HELD} AND ${HAS_THAT_LEASE} AND ${IS_IN_PROGRESS}`,
+        ExpressionAttributeValues: {
+          ':new_holder': taken.holder,
+          ':new_lease': taken.lease_until,
+          ':holder': old.holder,
+          ':lease': old.lease_until,
+        },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
     );
     // The write failed, unless the holder is this request: then its first try succeeded and the reply was lost.
     if (refusal && refusal.found?.holder !== requestId) throw new IdempotencyInProgress({ leaseMs: restMsOf(refusal.found) });
@@ -77,7 +74,7 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
   /** The result of a completed request; undefined if it was not stored. */
   const readResult = async (record: KeyRecord): Promise<StoredResult | undefined> => {
     if (record.content_type === undefined) return undefined;
-    const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: contentIdOf(record) }, ConsistentRead: true }));
+    const { Item } = await database.get({ TableName: table, Key: { id: contentIdOf(record) }, ConsistentRead: true });
     return Item && resultOf(record, record.content_type, Item.content as Uint8Array);
   };
 
@@ -97,15 +94,13 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
         request_id: requestId,
       };
       const refusal = await refusalOf(
-        database.send(
-          new PutCommand({
-            TableName: table,
-            Item: record,
-            ConditionExpression: `${IS_NEW} OR ${HAS_EXPIRED}`,
-            ExpressionAttributeValues: { ':now': nowSeconds() },
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        ),
+        database.put({
+          TableName: table,
+          Item: record,
+          ConditionExpression: `${IS_NEW} OR ${HAS_EXPIRED}`,
+          ExpressionAttributeValues: { ':now': nowSeconds() },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
       );
       if (!refusal) return { claimed: claimOf(record) };
       const old = refusal.found;
@@ -127,15 +122,13 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
      */
     restart: async (claim: Claim, newRequestId: string): Promise<Claim> => {
       const refusal = await refusalOf(
-        database.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { id: claim.id },
-            UpdateExpression: 'SET request_id = :request',
-            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
-            ExpressionAttributeValues: { ':holder': claim.holder, ':request': newRequestId },
-          }),
-        ),
+        database.update({
+          TableName: table,
+          Key: { id: claim.id },
+          UpdateExpression: 'SET request_id = :request',
+          ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
+          ExpressionAttributeValues: { ':holder': claim.holder, ':request': newRequestId },
+        }),
       );
       if (refusal) throw new IdempotencyInProgress({ leaseMs: 0 });
       return { ...claim, requestId: newRequestId, takenOver: false };
@@ -151,21 +144,19 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
       const ignored = kept?.ignored === undefined ? '' : ', ignored = :ignored';
       // The first result of an attempt is final.
       const Item = kept && contentItemOf(claim, content, nowSeconds());
-      if (Item) await refusalOf(database.send(new PutCommand({ TableName: table, Item, ConditionExpression: IS_NEW })));
+      if (Item) await refusalOf(database.put({ TableName: table, Item, ConditionExpression: IS_NEW }));
       const refusal = await refusalOf(
-        database.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { id: claim.id },
-            UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}` : ''}`,
-            ConditionExpression: `${IS_HELD} AND (${IS_IN_PROGRESS} OR ${IS_THIS_END})`,
-            ExpressionAttributeValues: {
-              ':holder': claim.holder,
-              ':now': now(),
-              ...(kept && { ':request': kept.requestId, ':type': kept.contentType, ':ignored': kept.ignored }),
-            },
-          }),
-        ),
+        database.update({
+          TableName: table,
+          Key: { id: claim.id },
+          UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}` : ''}`,
+          ConditionExpression: `${IS_HELD} AND (${IS_IN_PROGRESS} OR ${IS_THIS_END})`,
+          ExpressionAttributeValues: {
+            ':holder': claim.holder,
+            ':now': now(),
+            ...(kept && { ':request': kept.requestId, ':type': kept.contentType, ':ignored': kept.ignored }),
+          },
+        }),
       );
       return refusal ? false : { stored: kept !== undefined };
     },
@@ -176,33 +167,29 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
      */
     abandon: async ({ id, holder }: Pick<Claim, 'id' | 'holder'>): Promise<void> => {
       const refusal = await refusalOf(
-        database.send(
-          new DeleteCommand({
-            TableName: table,
-            Key: { id },
-            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS} AND ${IS_ITS_OWN}`,
-            ExpressionAttributeValues: { ':holder': holder },
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        ),
+        database.delete({
+          TableName: table,
+          Key: { id },
+          ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS} AND ${IS_ITS_OWN}`,
+          ExpressionAttributeValues: { ':holder': holder },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
       );
       if (refusal?.found?.holder !== holder) return;
       await refusalOf(
-        database.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { id },
-            UpdateExpression: 'SET lease_until = :over',
-            ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
-            ExpressionAttributeValues: { ':holder': holder, ':over': 0 },
-          }),
-        ),
+        database.update({
+          TableName: table,
+          Key: { id },
+          UpdateExpression: 'SET lease_until = :over',
+          ConditionExpression: `${IS_HELD} AND ${IS_IN_PROGRESS}`,
+          ExpressionAttributeValues: { ':holder': holder, ':over': 0 },
+        }),
       );
     },
 
     /** The stored result for this request, if there is one. Writes nothing. */
     find: async (request: KeyedRequest): Promise<StoredResult | undefined> => {
-      const { Item } = await database.send(new GetCommand({ TableName: table, Key: { id: recordIdOf(request) }, ConsistentRead: true }));
+      const { Item } = await database.get({ TableName: table, Key: { id: recordIdOf(request) }, ConsistentRead: true });
       const record = Item as KeyRecord | undefined;
       const isTheirs = record && record.expires_at > nowSeconds() && record.fingerprint === request.fingerprint;
       return isTheirs && record.completed_at !== undefined ? readResult(record) : undefined;

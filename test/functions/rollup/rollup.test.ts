@@ -1,10 +1,9 @@
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
 import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import type { Database } from '../../../shared/database/client.ts';
+import type { Database } from '../../../shared/database/database.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore, type Rollup } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
@@ -37,13 +36,7 @@ const depsOf = (line: Database): Rollups => {
 };
 
 /** Uses pages of three items, so that events are added between the pages of a query. */
-const inSmallPages = (line: Database): Database => {
-  const send = (command: unknown) => {
-    if (command instanceof QueryCommand) command.input.Limit = 3;
-    return line.send(command as QueryCommand);
-  };
-  return new Proxy(line, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) });
-};
+const inSmallPages = (line: Database): Database => ({ ...line, query: (input) => line.query({ ...input, Limit: 3 }) });
 
 /** A consumer with an unreliable connection, which crashes before or after one of its calls if `crashes` is set. */
 const consumer = (random: () => number, crashes: boolean): Rollups => {
@@ -55,11 +48,11 @@ const consumer = (random: () => number, crashes: boolean): Rollups => {
 /** A consumer that waits for the gate before its first write, and then writes what it read before. */
 const stalled = (gate: Promise<void>): Rollups => {
   const line = inSmallPages(database.database);
-  const send = async (command: PutCommand) => {
-    if (command instanceof PutCommand) await gate;
-    return line.send(command);
+  const put: Database['put'] = async (input) => {
+    await gate;
+    return line.put(input);
   };
-  return depsOf(new Proxy(line, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) }));
+  return depsOf({ ...line, put });
 };
 
 const consume = (deps: Rollups, keys: TestKeys, batch: readonly UsageEvent[]): Promise<void> => {
@@ -142,8 +135,8 @@ describe('rollups', () => {
     const events = eventsOf(keys, fc.sample(Draft, { seed: 2, numRuns: 5 }));
     for (const event of events) await put(keys, event);
     let putsLeft = new Set(events.map((event) => JSON.stringify([bucketOf(keys, event), event.model]))).size;
-    const crash = (command: string, when: string): boolean => {
-      if (command === 'PutCommand' && when === 'after') putsLeft--;
+    const crash = (operation: string, when: string): boolean => {
+      if (operation === 'put' && when === 'after') putsLeft--;
       return putsLeft <= 0;
     };
     const crashing = depsOf(unreliable(database.database, { random: () => 1, lostRequests: 0, lostReplies: 0, crash }));

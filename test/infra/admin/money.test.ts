@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
@@ -33,7 +32,7 @@ describe('npm run admin', () => {
       { id: newId('key') },
       { id: 'org_test', last_used: used },
     ];
-    for (const Item of limiters) await database.database.send(new PutCommand({ TableName: database.tables.Keys, Item }));
+    for (const Item of limiters) await database.database.put({ TableName: database.tables.Keys as string, Item });
     const events = eventsOf(keys, fc.sample(Draft, { seed: 9, numRuns: 8 }));
     for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
     const ofDay = events.filter(({ admitted_at }) => admitted_at >= used);

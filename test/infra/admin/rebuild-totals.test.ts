@@ -1,4 +1,3 @@
-import { DeleteCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NO_MODEL, type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
@@ -58,7 +57,7 @@ const setUp = async () => {
   const rows = async (): Promise<Item[]> => {
     const partitions = [`rollup#${keys.sharded}#${DAY}`, `day#${keys.sharded}`].map(async (partition) => {
       const query = { TableName: table, KeyConditionExpression: 'usage_bucket = :p', ExpressionAttributeValues: { ':p': partition } };
-      return (await database.database.send(new QueryCommand(query))).Items ?? [];
+      return (await database.database.query(query)).Items ?? [];
     });
     return (await Promise.all(partitions)).flat();
   };
@@ -67,9 +66,12 @@ const setUp = async () => {
 
 const keyOf = ({ usage_bucket, usage_event }: Item) => ({ usage_bucket, usage_event });
 const change = (row: Item, expression: string, value: unknown): Promise<unknown> =>
-  database.database.send(
-    new UpdateCommand({ TableName: table, Key: keyOf(row), UpdateExpression: expression, ExpressionAttributeValues: { ':value': value } }),
-  );
+  database.database.update({
+    TableName: table,
+    Key: keyOf(row),
+    UpdateExpression: expression,
+    ExpressionAttributeValues: { ':value': value },
+  });
 
 describe('rebuild', () => {
   test('reports the sum of the events and no drift, and writes nothing, if the totals are correct', async () => {
@@ -92,11 +94,11 @@ describe('rebuild', () => {
     const [wrongCost, tooMany, missing, unreadable, wrongDay] = [...before.slice(0, 4), before.at(-1)] as [Item, Item, Item, Item, Item];
     await change(wrongCost, 'SET cost_nanos = cost_nanos + :value', 5);
     await change(tooMany, 'SET n = n + :value', 100);
-    await database.database.send(new DeleteCommand({ TableName: table, Key: keyOf(missing) }));
+    await database.database.delete({ TableName: table, Key: keyOf(missing) });
     await change(unreadable, 'SET outcomes = :value', 'many');
     await change(wrongDay, 'SET cost_nanos = cost_nanos - :value', 7);
     const ghost = { ...wrongCost, usage_event: `03:10#${String(wrongCost.usage_event).slice(6)}` };
-    await database.database.send(new PutCommand({ TableName: table, Item: ghost }));
+    await database.database.put({ TableName: table, Item: ghost });
 
     const { drift, behind } = await run();
     const costOf = (row: Item): bigint => BigInt(row.cost_nanos as bigint);
@@ -115,10 +117,10 @@ describe('rebuild', () => {
     const { run, rows } = await setUp();
     const before = await rows();
     const dayRows = before.filter(({ usage_bucket }) => String(usage_bucket).startsWith('day#'));
-    for (const row of dayRows) await database.database.send(new DeleteCommand({ TableName: table, Key: keyOf(row) }));
+    for (const row of dayRows) await database.database.delete({ TableName: table, Key: keyOf(row) });
     expect((await run(later, 1)).drift.rows).toBe(dayRows.length);
     expect(await rows()).toEqual(before);
-    for (const row of before) await database.database.send(new DeleteCommand({ TableName: table, Key: keyOf(row) }));
+    for (const row of before) await database.database.delete({ TableName: table, Key: keyOf(row) });
     expect((await run()).drift.rows).toBe(before.length);
     expect(await rows()).toEqual(before);
   });

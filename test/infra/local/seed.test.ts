@@ -6,14 +6,14 @@ import { type LocalRun, startLocal } from '../../../infra/local/run.ts';
 import { type Demo, openLocalDatabase, seedDemo } from '../../../infra/local/seed.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { parseSecret } from '../../../shared/admission/secret.ts';
-import type { Database } from '../../../shared/database/client.ts';
+import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { createModelStore, type ModelStore } from '../../../shared/models/model-store.ts';
 import { assemblyDir } from '../../support/assembly.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 let run: LocalRun;
-let database: Database;
+let database: SdkDatabase;
 let models: ModelStore;
 let demo: Demo;
 

@@ -1,4 +1,3 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
 import { authenticate } from '../../../shared/admission/authenticate.ts';
@@ -117,15 +116,13 @@ test('a tokens-per-minute limit holds exactly, and unused reserved tokens are re
 
 describe('the configuration of a key', () => {
   const change = (keyId: string, expression: string, values: Record<string, unknown> = {}) =>
-    database.database.send(
-      new UpdateCommand({
-        TableName: database.tables.Keys as string,
-        Key: { id: keyId },
-        UpdateExpression: `${expression} ADD cfg :one`,
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: { ':one': 1, ...values },
-      }),
-    );
+    database.database.update({
+      TableName: database.tables.Keys as string,
+      Key: { id: keyId },
+      UpdateExpression: `${expression} ADD cfg :one`,
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':one': 1, ...values },
+    });
 
   test('is verified by the write: a revocation stops 40 callers with a stale cache at their next request', async () => {
     const key = await makeKey(store);

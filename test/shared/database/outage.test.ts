@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
-import { createDatabase } from '../../../shared/database/client.ts';
+import { createSdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { attempt, makeCaller } from '../../support/callers.ts';
 import { newId } from '../../support/new-id.ts';
 
@@ -27,7 +27,7 @@ afterEach(() => {
 
 const key = parseSecret(newSecret('serverless', newId('key')).secret) as PresentedKey;
 const admitOver = (port: number) => {
-  const database = createDatabase({
+  const database = createSdkDatabase({
     endpoint: `http://127.0.0.1:${port}`,
     region: 'us-east-1',
     credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
@@ -54,9 +54,9 @@ describe('when DynamoDB', () => {
     const closed = port();
     await new Promise((resolve) => server.close(resolve));
     // In a separate process, because the SDK does not recognize network errors from Jest's realm.
-    const program = `import { createDatabase } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/database/client.ts'))};
+    const program = `import { createSdkDatabase } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/database/sdk-database.ts'))};
       import { createLimiterStore } from ${JSON.stringify(path.join(import.meta.dirname, '../../../shared/admission/limiter-store.ts'))};
-      const database = createDatabase({ endpoint: 'http://127.0.0.1:${closed}', region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
+      const database = createSdkDatabase({ endpoint: 'http://127.0.0.1:${closed}', region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
       await createLimiterStore(database, 'keys').get('key').catch(({ status, code }) => console.log(status, code));`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
     expect(stdout.trim()).toBe('503 service_unavailable');

@@ -1,6 +1,5 @@
-import { TransactionCanceledException as Cancelled } from '@aws-sdk/client-dynamodb';
-import { GetCommand, type PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Database, TransactionCanceled } from '../../../shared/database/database.ts';
 import { MAX_WRITES, transact, type Write } from '../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -38,19 +37,19 @@ test('throws the error of the first failed condition', async () => {
 });
 
 /** A database that fails a number of times with this reason before it succeeds. */
-const failing = (times: number, reasons: { Code: string }[]) => {
+const failing = (times: number, reasons: { code: string }[]) => {
   let left = times;
   let calls = 0;
-  const send = async (command: PutCommand): Promise<unknown> => {
+  const transactWrite: Database['transactWrite'] = async (input) => {
     calls++;
-    if (left-- > 0) throw Object.assign(new Cancelled({ message: 'cancelled', $metadata: {} }), { CancellationReasons: reasons });
-    return database.database.send(command);
+    if (left-- > 0) throw new TransactionCanceled(reasons);
+    return database.database.transactWrite(input);
   };
-  return { database: { send } as unknown as TestDatabase['database'], calls: () => calls };
+  return { database: { ...database.database, transactWrite }, calls: () => calls };
 };
 
 test('retries a conflict with another write at most six times, and then throws a 503', async () => {
-  const conflict = [{ Code: 'None' }, { Code: 'TransactionConflict' }];
+  const conflict = [{ code: 'None' }, { code: 'TransactionConflict' }];
   const soon = failing(3, conflict);
   await transact(soon.database, [put('Keys', { id: 'k4' })]);
   expect([soon.calls(), await database.limiters.get('k4')]).toMatchObject([4, { n: 1 }]);
@@ -62,6 +61,6 @@ test('retries a conflict with another write at most six times, and then throws a
 test('makes no write if there are more than DynamoDB accepts', async () => {
   const writes = Array.from({ length: MAX_WRITES + 1 }, (_, i) => put('Keys', { id: `many-${i}` }));
   await expect(transact(database.database, writes)).rejects.toThrow('101 writes');
-  const { Item } = await database.database.send(new GetCommand({ TableName: database.tables.Keys as string, Key: { id: 'many-0' } }));
+  const { Item } = await database.database.get({ TableName: database.tables.Keys as string, Key: { id: 'many-0' } });
   expect(Item).toBeUndefined();
 });

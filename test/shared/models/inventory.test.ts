@@ -1,4 +1,3 @@
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createInventory } from '../../../shared/models/inventory.ts';
 import type { NewModel } from '../../../shared/models/model.ts';
@@ -83,9 +82,7 @@ describe('the inventory', () => {
 
   test('skips a row that can’t be read', async () => {
     await database.models.put('broken', model('a'));
-    await database.database.send(
-      new PutCommand({ TableName: database.tables.Models as string, Item: { pool: 'broken', name: 'b', targets: 'nonsense' } }),
-    );
+    await database.database.put({ TableName: database.tables.Models as string, Item: { pool: 'broken', name: 'b', targets: 'nonsense' } });
     const inventory = createInventory(store, 'broken', () => now);
     expect((await inventory.list()).map(({ name }) => name)).toEqual(['a']);
   });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Item } from '../../../shared/responses/item.ts';
 import { createResponseStore, KEPT_DAYS } from '../../../shared/responses/response-store.ts';
@@ -7,7 +6,7 @@ import { startTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { newId } from '../../support/new-id.ts';
 import { user } from '../../support/responses-requests.ts';
 import { stored } from '../../support/stored-response.ts';
-import { unreliable } from '../../support/unreliable-database.ts';
+import { failing, unreliable } from '../../support/unreliable-database.ts';
 
 let database: TestDatabase;
 let nowMs = 1_700_000_000_000;
@@ -90,9 +89,7 @@ describe('the response store', () => {
   test('remembers a deletion for 15 minutes, in less than 200 bytes', async () => {
     const id = newId('response');
     await stores().delete('org_1', id);
-    const { Item: row } = await database.database.send(
-      new GetCommand({ TableName: database.tables.Responses as string, Key: { id: `org_1#${id}` } }),
-    );
+    const { Item: row } = await database.database.get({ TableName: database.tables.Responses as string, Key: { id: `org_1#${id}` } });
     expect((row?.expires_at as number) - nowMs / 1_000).toBe(15 * 60);
     expect(JSON.stringify(row).length).toBeLessThan(200);
   });
@@ -100,7 +97,7 @@ describe('the response store', () => {
   test.each(['', 'resp_', 'x'.repeat(5_000), 'chatcmpl-1', 'resp_a#b'])(
     'treats the invalid id %.20j as missing without a call to the database',
     async (id) => {
-      const silent = createResponseStore({ send: () => Promise.reject(new Error('unexpected call')) } as never, 't', Date.now);
+      const silent = createResponseStore(failing(new Error('unexpected call')), 't', Date.now);
       expect(await silent.get('org_1', id)).toBeUndefined();
       expect(await silent.delete('org_1', id)).toBe(false);
     },

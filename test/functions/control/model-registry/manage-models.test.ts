@@ -1,4 +1,3 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteModel, updateModel } from '../../../../functions/control/model-registry/change-model.ts';
 import { retrieveModel } from '../../../../functions/control/model-registry/find-model.ts';
@@ -163,9 +162,7 @@ describe('two changes of a model', () => {
   test('of a row without a version start at version 1', async () => {
     const { name } = await managed.register();
     const place = { TableName: database.tables.Models as string, Key: { pool: SERVERLESS_POOL, name } };
-    await database.database.send(
-      new UpdateCommand({ ...place, UpdateExpression: 'REMOVE #version', ExpressionAttributeNames: { '#version': 'version' } }),
-    );
+    await database.database.update({ ...place, UpdateExpression: 'REMOVE #version', ExpressionAttributeNames: { '#version': 'version' } });
     expect(await retrieve(name)).toMatchObject({ version: 1 });
     expect(await update(name, { status: 'published' }, undefined, [1])).toMatchObject({ version: 2 });
   });

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createIdempotencyStore, type IdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { failing } from '../../../support/unreliable-database.ts';
 import { attempts, claimedBy, DAY_MS, interrupted, LEASE_MS, resultFor, sendingTwice } from './requests.ts';
 
 const START = 1_700_000_000_000;
@@ -14,7 +15,7 @@ const notStored = { status: 409, code: 'idempotent_result_not_stored' };
 let database: TestDatabase;
 let store: IdempotencyStore;
 let nowMs = START;
-const storeOver = (line: TestDatabase['database']) => createIdempotencyStore(line, database.tables.Responses as string, () => nowMs);
+const storeOver = (line: Database) => createIdempotencyStore(line, database.tables.Responses as string, () => nowMs);
 beforeAll(async () => {
   database = await startTestDatabase();
   store = storeOver(database.database);
@@ -80,7 +81,7 @@ describe('a claim', () => {
   test('stores nothing that the caller sent', async () => {
     const request = attempts()({ idempotencyKey: 'order-of-mrs-miller' });
     await store.claim(request);
-    const { Items } = await database.database.send(new ScanCommand({ TableName: database.tables.Responses as string }));
+    const { Items } = await database.database.scan({ TableName: database.tables.Responses as string });
     expect(JSON.stringify(Items)).not.toContain('miller');
   });
 });
@@ -263,7 +264,7 @@ test('a write that is sent again after its reply was lost is recognized as our o
 });
 
 test('a database outage is thrown as an outage', async () => {
-  const away = storeOver({ send: () => Promise.reject(new Error('away')) } as never);
+  const away = storeOver(failing(new Error('away')));
   const claim = { id: 'i', holder: 'h', requestId: 'r', takenOver: false };
   for (const work of [away.claim(attempts()()), away.complete(claim, undefined), away.abandon(claim), away.restart(claim, 'n')])
     await expect(work).rejects.toThrow('away');

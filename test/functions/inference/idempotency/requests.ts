@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClaimingRequest, IdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Claim } from '../../../../functions/inference/idempotency/key-record.ts';
 import type { StoredResult } from '../../../../functions/inference/idempotency/stored-result.ts';
-import type { Database } from '../../../../shared/database/client.ts';
+import type { Database } from '../../../../shared/database/database.ts';
 import { newId } from '../../../support/new-id.ts';
 import { unreliable } from '../../../support/unreliable-database.ts';
 
@@ -52,10 +52,10 @@ export const sendingTwice = (database: Database): Database => {
 };
 
 /** The database, with something else happening just before each update. */
-export const interrupted = (database: Database, work: () => Promise<unknown>): Database => {
-  const send = async (command: Parameters<Database['send']>[0]): Promise<unknown> => {
-    if (command.constructor.name === 'UpdateCommand') await work();
-    return database.send(command);
-  };
-  return new Proxy(database, { get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)) });
-};
+export const interrupted = (database: Database, work: () => Promise<unknown>): Database => ({
+  ...database,
+  update: async (input) => {
+    await work();
+    return database.update(input);
+  },
+});

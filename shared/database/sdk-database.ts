@@ -1,0 +1,84 @@
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { ConditionFailed, type Database, type QueryInput, readNumber, TransactionCanceled } from './database.ts';
+import { orUnavailable } from './outage.ts';
+
+/** The SDK may retry, because all of our writes except an admission are idempotent. The number includes the first attempt. */
+const MAX_ATTEMPTS = 3;
+const CONNECTION_TIMEOUT_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 3_000;
+const MAX_SOCKETS = 256;
+
+/** The SDK's client, with the calls that no request makes. */
+export interface SdkDatabase extends Database {
+  scan(input: Omit<QueryInput, 'KeyConditionExpression'>): ReturnType<Database['query']>;
+  destroy(): void;
+}
+
+type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials' | 'maxAttempts'>;
+
+/** Creates a DynamoDB client with the AWS SDK. Region, credentials and endpoint default to the environment's. */
+export const createSdkDatabase = (place: Place = {}): SdkDatabase => {
+  const client = new DynamoDBClient({
+    maxAttempts: MAX_ATTEMPTS,
+    ...place,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    }),
+  });
+  const documents = DynamoDBDocumentClient.from(client, {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: { wrapNumbers: readNumber },
+  });
+  const send = <Output>(call: () => Promise<Output>): Promise<Output> => orUnavailable(() => call().catch(rethrow));
+  return {
+    get: (input) => send(() => documents.send(new GetCommand(input))),
+    batchGet: (input) => send(() => documents.send(new BatchGetCommand(input))),
+    query: (input) => send(() => documents.send(new QueryCommand(input))),
+    scan: (input) => send(() => documents.send(new ScanCommand(input))),
+    put: (input) => send(() => documents.send(new PutCommand({ ...input, Item: { ...input.Item } }))),
+    update: (input) => send(() => documents.send(new UpdateCommand(input))),
+    delete: (input) => send(() => documents.send(new DeleteCommand(input))),
+    transactWrite: async (input) => {
+      await send(() => documents.send(new TransactWriteCommand(input as ConstructorParameters<typeof TransactWriteCommand>[0])));
+    },
+    destroy: () => client.destroy(),
+  };
+};
+
+type StoredItem = Parameters<typeof unmarshall>[0];
+
+const plain = (item: StoredItem | undefined) => item && unmarshall(item, { wrapNumbers: readNumber });
+
+/** Converts the SDK's errors about conditions to ours. */
+const rethrow = (error: unknown): never => {
+  if (error instanceof ConditionalCheckFailedException) throw new ConditionFailed(plain(error.Item));
+  if (!(error instanceof TransactionCanceledException)) throw error;
+  throw new TransactionCanceled(
+    (error.CancellationReasons ?? []).map(({ Code = '', Item }) => ({
+      code: Code,
+      ...(Item && { item: plain(Item) as object as Record<string, unknown> }),
+    })),
+  );
+};
