@@ -2,7 +2,7 @@ import path from 'node:path';
 import middy from '@middy/core';
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
@@ -22,7 +22,7 @@ import { listModels, ownDeployments, retrieveModel, sharedModels } from './model
 import { deleteResponse, listInputItems, retrieveResponse } from './responses.ts';
 
 const now = Date.now;
-const database = createSdkDatabase();
+const { database } = createDirectDatabases();
 const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
 const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
 const keys = { store: limiters, cache: createLimiterCache(), now };

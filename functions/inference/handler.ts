@@ -3,7 +3,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse';
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
-import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { identify } from '../../shared/http/api-event.ts';
@@ -24,8 +24,7 @@ import { responses } from './responses/route.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { detokenize, tokenize } from './tokenize/routes.ts';
 
-const database = createSdkDatabase();
-const once = createSdkDatabase({ maxAttempts: 1 });
+const { database, once } = createDirectDatabases();
 const now = Date.now;
 const host = hostOfEnvironment();
 const models = createModelStore(database, environmentVariable('MODELS_TABLE'));

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isConnectionError } from '../aws/errors.ts';
 import { ServiceUnavailable } from '../http/errors.ts';
 
-/** DynamoDB was unreachable or too busy, even after the SDK's retries: 503. The cause is for the log. */
+/** DynamoDB was unreachable or too busy, even after the client's retries: 503. The cause is for the log. */
 export class DatabaseUnavailable extends ServiceUnavailable {}
 
 const NAMES = new Set([
@@ -20,12 +21,11 @@ const FIRST_SERVER_STATUS = 500;
 
 /** Whether a call failed because of the database's state; a failure because of the call itself is our bug. */
 const isOutage = (error: unknown): boolean => {
-  const { name, code, $metadata } = error as { name?: string; code?: unknown; $metadata?: { httpStatusCode?: number } };
-  const isNetwork = typeof code === 'string' && /^E[A-Z]+/.test(code);
-  return NAMES.has(name ?? '') || isNetwork || ($metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
+  const { name, status, $metadata } = error as { name?: string; status?: number; $metadata?: { httpStatusCode?: number } };
+  return NAMES.has(name ?? '') || isConnectionError(error) || (status ?? $metadata?.httpStatusCode ?? 0) >= FIRST_SERVER_STATUS;
 };
 
-/** DynamoDB rejects a plain write during a transaction on the same item, and the SDK does not retry it. */
+/** DynamoDB rejects a plain write during a transaction on the same item; clients do not retry it. */
 const MAX_CONFLICTS = 3;
 const CONFLICT_WAIT_MS = 20;
 

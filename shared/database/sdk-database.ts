@@ -32,13 +32,13 @@ export interface SdkDatabase extends Database {
   destroy(): void;
 }
 
-type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials' | 'maxAttempts'>;
+type Place = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;
 
 /** Creates a DynamoDB client with the AWS SDK. Region, credentials and endpoint default to the environment's. */
 export const createSdkDatabase = (place: Place = {}): SdkDatabase => {
   const client = new DynamoDBClient({
-    maxAttempts: MAX_ATTEMPTS,
     ...place,
+    maxAttempts: MAX_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,

@@ -62,9 +62,8 @@ interface Thrown {
   name?: string;
   message?: string;
   code?: string;
-  ErrorCode?: string;
-  OriginalStatusCode?: number;
-  OriginalMessage?: string;
+  /** The fields of an error of the SageMaker runtime. */
+  facts?: { ErrorCode?: string; OriginalStatusCode?: number; OriginalMessage?: string };
 }
 
 const byName: Record<string, UpstreamCode> = {
@@ -85,17 +84,16 @@ export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
   if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
   const thrown = error as Thrown;
   const detail = `${thrown.name ?? 'Error'}: ${thrown.message ?? String(error)}`.slice(0, 1_000);
-  const status = thrown.OriginalStatusCode;
+  const { OriginalStatusCode: status, OriginalMessage: original = '', ErrorCode } = thrown.facts ?? {};
   if (thrown.name === 'ModelError' && LOAD_STATUSES.has(status ?? 0)) return new UpstreamFailed('no_capacity', detail);
   if (thrown.name === 'ModelError' && REQUEST_STATUSES.has(status ?? 0)) {
-    const { text, isSchemaFault } = containerMessage(thrown.OriginalMessage ?? '');
-    if (isSchemaFault || OUR_FAULTS.test(text)) return new MistranslatedRequest((thrown.OriginalMessage ?? '').slice(0, 1_000));
+    const { text, isSchemaFault } = containerMessage(original);
+    if (isSchemaFault || OUR_FAULTS.test(text)) return new MistranslatedRequest(original.slice(0, 1_000));
     return new RefusedByModel(publicText(text), names);
   }
-  if (thrown.ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
+  if (ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
-  // The SDK also reports a broken connection as a timeout.
   if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);
   return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
 };

@@ -1,19 +1,19 @@
-import { InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { type Caller, createCaller } from '../aws/caller.ts';
 import type { FieldNames } from '../http/errors.ts';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
 import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
-import { createStreamReader } from './read-stream.ts';
+import { readAnswer } from './read-answer.ts';
 
-const CONNECTION_TIMEOUT_MS = 2_000;
-/** A connection without data for longer than this is considered lost. */
-const SILENCE_TIMEOUT_MS = 300_000;
+const CONNECT_MS = 2_000;
+/** The container may take this long until its first byte. */
+const HEAD_MS = 300_000;
+/** For the body of an error. */
+const IDLE_MS = 10_000;
+const MAX_REPLY_BYTES = 1024 * 1024;
 const MAX_SOCKETS = 1_024;
 /** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
 const STALE_CONNECTION_MS = 250;
-/** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
-const DRAIN_MS = 1_000;
 
 export interface Invocation {
   target: Target;
@@ -34,66 +34,45 @@ export interface Invocation {
 export type Invoke = (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>;
 
 /**
- * Invokes the SageMaker runtime. ALWAYS uses the streaming call: the plain one times out after 60 s. The SDK never retries, because an invocation is
- * not idempotent. It is sent once more only if the connection broke at once, as a keep-alive connection does that was closed while the environment
- * was frozen. There is one client per region, created when first needed.
+ * Invokes the SageMaker runtime
+ * (https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpointWithResponseStream.html). ALWAYS uses the streaming call: the
+ * plain one times out after 60 s. Never retries, because an invocation is not idempotent. It is sent once more only if the connection broke at once,
+ * as a keep-alive connection does that was closed while the environment was frozen. There is one client per region, created when first needed.
  */
 export const createInvoke = (): Invoke => {
-  const clients = new Map<string, SageMakerRuntimeClient>();
-  const clientFor = (region: string | undefined): SageMakerRuntimeClient => {
-    const known = clients.get(region ?? '');
+  const callers = new Map<string, Caller>();
+  const callerFor = (region: string | undefined): Caller => {
+    const known = callers.get(region ?? '');
     if (known) return known;
-    const client = new SageMakerRuntimeClient({
-      ...(region && { region }),
-      maxAttempts: 1,
-      cacheMiddleware: true,
-      requestHandler: new NodeHttpHandler({
-        connectionTimeout: CONNECTION_TIMEOUT_MS,
-        socketTimeout: SILENCE_TIMEOUT_MS,
-        httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
-        httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
-      }),
+    const caller = createCaller({
+      service: 'sagemakerRuntime',
+      region,
+      connectMs: CONNECT_MS,
+      headMs: HEAD_MS,
+      idleMs: IDLE_MS,
+      maxReplyBytes: MAX_REPLY_BYTES,
+      maxSockets: MAX_SOCKETS,
     });
-    clients.set(region ?? '', client);
-    return client;
+    callers.set(region ?? '', caller);
+    return caller;
   };
 
   return async function* ({ target, body, choices, signal, affinity, names, onHead }) {
     let isRead = false;
     try {
-      const command = new InvokeEndpointWithResponseStreamCommand({
-        EndpointName: target.endpoint,
-        InferenceComponentName: target.component,
-        ContentType: 'application/json',
-        ...(target.prefix_aware && affinity !== undefined && { PrefixAwareId: affinity }),
-        Body: body,
-      });
-      const send = () => clientFor(target.region).send(command, { abortSignal: signal.signal });
+      const headers: [string, string][] = [['content-type', 'application/json']];
+      if (target.component !== undefined) headers.push(['x-amzn-sagemaker-inference-component', target.component]);
+      if (target.prefix_aware && affinity !== undefined) headers.push(['x-amzn-sagemaker-prefix-aware-id', affinity]);
+      const path = `/endpoints/${encodeURIComponent(target.endpoint)}/invocations-response-stream`;
+      const send = () => callerFor(target.region).open({ path, headers, body, signal: signal.signal });
       const sentAtMs = performance.now();
-      const { Body } = await send().catch((error: unknown) => {
+      const reply = await send().catch((error: unknown) => {
         if (!isBrokenConnection(error) || signal.signal.aborted) throw error;
         if (performance.now() - sentAtMs > STALE_CONNECTION_MS) throw new BrokenAtWork(error);
         return send();
       });
       onHead?.();
-      const reader = createStreamReader(choices);
-      let drain: NodeJS.Timeout | undefined;
-      try {
-        for await (const part of Body ?? []) {
-          if (!part.PayloadPart?.Bytes || drain) continue;
-          const chunks = reader.push(part.PayloadPart.Bytes);
-          if (chunks.length > 0) yield chunks;
-          if (reader.failure) throw reader.failure;
-          if (reader.isDone) drain = setTimeout(() => signal.abort(), DRAIN_MS);
-        }
-      } catch (error) {
-        if (!reader.isDone) throw error;
-      } finally {
-        clearTimeout(drain);
-      }
-      const last = reader.end();
-      if (last.length > 0) yield last;
-      if (reader.failure) throw reader.failure;
+      yield* readAnswer(reply, choices, () => signal.abort());
       isRead = true;
     } catch (error) {
       throw toUpstreamError(error, names);

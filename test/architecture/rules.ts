@@ -6,6 +6,7 @@ const SHARED_FOLDERS = [
   'logging',
   'environment',
   'http',
+  'aws',
   'database',
   'prices',
   'models',

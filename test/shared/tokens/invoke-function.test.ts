@@ -1,9 +1,8 @@
-import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
-import { createInvokeFunction, type InvokeFunction, lambdaEndpoint } from '../../../shared/tokens/invoke-function.ts';
-import { type Received, startFakeLambda } from '../../support/fake-lambda.ts';
+import { createInvokeFunction, type InvokeFunction } from '../../../shared/tokens/invoke-function.ts';
+import { startFakeLambda } from '../../support/fake-lambda.ts';
 
 let lambda: Awaited<ReturnType<typeof startFakeLambda>>;
 let invoke: InvokeFunction;
@@ -19,22 +18,6 @@ const failing = async (): Promise<Error> => {
   expect(error).toBeInstanceOf(ServiceUnavailable);
   return (error as FunctionUnavailable).cause as Error;
 };
-
-test.each([
-  'us-east-1',
-  'eu-central-1',
-  'us-gov-west-1',
-  'cn-north-1',
-  'cn-northwest-1',
-  'eusc-de-east-1',
-  'us-iso-east-1',
-  'us-isob-east-1',
-  'us-isof-south-1',
-  'eu-isoe-west-1',
-])("uses the endpoint of AWS's own client in %s", (Region) => {
-  const { url } = new LambdaClient({ region: Region }).config.endpointProvider({ Region, UseFIPS: false, UseDualStack: false });
-  expect(new URL(lambdaEndpoint(Region)).host).toBe(url.host);
-});
 
 describe('an invocation', () => {
   test('posts the event and returns the result', async () => {
@@ -57,32 +40,13 @@ describe('an invocation', () => {
     expect(lambda.received[0]?.path).toBe('/2015-03-31/functions/arn%3Aaws%3Alambda%3Aus-east-1%3A1%3Afunction%3Af/invocations');
   });
 
-  test("has the same signature as one of AWS's own client", async () => {
+  test('is signed with the credentials of the environment', async () => {
     lambda.answers((response) => response.end('1'));
-    await invoke('arn:aws:lambda:us-east-1:1:function:f', { a: 1 });
-    const { method, path, headers, body } = lambda.received[0] as Received;
-    const [, credential, signedHeaders = '', signature] =
-      /^AWS4-HMAC-SHA256 Credential=(.*), SignedHeaders=(.*), Signature=(.*)$/.exec(headers.authorization ?? '') ?? [];
-    expect(credential).toMatch(/^AKID\/\d{8}\/us-east-1\/lambda\/aws4_request$/);
-    expect(signedHeaders.split(';')).toEqual(expect.arrayContaining(['host', 'x-amz-date', 'x-amz-security-token']));
-    const date = String(headers['x-amz-date']).replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
-    const client = new LambdaClient({ region: 'us-east-1' });
-    const signer = await client.config.signer();
-    const { hostname } = new URL('http://127.0.0.1');
-    const names = signedHeaders.split(';').filter((name) => name !== 'x-amz-date' && name !== 'x-amz-security-token');
-    const again = await signer.sign(
-      {
-        method,
-        protocol: 'http:',
-        hostname,
-        path,
-        headers: Object.fromEntries(names.map((name) => [name, String(headers[name])])),
-        body,
-      },
-      { signingDate: new Date(date), signingRegion: 'us-east-1', signingService: 'lambda' },
-    );
-    expect(again.headers.authorization).toContain(`Signature=${signature}`);
-    client.destroy();
+    await invoke('f', {});
+    expect(lambda.received[0]?.headers).toMatchObject({
+      authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/us-east-1\/lambda\/aws4_request, /),
+      'x-amz-security-token': 'token',
+    });
   });
 
   test('reuses its connection', async () => {
@@ -114,7 +78,7 @@ describe('a failure is a 503 whose cause is for the log:', () => {
     [503, 2],
   ])('a %d, after %d attempts', async (status, attempts) => {
     lambda.answers((response) => response.writeHead(status).end('{"message":"no"}'));
-    expect((await failing()).message).toBe(`Lambda answered ${status} to an invocation of f: {"message":"no"}`);
+    expect((await failing()).message).toBe(`Lambda answered ${status} to an invocation of f: no`);
     expect(lambda.received).toHaveLength(attempts);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { MistranslatedRequest, publicText, toUpstreamError } from '../../../shared/upstream/errors.ts';
 
-const thrown = (name: string, facts: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
-  Object.assign(new Error(message), { name, ...facts });
+const thrown = (name: string, { code, ...facts }: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
+  Object.assign(new Error(message), { name, facts, ...(code !== undefined && { code }) });
 
 describe('an upstream error', () => {
   test.each([

@@ -1,0 +1,83 @@
+/** AWS rejected a call or failed. `name` is AWS's error code, such as `ThrottlingException`. */
+export class AwsError extends Error {
+  /** The HTTP status; 200 for an error within a stream. */
+  readonly status: number;
+  /** The fields of the error's JSON body. */
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(name: string, status: number, facts: Readonly<Record<string, unknown>>) {
+    super(String(facts.message ?? facts.Message ?? `AWS answered ${status}.`));
+    this.name = name;
+    this.status = status;
+    this.facts = facts;
+  }
+}
+
+/** A call or a part of it took too long. Nothing is known about its effect. */
+export class CallTimeout extends Error {
+  constructor(what: string) {
+    super(what);
+    this.name = 'TimeoutError';
+  }
+}
+
+/** A reply that was damaged on the way, or is larger than its bound. Nothing is known about the call's effect. */
+export class DamagedReply extends Error {
+  constructor(what: string) {
+    super(what);
+    this.name = 'DamagedReply';
+  }
+}
+
+/** Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`) are about our own mistakes. */
+const NETWORK_CODE = /^(?:E(?!RR_)[A-Z_]+|HPE_[A-Z_]+|ERR_(?:TLS|SSL)_[A-Z_]+)$/;
+
+const isNetworkError = ({ code }: { code?: unknown }): boolean => typeof code === 'string' && NETWORK_CODE.test(code);
+
+/** Whether no complete reply arrived, so that the effect of the call is unknown. */
+export const isConnectionError = (error: unknown): boolean =>
+  error instanceof CallTimeout || error instanceof DamagedReply || isNetworkError(error as { code?: unknown });
+
+const THROTTLES = new Set([
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ThrottlingException',
+  'TooManyRequestsException',
+]);
+const TOO_MANY_REQUESTS = 429;
+const FIRST_SERVER_STATUS = 500;
+
+export const isThrottle = (error: unknown): boolean =>
+  error instanceof AwsError && (error.status === TOO_MANY_REQUESTS || THROTTLES.has(error.name));
+
+export const isServerError = (error: unknown): boolean => error instanceof AwsError && error.status >= FIRST_SERVER_STATUS;
+
+/** AWS rejected a signature because of its time. */
+const CLOCK_ERRORS = new Set([
+  'AuthFailure',
+  'InvalidSignatureException',
+  'RequestExpired',
+  'RequestInTheFuture',
+  'RequestTimeTooSkewed',
+  'SignatureDoesNotMatch',
+]);
+
+export const isClockError = (error: unknown): boolean => error instanceof AwsError && CLOCK_ERRORS.has(error.name);
+
+/**
+ * Reads an error response of AWS's JSON protocols.
+ * @param type the `x-amzn-errortype` header, such as `ValidationException:http://internal.amazon.com/…`
+ */
+export const readAwsError = (status: number, type: string | undefined, body: string): AwsError => {
+  let facts: Record<string, unknown> = {};
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (typeof parsed === 'object' && parsed !== null) facts = parsed as Record<string, unknown>;
+  } catch {
+    facts = { message: body };
+  }
+  const code = String(type ?? facts.__type ?? facts.code ?? 'UnknownError');
+  // `com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException` without its namespace, and without a URL after a colon
+  const [name = code] = code.slice(code.indexOf('#') + 1).split(':');
+  return new AwsError(name, status, facts);
+};

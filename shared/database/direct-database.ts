@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type Caller, createCaller, type Reply } from '../aws/caller.ts';
+import type { Credentials } from '../aws/credentials.ts';
+import { AwsError, DamagedReply } from '../aws/errors.ts';
+import { readAttributes, writeAttributes } from './attribute-values.ts';
+import { ConditionFailed, type Database, type Item, type TransactItem, TransactionCanceled } from './database.ts';
+import { orUnavailable } from './outage.ts';
+
+/** Calls may be retried, because all of our writes except an admission are idempotent. The number includes the first attempt. */
+const MAX_ATTEMPTS = 3;
+const CONNECT_MS = 1_000;
+const HEAD_MS = 3_000;
+const IDLE_MS = 3_000;
+/** DynamoDB's largest reply: 16 MB of a BatchGetItem, in JSON. */
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+const MAX_SOCKETS = 256;
+
+const API = 'DynamoDB_20120810';
+
+interface Place {
+  endpoint?: string;
+  region?: string;
+  credentials?: Credentials;
+}
+
+/**
+ * Two DynamoDB clients with shared connections, without the SDK: `database` retries calls, `once` never does. Region, credentials and endpoint default
+ * to the environment's.
+ */
+export const createDirectDatabases = (place: Place = {}): { database: Database; once: Database } => {
+  const caller = createCaller({
+    ...place,
+    service: 'dynamodb',
+    connectMs: CONNECT_MS,
+    headMs: HEAD_MS,
+    idleMs: IDLE_MS,
+    maxReplyBytes: MAX_REPLY_BYTES,
+    maxSockets: MAX_SOCKETS,
+  });
+  return { database: createClient(caller, MAX_ATTEMPTS), once: createClient(caller, 1) };
+};
+
+type Attributes = Parameters<typeof readAttributes>[0];
+type StoredItem = Attributes | undefined;
+
+/** The fields of replies that contain attributes. */
+interface Output {
+  Item?: Attributes;
+  Items?: Attributes[];
+  Attributes?: Attributes;
+  LastEvaluatedKey?: Attributes;
+  Responses?: Record<string, Attributes[]>;
+  UnprocessedKeys?: Record<string, { Keys?: Attributes[] }>;
+}
+
+const createClient = (caller: Caller, attempts: number): Database => {
+  const call = (operation: string, body: string): Promise<Output> => {
+    const headers = [
+      ['content-type', 'application/x-amz-json-1.0'],
+      ['x-amz-target', `${API}.${operation}`],
+    ] as const;
+    return orUnavailable(() => caller.call({ path: '/', headers, body }, attempts, readOutput).catch(rethrow));
+  };
+  return {
+    get: async (input) => ({ Item: read((await call('GetItem', write(input))).Item) }),
+    put: async (input) => ({ Attributes: read((await call('PutItem', write(input))).Attributes) }),
+    update: async (input) => ({ Attributes: read((await call('UpdateItem', write(input))).Attributes) }),
+    delete: async (input) => ({ Attributes: read((await call('DeleteItem', write(input))).Attributes) }),
+    query: async (input) => {
+      const { Items, LastEvaluatedKey } = await call('Query', write(input));
+      return { Items: Items?.map(readAttributes), LastEvaluatedKey: read(LastEvaluatedKey) };
+    },
+    batchGet: async ({ RequestItems }) => {
+      const { Responses, UnprocessedKeys } = await call('BatchGetItem', `{"RequestItems":${mapJson(RequestItems, write)}}`);
+      return {
+        Responses: Responses && mapValues(Responses, (items) => items.map(readAttributes)),
+        UnprocessedKeys: UnprocessedKeys && mapValues(UnprocessedKeys, ({ Keys }) => ({ Keys: Keys?.map(readAttributes) })),
+      };
+    },
+    transactWrite: async ({ TransactItems }) => {
+      // If a reply is lost, the token keeps the next attempt from making the writes again.
+      const token = JSON.stringify(randomUUID());
+      await call('TransactWriteItems', `{"TransactItems":[${TransactItems.map(writeTransactItem)}],"ClientRequestToken":${token}}`);
+    },
+  };
+};
+
+const mapValues = <Value, Result>(values: Record<string, Value>, convert: (value: Value) => Result): Record<string, Result> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, convert(value)]));
+
+const mapJson = <Value>(values: Record<string, Value>, toJson: (value: Value) => string): string =>
+  `{${Object.entries(values).map(([name, value]) => `${JSON.stringify(name)}:${toJson(value)}`)}}`;
+
+/** The fields of inputs that contain attributes. */
+const ATTRIBUTES = new Set(['Item', 'Key', 'ExclusiveStartKey', 'ExpressionAttributeValues']);
+
+const writeField = (name: string, value: unknown): string => {
+  if (ATTRIBUTES.has(name)) return writeAttributes(value as object);
+  return name === 'Keys' ? `[${(value as Item[]).map(writeAttributes)}]` : JSON.stringify(value);
+};
+
+/** The input of one read or write as JSON. */
+const write = (input: object): string => {
+  let text = '{';
+  for (const [name, value] of Object.entries(input)) {
+    if (value !== undefined) text += `${text === '{' ? '' : ','}"${name}":${writeField(name, value)}`;
+  }
+  return `${text}}`;
+};
+
+const writeTransactItem = (item: TransactItem): string => mapJson(item as Record<string, object>, write);
+
+/** Reads a reply after verifying its checksum. */
+const readOutput = ({ headers, body }: Reply): Output => {
+  const checksum = headers['x-amz-crc32'];
+  if (checksum !== undefined && Number(checksum) !== crc32(body)) throw new DamagedReply('The checksum of a reply of DynamoDB is wrong.');
+  try {
+    return JSON.parse(body.toString()) as Output;
+  } catch {
+    throw new DamagedReply('A reply of DynamoDB is not JSON.');
+  }
+};
+
+const read = (attributes: StoredItem): Item | undefined => attributes && readAttributes(attributes);
+
+/** The fields of an error about conditions. */
+interface ConditionFacts {
+  Item?: Attributes;
+  CancellationReasons?: { Code?: string; Item?: Attributes }[];
+}
+
+/** Converts the errors about conditions to ours. */
+const rethrow = (error: unknown): never => {
+  if (!(error instanceof AwsError)) throw error;
+  const { Item, CancellationReasons = [] } = error.facts as ConditionFacts;
+  if (error.name === 'ConditionalCheckFailedException') throw new ConditionFailed(read(Item));
+  if (error.name !== 'TransactionCanceledException') throw error;
+  throw new TransactionCanceled(
+    CancellationReasons.map(({ Code = '', Item }) => ({ code: Code, ...(Item && { item: readAttributes(Item) }) })),
+  );
+};

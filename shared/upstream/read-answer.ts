@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import { CallTimeout } from '../aws/errors.ts';
+import { createEventStreamReader } from '../aws/event-stream.ts';
+import type { UpstreamChunk } from './chunk.ts';
+import { createStreamReader } from './read-stream.ts';
+
+/** A connection without data for longer than this is considered lost. */
+const SILENCE_MS = 300_000;
+/** Reading stops while this much of the answer waits for the caller. */
+const MAX_WAITING_BYTES = 64 * 1024;
+/** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
+const DRAIN_MS = 1_000;
+
+/**
+ * The chunks of a streamed invocation. A batch has all chunks that have arrived since the one before, so that they can be sent in one write.
+ * @param choices the number of choices that must finish
+ * @param stop ends the invocation; called if the stream does not end after its terminator
+ * @throws UpstreamFailed for an answer that failed or is incomplete; AwsError, DamagedReply or a network error otherwise
+ */
+export async function* readAnswer(reply: IncomingMessage, choices: number, stop: () => void): AsyncGenerator<UpstreamChunk[]> {
+  const reader = createStreamReader(choices);
+  let waiting: UpstreamChunk[] = [];
+  let waitingBytes = 0;
+  let failure: unknown;
+  let hasEnded = false;
+  let wake = (): void => undefined;
+  let drain: NodeJS.Timeout | undefined;
+
+  const events = createEventStreamReader((payload) => {
+    if (reader.isDone || reader.failure) return;
+    for (const chunk of reader.push(payload)) waiting.push(chunk);
+  });
+  const end = (error?: unknown): void => {
+    hasEnded = true;
+    failure ??= error;
+    wake();
+  };
+  const silence = setTimeout(() => reply.destroy(new CallTimeout(`The model sent nothing for ${SILENCE_MS / 1_000} s.`)), SILENCE_MS);
+
+  reply.on('data', (part: Buffer) => {
+    silence.refresh();
+    try {
+      events.push(part);
+      failure ??= reader.failure;
+    } catch (error) {
+      failure ??= error;
+    }
+    if (reader.isDone) drain ??= setTimeout(stop, DRAIN_MS);
+    waitingBytes += part.length;
+    if (waitingBytes > MAX_WAITING_BYTES) reply.pause();
+    if (waiting.length > 0 || failure !== undefined) wake();
+  });
+  reply.once('error', end);
+  reply.once('close', () => end());
+  reply.once('end', () => end());
+  try {
+    while (waiting.length > 0 || (failure === undefined && !hasEnded)) {
+      if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      if (waiting.length === 0) continue;
+      const batch = waiting;
+      waiting = [];
+      waitingBytes = 0;
+      if (reply.isPaused()) reply.resume();
+      yield batch;
+    }
+    // After the terminator the answer is complete, however the connection ends.
+    if (reader.isDone && !reader.failure) failure = undefined;
+    if (failure !== undefined) throw failure;
+    if (!reader.isDone) events.end();
+    const last = reader.end();
+    if (last.length > 0) yield last;
+    if (reader.failure) throw reader.failure;
+  } finally {
+    clearTimeout(silence);
+    clearTimeout(drain);
+  }
+}
