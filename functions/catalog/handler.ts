@@ -7,7 +7,7 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
 import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
-import { identify } from '../../shared/http/api-event.ts';
+import { identified } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import { type Handle, type Routes, route } from '../../shared/http/router.ts';
@@ -50,7 +50,7 @@ for (const { id, method, path: routePath } of routesOfHost(host.scope))
   routes[routePath] = { ...routes[routePath], [method]: id in handlers ? handlers[id as keyof typeof handlers] : 'elsewhere' };
 
 export const handler = middy({ timeoutEarlyInMillis: 0 })
-  .use(identify())
+  .use(identified())
   .use(errorReplies())
   .handler(
     route({

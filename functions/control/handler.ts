@@ -5,7 +5,7 @@ import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
-import { identify } from '../../shared/http/api-event.ts';
+import { identified } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
@@ -77,4 +77,4 @@ const routes: Routes = serviceRoutes({
 for (const { method, path: routePath, handle } of controlRoutes)
   routes[routePath] = { ...routes[routePath], [method]: (event) => handle(dependencies, event) };
 
-export const handler = middy({ timeoutEarlyInMillis: 0 }).use(identify()).use(errorReplies()).handler(route(routes));
+export const handler = middy({ timeoutEarlyInMillis: 0 }).use(identified()).use(errorReplies()).handler(route(routes));

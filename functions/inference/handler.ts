@@ -1,14 +1,8 @@
-import type { Readable } from 'node:stream';
-import middy from '@middy/core';
-import { executionModeStreamifyResponse } from '@middy/core/executionModeStreamifyResponse';
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
-import { identify } from '../../shared/http/api-event.ts';
-import { errorReplies } from '../../shared/http/error-replies.ts';
-import type { Reply } from '../../shared/http/reply.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
@@ -22,6 +16,7 @@ import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { serve } from './pipeline/pipeline.ts';
 import { responses } from './responses/route.ts';
 import { serveRoutes } from './serve-routes.ts';
+import { streamingHandler } from './streaming-handler.ts';
 import { detokenize, tokenize } from './tokenize/routes.ts';
 
 const { database, once } = createDirectDatabases();
@@ -49,25 +44,12 @@ const dependencies = {
 
 const store = createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now);
 const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
-const routes = serveRoutes({
-  createChatCompletion: (path) => serve(path, chatCompletions({ structuredOutputs }), dependencies),
-  createCompletion: (path) => serve(path, completions, dependencies),
-  createResponse: (path) => serve(path, responses({ structuredOutputs, store, now }), dependencies),
-  tokenize: (path) => tokenize(path, dependencies),
-  detokenize: (path) => detokenize(path, dependencies),
-});
-
-/** Keeps the invocation alive until its body is closed, even if the caller disconnects early. */
-const untilClosed = async ({ response }: { response?: Reply<string | Readable> }): Promise<void> => {
-  const body = response?.body;
-  if (!body || typeof body === 'string' || body.closed) return;
-  const closed = new Promise((resolve) => body.once('close', resolve));
-  // A body that was read to the end closes by itself.
-  if (!body.readableEnded) body.destroy();
-  await closed;
-};
-
-export const handler = middy({ executionMode: executionModeStreamifyResponse, timeoutEarlyInMillis: 0, requestEnd: untilClosed })
-  .use(identify())
-  .use(errorReplies())
-  .handler(routes);
+export const handler = streamingHandler(
+  serveRoutes({
+    createChatCompletion: (path) => serve(path, chatCompletions({ structuredOutputs }), dependencies),
+    createCompletion: (path) => serve(path, completions, dependencies),
+    createResponse: (path) => serve(path, responses({ structuredOutputs, store, now }), dependencies),
+    tokenize: (path) => tokenize(path, dependencies),
+    detokenize: (path) => detokenize(path, dependencies),
+  }),
+);

@@ -14,12 +14,13 @@ export const headerOf = (event: ApiEvent, name: string): string | undefined => {
 };
 
 /**
- * Middleware: gives the request its id, a random one of our own. Callers can choose API Gateway's `requestId`, and an id that a caller can repeat
- * must never decide what is billed.
+ * Gives the request its id, a random one of our own. Callers can choose API Gateway's `requestId`, and an id that a caller can repeat must never
+ * decide what is billed.
  */
-export const identify = () => ({
-  before: ({ event }: { event: ApiEvent }): void => {
-    event.receivedAtMs = Date.now();
-    event.requestId = newRequestId(event.receivedAtMs);
-  },
-});
+export const identify = (event: ApiEvent): void => {
+  event.receivedAtMs = Date.now();
+  event.requestId = newRequestId(event.receivedAtMs);
+};
+
+/** Middleware: identifies each request. */
+export const identified = () => ({ before: ({ event }: { event: ApiEvent }): void => identify(event) });

@@ -16,11 +16,14 @@ export const toCallerError = (error: unknown, event: ApiEvent): ApiError => {
   return toApiError(error);
 };
 
-/** Middleware: the one place where a thrown error becomes a reply. */
+/** The one place where a thrown error becomes a reply. */
+export const toErrorReply = (error: unknown, event: ApiEvent): Reply => {
+  const failure = toCallerError(error, event);
+  logInfo('refused', { ...factsOf(event), status: failure.status, code: failure.code });
+  return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
+};
+
+/** Middleware: replies to thrown errors. */
 export const errorReplies = () => ({
-  onError: ({ event, error }: { event: ApiEvent; error: Error | null }): Reply => {
-    const failure = toCallerError(error, event);
-    logInfo('refused', { ...factsOf(event), status: failure.status, code: failure.code });
-    return jsonReply(event.requestId, failure.status, toWire(failure, event.requestId), failure.headers);
-  },
+  onError: ({ event, error }: { event: ApiEvent; error: Error | null }): Reply => toErrorReply(error, event),
 });

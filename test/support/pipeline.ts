@@ -1,11 +1,10 @@
-import type { Readable } from 'node:stream';
 import { chatCompletions } from '../../functions/inference/chat/route.ts';
 import { createIdempotencyStore } from '../../functions/inference/idempotency/idempotency-store.ts';
-import type { Dependencies } from '../../functions/inference/pipeline/dependencies.ts';
+import type { Dependencies, Serve } from '../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../functions/inference/pipeline/pipeline.ts';
+import type { ReplyBody } from '../../functions/inference/pipeline/reply-body.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
-import type { Reply } from '../../shared/http/reply.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
@@ -16,6 +15,7 @@ import type { UsageEvent } from '../../shared/usage/event.ts';
 import { makeCaller, wide } from './callers.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
+import { openReply } from './open-reply.ts';
 
 /** Publishes two models: `m`, without a tokenizer, and `counted`, with a tokenizer and two targets. */
 const publishModels = async (database: TestDatabase): Promise<void> => {
@@ -66,11 +66,7 @@ export const startTestPipeline = async () => {
     };
     const { path } = inferenceHostRoutes.createChatCompletion;
     const respond = serve(path, chatCompletions({ structuredOutputs: false }), deps);
-    const call = (
-      body: Record<string, unknown>,
-      remainingMs = 600_000,
-      headers: Record<string, string> = {},
-    ): Promise<Reply<string | Readable>> => {
+    const call = (body: Record<string, unknown>, remainingMs = 600_000, headers: Record<string, string> = {}): ReturnType<Serve> => {
       const event = {
         headers: { Authorization: `Bearer ${secret}`, ...headers },
         path,
@@ -91,8 +87,12 @@ export const startTestPipeline = async () => {
 export type TestPipeline = Awaited<ReturnType<typeof startTestPipeline>>;
 
 /** Reads a streamed reply to its end. */
-export const read = async (reply: Reply<string | Readable>): Promise<string> =>
-  Buffer.concat(await (reply.body as Readable).map((chunk) => Buffer.from(chunk as string)).toArray()).toString();
+export const read = async (reply: Awaited<ReturnType<Serve>>): Promise<string> => {
+  const { stream, done } = openReply(reply.body as ReplyBody);
+  const text = (await stream.setEncoding('utf8').toArray()).join('');
+  await done;
+  return text;
+};
 
 export const text = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, delta: { content } }] }];
 

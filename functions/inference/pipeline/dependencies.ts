@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Keys } from '../../../shared/admission/admit.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
@@ -8,6 +7,7 @@ import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+import type { ReplyBody } from './reply-body.ts';
 
 /** What the pipeline works with. */
 export interface Dependencies {
@@ -30,4 +30,4 @@ export interface Clock {
 }
 
 /** Answers one request. */
-export type Serve = (event: ApiEvent, clock: Clock) => Promise<Reply<string | Readable>>;
+export type Serve = (event: ApiEvent, clock: Clock) => Promise<Reply<string | ReplyBody>>;

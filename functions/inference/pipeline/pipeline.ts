@@ -17,7 +17,7 @@ import { keptStream, keptWhole, NOT_STORED } from './kept-reply.ts';
 import { affinityOf, orderTargets } from './order-targets.ts';
 import { type ParsedRequest, type ParsedRoute, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
-import { replyStream } from './reply-stream.ts';
+import { replyBody } from './reply-body.ts';
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
@@ -100,7 +100,7 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   const toStream = (): StreamedReply => route.toStream(request, facts);
   const events = streamAnswer(keptStream(toStream(), toStream, claim, EVENT_STREAM, prepared.ignored), answer, inFlight);
   // A caller that is known to have left pays for what was generated until then.
-  const body = replyStream(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));
+  const body = replyBody(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));
   inFlight.onUnread(() => body.destroy());
   return { statusCode: 200, headers: { ...commonHeaders(event.requestId, EVENT_STREAM), ...headers }, body };
 };

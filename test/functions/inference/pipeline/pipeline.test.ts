@@ -1,10 +1,12 @@
-import type { Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { openReply } from '../../../support/open-reply.ts';
 import { answers, END, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;
@@ -49,9 +51,7 @@ test('a request whose caller does not read is settled at the deadline, and its r
     throw new Error('aborted');
   };
   const { call, events, inFlight } = await pipeline.setUp(endless);
-  const body = (await call({ stream: true }, 20_100)).body as Readable;
-  body.once('readable', () => undefined);
-  await untilClosed(body);
+  await openReply((await call({ stream: true }, 20_100)).body as ReplyBody).done;
   expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated' })]);
   expect((await events())[0]?.completion_tokens).toBeGreaterThan(0);
   expect(await inFlight()).toBe(0);
@@ -123,31 +123,28 @@ test('a runtime with unreadable output is aborted, and the request fails and cos
 describe('a caller that has disconnected', () => {
   test('aborts the model, and is billed for what was delivered until then', async () => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
-    const body = (await call({ stream: true })).body as Readable;
-    for await (const chunk of body) if (String(chunk).includes('Hello')) break;
-    await untilClosed(body);
+    const { stream, done } = openReply((await call({ stream: true })).body as ReplyBody);
+    for await (const chunk of stream) if (String(chunk).includes('Hello')) break;
+    await done;
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated', completion_tokens: 3 })]);
     expect(await inFlight()).toBe(0);
   });
 
   test('before the first byte pays nothing and leaves nothing in flight', async () => {
     const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello')));
-    const body = (await call({ stream: true })).body as Readable;
-    await untilClosed(body.destroy());
+    const reply = await call({ stream: true });
+    await (reply.body as ReplyBody).writeTo(new PassThrough().destroy());
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'client_closed', cost_nanos: 0n })]);
     expect(await inFlight()).toBe(0);
   });
 });
-
-const untilClosed = (stream: Readable): Promise<void> =>
-  new Promise((resolve) => (stream.closed ? resolve() : stream.once('close', () => resolve())));
 
 describe('settlement', () => {
   test('is written before [DONE] is sent', async () => {
     const { call, events, inFlight } = await pipeline.setUp(answers);
     const reply = await call({ stream: true });
     let seen = '';
-    for await (const chunk of reply.body as Readable) {
+    for await (const chunk of openReply(reply.body as ReplyBody).stream) {
       seen = String(chunk);
       if (!seen.includes('[DONE]')) continue;
       expect(await events()).toEqual([

@@ -1,11 +1,10 @@
-import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
-import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
+import type { Dependencies, Serve } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
+import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
 import { responses } from '../../../../functions/inference/responses/route.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
-import type { Reply } from '../../../../shared/http/reply.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
@@ -15,6 +14,7 @@ import { toUpstreamError, UpstreamFailed } from '../../../../shared/upstream/err
 import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
+import { openReply } from '../../../support/open-reply.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
 
@@ -50,7 +50,7 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
     now: Date.now,
   };
   const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
-  const call = (body: Record<string, unknown>): Promise<Reply<string | Readable>> =>
+  const call = (body: Record<string, unknown>): ReturnType<Serve> =>
     respond(
       {
         headers: { Authorization: `Bearer ${secret}` },
@@ -144,9 +144,9 @@ describe('POST /v1/responses', () => {
     });
     let isDeleted = (): void => undefined;
     const deleted = new Promise<void>((resolve) => (isDeleted = resolve));
-    const { body } = (await call({ stream: true })) as Reply<Readable>;
+    const { stream } = openReply((await call({ stream: true })).body as ReplyBody);
     let events = '';
-    for await (const part of body) {
+    for await (const part of stream) {
       events += part;
       const [id] = /resp_[0-9A-Za-z]+/.exec(events) ?? [];
       if (id) expect(await store.delete(wide.org, id)).toBe(false);
@@ -171,7 +171,7 @@ describe('POST /v1/responses', () => {
   test('uses its own field names in the errors of the runtime', async () => {
     const OriginalMessage = 'This model has a maximum context length of 9 tokens.';
     const { call } = await setUp(({ names }) => {
-      throw toUpstreamError(Object.assign(new Error(), { name: 'ModelError', OriginalStatusCode: 400, OriginalMessage }), names);
+      throw toUpstreamError(Object.assign(new Error(), { name: 'ModelError', facts: { OriginalStatusCode: 400, OriginalMessage } }), names);
     });
     await expect(call({})).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
   });

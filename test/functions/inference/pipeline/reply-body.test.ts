@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { describe, expect, jest, test } from '@jest/globals';
-import { replyStream } from '../../../../functions/inference/pipeline/reply-stream.ts';
+import { replyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
+import { openReply } from '../../../support/open-reply.ts';
 
 const nothing = async (): Promise<void> => undefined;
 
@@ -22,11 +22,10 @@ describe('a streamed reply', () => {
       yield 'data: 1\n\n';
       yield 'data: 2\n\n';
     };
-    await pipeline(
-      replyStream(events(), () => undefined, ended),
-      collect(writes),
-    );
+    const caller = collect(writes);
+    await replyBody(events(), () => undefined, ended).writeTo(caller);
     expect(writes).toEqual(['data: 1\n\n', 'data: 2\n\n']);
+    expect(caller.writableFinished).toBe(true);
     expect(ended).toHaveBeenCalledTimes(1);
   });
 
@@ -42,10 +41,7 @@ describe('a streamed reply', () => {
         });
         yield 'data: 2\n\n';
       };
-      const done = pipeline(
-        replyStream(events(), () => undefined, nothing),
-        collect(writes),
-      );
+      const done = replyBody(events(), () => undefined, nothing).writeTo(collect(writes));
       await jest.advanceTimersByTimeAsync(14_999);
       expect(writes).toEqual(['data: 1\n\n']);
       await jest.advanceTimersByTimeAsync(20_001);
@@ -57,16 +53,18 @@ describe('a streamed reply', () => {
     }
   });
 
-  test('does not pull from the source while the caller does not read', async () => {
+  test('does not pull from the source while the caller does not read, and goes on when it does', async () => {
+    const total = 1_000;
     let produced = 0;
     const events = async function* () {
-      for (; produced < 10_000; produced++) yield `data: ${'x'.repeat(1_000)}\n\n`;
+      for (; produced < total; produced++) yield `data: ${'x'.repeat(1_000)}\n\n`;
     };
-    const stream = replyStream(events(), () => undefined, nothing);
-    stream.once('readable', () => undefined);
+    const { stream, done } = openReply(replyBody(events(), () => undefined, nothing));
     await new Promise((resolve) => setImmediate(resolve));
     expect(produced).toBeLessThan(200);
-    stream.destroy();
+    const parts: Buffer[] = await stream.toArray();
+    await done;
+    expect(Buffer.concat(parts).toString().split('\n\n')).toHaveLength(total + 1);
   });
 
   test('reports at once that the caller has disconnected, ends the source and awaits the end', async () => {
@@ -74,25 +72,51 @@ describe('a streamed reply', () => {
     const events = async function* () {
       try {
         yield 'data: 1\n\n';
+        await new Promise((resolve) => stream.once('close', resolve));
         yield 'data: 2\n\n';
+        yield 'data: 3\n\n';
       } finally {
         order.push('source');
       }
     };
-    const stream = replyStream(
+    const body = replyBody(
       events(),
       () => order.push('closed'),
       async () => void order.push('end'),
     );
+    const { stream, done } = openReply(body);
     await stream[Symbol.asyncIterator]().next();
-    await new Promise<void>((resolve) => stream.destroy().once('close', resolve));
+    stream.destroy();
+    await done;
     expect(order).toEqual(['closed', 'source', 'end']);
   });
 
-  test('that is never read is settled, too', async () => {
+  test.each(['before it is written', 'while it is not read'])('is settled if it is closed %s', async (when) => {
     const ended = jest.fn(nothing);
-    const stream = replyStream((async function* () {})(), () => undefined, ended);
-    await new Promise<void>((resolve) => stream.destroy().once('close', resolve));
-    expect(ended).toHaveBeenCalledTimes(1);
+    const closed = jest.fn();
+    const body = replyBody(
+      (async function* () {
+        for (;;) yield 'x'.repeat(10_000);
+      })(),
+      closed,
+      ended,
+    );
+    const caller = new Writable({ write: () => undefined });
+    if (when === 'before it is written') await new Promise((resolve) => caller.destroy().once('close', resolve));
+    const done = body.writeTo(caller);
+    body.destroy();
+    await done;
+    expect([closed.mock.calls.length, ended.mock.calls.length]).toEqual([1, 1]);
+  });
+
+  test('is broken off if its source fails, and the failure is thrown', async () => {
+    const ended = jest.fn(nothing);
+    const events = async function* () {
+      yield 'data: 1\n\n';
+      throw new Error('a bug');
+    };
+    const caller = collect([]);
+    await expect(replyBody(events(), () => undefined, ended).writeTo(caller)).rejects.toThrow('a bug');
+    expect([caller.destroyed, caller.writableFinished, ended.mock.calls.length]).toEqual([true, false, 1]);
   });
 });

@@ -1,0 +1,68 @@
+import type { Writable } from 'node:stream';
+import { KEEP_ALIVE } from './server-sent-events.ts';
+
+/** After this long without an event a comment is sent, so that no proxy closes the connection. */
+const SILENCE_MS = 15_000;
+
+/** The body of a streamed reply. It must be written or destroyed. */
+export interface ReplyBody {
+  /** Writes all events to the caller. Resolves when the request is settled and the stream has ended, however it ended. */
+  writeTo(caller: Writable): Promise<void>;
+  /** Closes the connection of a caller that does not read. */
+  destroy(): void;
+}
+
+/**
+ * A body from a source of whole events. Each event is one write; the next one is pulled from the source only when the caller has room for it.
+ * When the caller disconnects, `onClosed` is called at once and the source is ended. `onEnd` is called last, however the stream ended, and awaited.
+ */
+export const replyBody = (source: AsyncGenerator<string>, onClosed: () => void, onEnd: () => Promise<void>): ReplyBody => {
+  let destroy = (): void => undefined;
+  const writeTo = async (caller: Writable): Promise<void> => {
+    let hasEnded = false;
+    let isClosed = false;
+    let wake = (): void => undefined;
+    const close = (): void => {
+      if (isClosed) return;
+      isClosed = true;
+      if (!hasEnded) onClosed();
+      wake();
+    };
+    /** Whether the caller has left. The stream is destroyed before it emits `close`. */
+    const isOver = (): boolean => {
+      if (caller.destroyed) close();
+      return isClosed;
+    };
+    destroy = () => void caller.destroy();
+    caller.once('close', close);
+    // A write after the caller has disconnected.
+    caller.once('error', close);
+    caller.on('drain', () => wake());
+    const silence = setInterval(() => void caller.write(KEEP_ALIVE), SILENCE_MS);
+    /** Waits for an event of the stream, unless the caller has left. */
+    const until = (isMet: () => boolean): Promise<void> | undefined =>
+      isMet() || isOver() ? undefined : new Promise((resolve) => (wake = resolve));
+    try {
+      while (!isOver()) {
+        const { value, done } = await source.next();
+        if (done || isOver()) break;
+        silence.refresh();
+        if (!caller.write(value)) await until(() => !caller.writableNeedDrain);
+      }
+      hasEnded = !isOver();
+    } catch (error) {
+      caller.destroy();
+      throw error;
+    } finally {
+      clearInterval(silence);
+      await source.return(undefined);
+      await onEnd();
+      if (!isOver()) {
+        caller.once('finish', () => wake());
+        caller.end();
+        await until(() => caller.writableFinished);
+      }
+    }
+  };
+  return { writeTo, destroy: () => destroy() };
+};
