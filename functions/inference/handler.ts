@@ -9,6 +9,7 @@ import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-sto
 import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
+import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { chatCompletions } from './chat/route.ts';
 import { completions } from './completions/route.ts';
@@ -38,7 +39,7 @@ const dependencies = {
   invoke: createInvoke(),
   idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),
   tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
-  cacheSaltSecret: environmentVariable('CACHE_SALT_SECRET'),
+  cacheSalt: createCacheSalt(environmentVariable('CACHE_SALT_SECRET')),
   now,
 };
 

@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Credentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
@@ -35,10 +35,10 @@ export interface CallerOptions {
   region?: string | undefined;
   endpoint?: string | undefined;
   credentials?: Credentials | undefined;
-  /** The most time until a connection is open, until the head of the reply has arrived, and between two parts of its body. */
+  /** The most time until a connection is open. */
   connectMs: number;
-  headMs: number;
-  idleMs: number;
+  /** The most time without a byte of the reply. */
+  silenceMs: number;
   maxReplyBytes: number;
   maxSockets: number;
 }
@@ -62,21 +62,20 @@ const BACKOFF_MS = 100;
 const THROTTLE_BACKOFF_MS = 500;
 /** AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault. */
 const MIN_CLOCK_ERROR_MS = 60_000;
-const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Used instead of the AWS SDK where CPU and start-up time count; docs/decisions/0023 says why. */
 export const createCaller = (options: CallerOptions): Caller => {
-  const { service, credentials, maxReplyBytes, maxSockets, region = process.env.AWS_REGION ?? '' } = options;
+  const { service, credentials, silenceMs, maxReplyBytes, region = process.env.AWS_REGION ?? '' } = options;
   const { protocol, hostname, port, host } = new URL(options.endpoint ?? endpointOf(service, region));
-  const isTls = protocol === 'https:';
   // Unlike an import, this does not load the lazy exports of node:http, which add 25 ms to a cold start.
-  const { Agent, request } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http');
-  const agent = new Agent({ keepAlive: true, maxSockets });
+  const { Agent, request } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
+  const agent = limitConnecting(new Agent({ keepAlive: true, maxSockets: options.maxSockets }), options.connectMs);
   const sign = createSigner({ service: services[service].signingName, region });
   /** How far AWS's clock is ahead of ours, once a signature was rejected because of it. */
   let clockOffsetMs = 0;
 
-  const send = ({ path, headers, body, signal }: Call): Promise<IncomingMessage> => {
+  /** Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always read */
+  const send = ({ path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
     const named = [['host', host], ...headers] as const;
     const signed = sign(
       { method: 'POST', path, headers: named, body },
@@ -93,28 +92,50 @@ export const createCaller = (options: CallerOptions): Caller => {
         headers: [...named.flat(), ...signed, 'content-length', String(Buffer.byteLength(body))],
         ...(signal && { signal }),
       });
-      limitWaits(outgoing, options);
-      outgoing.once('response', resolve);
-      outgoing.once('error', reject);
+      const silence = setTimeout(() => outgoing.destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
+      const fail = (error: Error): void => {
+        clearTimeout(silence);
+        reject(error);
+      };
+      outgoing.on('error', fail);
+      outgoing.on('response', (reply) => {
+        if (!isWhole && isSuccess(reply)) {
+          clearTimeout(silence);
+          resolve({ reply, body: NOTHING });
+          return;
+        }
+        const parts: Buffer[] = [];
+        let bytes = 0;
+        silence.refresh();
+        reply.on('error', fail);
+        reply.on('data', (part: Buffer) => {
+          silence.refresh();
+          parts.push(part);
+          bytes += part.length;
+          if (bytes > maxReplyBytes) reply.destroy(new DamagedReply(`The reply has more than ${maxReplyBytes} bytes.`));
+        });
+        reply.on('end', () => {
+          clearTimeout(silence);
+          resolve({ reply, body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) });
+        });
+      });
       outgoing.end(body);
     });
   };
 
   /** One attempt. A signature that was rejected because of our clock is corrected and sent once more: AWS has done nothing. */
-  const open = async (call: Call): Promise<IncomingMessage> => {
+  const attempt = async (call: Call, isWhole: boolean): Promise<Received> => {
     for (let isCorrected = false; ; isCorrected = true) {
-      const reply = await send(call);
-      const { statusCode = 0, headers } = reply;
-      if (statusCode >= 200 && statusCode < 300) return reply;
-      const body = await readReply(reply, MAX_ERROR_BYTES, options.idleMs);
-      const error = readAwsError(statusCode, headers['x-amzn-errortype']?.toString(), body.toString());
-      if (isCorrected || !correctClock(error, headers.date)) throw error;
+      const received = await send(call, isWhole);
+      const { reply, body } = received;
+      if (isSuccess(reply)) return received;
+      const error = readAwsError(reply.statusCode ?? 0, reply.headers['x-amzn-errortype']?.toString(), body.toString());
+      if (isCorrected || !correctClock(error, reply.headers.date)) throw error;
     }
   };
 
   const correctClock = (error: AwsError, date: string | undefined): boolean => {
-    const awsMs = Date.parse(date ?? '');
-    const offsetMs = awsMs - Date.now();
+    const offsetMs = Date.parse(date ?? '') - Date.now();
     // Also false for a missing date.
     if (!isClockError(error) || !(Math.abs(offsetMs - clockOffsetMs) > MIN_CLOCK_ERROR_MS)) return false;
     clockOffsetMs = offsetMs;
@@ -122,50 +143,41 @@ export const createCaller = (options: CallerOptions): Caller => {
   };
 
   return {
-    open,
+    open: async (call) => (await attempt(call, false)).reply,
     call: async (call, attempts, read) => {
-      for (let attempt = 1; ; attempt++) {
+      for (let number = 1; ; number++) {
         try {
-          const reply = await open(call);
-          return read({ headers: reply.headers, body: await readReply(reply, maxReplyBytes, options.idleMs) });
+          const { reply, body } = await attempt(call, true);
+          return read({ headers: reply.headers, body });
         } catch (error) {
           const isWorthRetrying = isConnectionError(error) || isServerError(error) || isThrottle(error);
-          if (attempt >= attempts || !isWorthRetrying || call.signal?.aborted) throw error;
-          await delay((isThrottle(error) ? THROTTLE_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1) * Math.random());
+          if (number >= attempts || !isWorthRetrying || call.signal?.aborted) throw error;
+          await delay((isThrottle(error) ? THROTTLE_BACKOFF_MS : BACKOFF_MS) * 2 ** (number - 1) * Math.random());
         }
       }
     },
   };
 };
 
-/** Breaks off a request that gets no connection or no reply in time. */
-const limitWaits = (outgoing: ClientRequest, { connectMs, headMs }: CallerOptions): void => {
-  const head = setTimeout(() => outgoing.destroy(new CallTimeout(`No reply within ${headMs} ms.`)), headMs);
-  const stop = (): void => clearTimeout(head);
-  outgoing.once('response', stop);
-  outgoing.once('close', stop);
-  outgoing.once('socket', (socket) => {
-    if (!socket.connecting) return;
-    const connect = setTimeout(() => outgoing.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
-    const stop = (): void => clearTimeout(connect);
-    socket.once('connect', stop);
-    outgoing.once('close', stop);
-  });
-};
+interface Received {
+  reply: IncomingMessage;
+  body: Buffer;
+}
 
-/** Reads a whole body. @throws DamagedReply if it is too large, CallTimeout after a silence, a network error if it breaks off */
-export const readReply = (reply: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    const idle = setTimeout(() => reply.destroy(new CallTimeout(`A reply stopped for ${idleMs} ms.`)), idleMs);
-    reply.on('data', (part: Buffer) => {
-      idle.refresh();
-      bytes += part.length;
-      if (bytes > maxBytes) reply.destroy(new DamagedReply(`A reply has more than ${maxBytes} bytes.`));
-      else parts.push(part);
-    });
-    reply.once('error', reject);
-    reply.once('close', () => clearTimeout(idle));
-    reply.once('end', () => resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)));
-  });
+const NOTHING = Buffer.alloc(0);
+
+const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+
+/** Breaks off connections that are not open in time. */
+const limitConnecting = (agent: Agent, connectMs: number): Agent => {
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (...parameters) => {
+    const socket = connect(...parameters);
+    if (!socket) return socket;
+    const late = setTimeout(() => socket.destroy(new CallTimeout(`No connection within ${connectMs} ms.`)), connectMs);
+    socket.once('connect', () => clearTimeout(late));
+    socket.once('close', () => clearTimeout(late));
+    return socket;
+  };
+  return agent;
+};

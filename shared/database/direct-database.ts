@@ -10,8 +10,7 @@ import { orUnavailable } from './outage.ts';
 /** Calls may be retried, because all of our writes except an admission are idempotent. The number includes the first attempt. */
 const MAX_ATTEMPTS = 3;
 const CONNECT_MS = 1_000;
-const HEAD_MS = 3_000;
-const IDLE_MS = 3_000;
+const SILENCE_MS = 3_000;
 /** DynamoDB's largest reply: 16 MB of a BatchGetItem, in JSON. */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 const MAX_SOCKETS = 256;
@@ -33,8 +32,7 @@ export const createDirectDatabases = (place: Place = {}): { database: Database; 
     ...place,
     service: 'dynamodb',
     connectMs: CONNECT_MS,
-    headMs: HEAD_MS,
-    idleMs: IDLE_MS,
+    silenceMs: SILENCE_MS,
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });

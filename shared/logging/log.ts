@@ -1,9 +1,17 @@
 type Facts = Record<string, unknown>;
 
-const line = (level: string, message: string, facts: Facts): string =>
-  JSON.stringify({ timestamp: new Date().toISOString(), level, message, ...facts }, (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+const toText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
+
+const line = (level: string, message: string, facts: Facts): string => {
+  const record: Facts = { timestamp: new Date().toISOString(), level, message };
+  // Serializing without a function for each value takes a fraction of the time, so the usual bigints are converted here.
+  for (const name in facts) record[name] = toText(name, facts[name]);
+  try {
+    return JSON.stringify(record);
+  } catch {
+    return JSON.stringify(record, toText);
+  }
+};
 
 /** One structured line on standard output. Never pass a secret, a prompt or an answer. */
 export const logInfo = (message: string, facts: Facts = {}): void => {

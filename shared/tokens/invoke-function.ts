@@ -58,8 +58,7 @@ export const createInvokeFunction = (): InvokeFunction => {
   const caller = createCaller({
     service: 'lambda',
     connectMs: CONNECT_MS,
-    headMs: TOTAL_TIMEOUT_MS,
-    idleMs: TOTAL_TIMEOUT_MS,
+    silenceMs: TOTAL_TIMEOUT_MS,
     maxReplyBytes: MAX_RESULT_BYTES,
     maxSockets: MAX_SOCKETS,
   });

@@ -7,9 +7,8 @@ import { readAnswer } from './read-answer.ts';
 
 const CONNECT_MS = 2_000;
 /** The container may take this long until its first byte. */
-const HEAD_MS = 300_000;
-/** For the body of an error. */
-const IDLE_MS = 10_000;
+const SILENCE_MS = 300_000;
+/** Of an error. */
 const MAX_REPLY_BYTES = 1024 * 1024;
 const MAX_SOCKETS = 1_024;
 /** A stale keep-alive connection breaks at once. If it breaks later than this, the request may have reached the container. */
@@ -48,8 +47,7 @@ export const createInvoke = (): Invoke => {
       service: 'sagemakerRuntime',
       region,
       connectMs: CONNECT_MS,
-      headMs: HEAD_MS,
-      idleMs: IDLE_MS,
+      silenceMs: SILENCE_MS,
       maxReplyBytes: MAX_REPLY_BYTES,
       maxSockets: MAX_SOCKETS,
     });

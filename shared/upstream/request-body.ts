@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import type { ChatPrompt, TextPrompt } from '../tokens/prompt.ts';
 import { type Dialect, sentAs } from './dialect.ts';
 
@@ -39,7 +39,12 @@ export const requestBody = (
  * hexadecimal characters.
  * @param isolationKey the caller's `prompt_cache_isolation_key`
  */
-export const cacheSalt = (secret: string, organizationId: string, isolationKey: string | null | undefined): string =>
-  createHmac('sha256', secret)
-    .update(`${organizationId}\0${isolationKey ?? ''}`)
-    .digest('hex');
+export type CacheSalt = (organizationId: string, isolationKey: string | null | undefined) => string;
+
+export const createCacheSalt = (secret: string): CacheSalt => {
+  const key = createSecretKey(secret, 'utf8');
+  return (organizationId, isolationKey) =>
+    createHmac('sha256', key)
+      .update(`${organizationId}\0${isolationKey ?? ''}`)
+      .digest('hex');
+};

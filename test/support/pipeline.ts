@@ -11,6 +11,7 @@ import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import type { Tokenizer } from '../../shared/tokens/tokenizer.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
+import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { makeCaller, wide } from './callers.ts';
 import { createKey, type TestKey } from './create-key.ts';
@@ -60,7 +61,7 @@ export const startTestPipeline = async () => {
       tokenizer: noTokenizer,
       invoke,
       idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
-      cacheSaltSecret: 'secret',
+      cacheSalt: createCacheSalt('secret'),
       now: Date.now,
       ...change,
     };

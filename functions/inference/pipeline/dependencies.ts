@@ -5,6 +5,7 @@ import type { Reply } from '../../../shared/http/reply.ts';
 import type { Inventory } from '../../../shared/models/inventory.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
+import type { CacheSalt } from '../../../shared/upstream/request-body.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { ReplyBody } from './reply-body.ts';
@@ -19,8 +20,7 @@ export interface Dependencies {
   tokenizer: Tokenizer;
   invoke: Invoke;
   idempotency: IdempotencyStore;
-  /** Keys the salt that separates the organizations' prompt caches. */
-  cacheSaltSecret: string;
+  cacheSalt: CacheSalt;
   now: () => number;
 }
 

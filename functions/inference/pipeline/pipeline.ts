@@ -5,7 +5,6 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
-import { cacheSalt } from '../../../shared/upstream/request-body.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
 import { collectAnswer, streamAnswer, waitForFirstChunk } from './answer.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';
@@ -60,8 +59,8 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   { prompt, maxTokens }: Fitted<P>,
 ): AsyncGenerator<UpstreamChunk[]> => {
   const { requestId } = claim;
-  const salt = cacheSalt(deps.cacheSaltSecret, admission.organization, request.prompt_cache_isolation_key);
-  const facts = { prompt, maxTokens, requestId, cacheSalt: salt };
+  const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
+  const facts = { prompt, maxTokens, requestId, cacheSalt };
   return invokeAny(deps.invoke, {
     // A user stays with a target while it is in service: it has cached the conversation so far.
     targets: orderTargets(model, userId ?? requestId),

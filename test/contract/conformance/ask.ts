@@ -7,7 +7,7 @@ import type { Price } from '../../../shared/prices/price.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../shared/upstream/read-stream.ts';
-import { cacheSalt } from '../../../shared/upstream/request-body.ts';
+import { createCacheSalt } from '../../../shared/upstream/request-body.ts';
 import { createPost } from './post.ts';
 import { CallersReply, type Reply } from './reply.ts';
 
@@ -64,7 +64,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
       prompt,
       maxTokens,
       requestId: `req_${randomUUID()}`,
-      cacheSalt: cacheSalt(secret, 'org_conformance', request.prompt_cache_isolation_key),
+      cacheSalt: createCacheSalt(secret)('org_conformance', request.prompt_cache_isolation_key),
     });
     const reply = route.toWhole(request, {
       id: 'chatcmpl-conformance',

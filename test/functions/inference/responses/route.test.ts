@@ -12,6 +12,7 @@ import { InputItemsQuery, listInputItems } from '../../../../shared/responses/in
 import { createResponseStore, type ResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
 import { toUpstreamError, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
 import { openReply } from '../../../support/open-reply.ts';
@@ -46,7 +47,7 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
     tokenizer: noTokenizer,
     invoke,
     idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
-    cacheSaltSecret: 'secret',
+    cacheSalt: createCacheSalt('secret'),
     now: Date.now,
   };
   const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
