@@ -90,8 +90,10 @@ export const createCaller = (options: CallerOptions): Caller => {
         path,
         agent,
         headers: [...named.flat(), ...signed, 'content-length', String(Buffer.byteLength(body))],
-        ...(signal && { signal }),
       });
+      const abort = (): void => void outgoing.destroy(signal?.reason);
+      if (signal?.aborted) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
       const silence = setTimeout(() => outgoing.destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
       const fail = (error: Error): void => {
         clearTimeout(silence);

@@ -1,4 +1,5 @@
 import type { UpstreamChunk } from './chunk.ts';
+import { createChunkTemplate } from './chunk-template.ts';
 import { UpstreamFailed } from './errors.ts';
 
 /** The finish reasons of an answer that the runtime aborted. */
@@ -18,6 +19,7 @@ const failed = (what: string, text = ''): UpstreamFailed =>
 export const createStreamReader = (choices = 1) => {
   const decoder = new TextDecoder();
   const finished = new Set<number>();
+  const template = createChunkTemplate();
   /** The pieces of an unfinished line. They are joined only at its end, because a line can have thousands of pieces. */
   let pieces: string[] = [];
   let pieceCharacters = 0;
@@ -33,6 +35,8 @@ export const createStreamReader = (choices = 1) => {
       isDone = true;
       return undefined;
     }
+    const known = template.match(text);
+    if (known) return known;
     let chunk: UpstreamChunk & { error?: unknown };
     try {
       chunk = JSON.parse(text) as UpstreamChunk & { error?: unknown };
@@ -47,6 +51,7 @@ export const createStreamReader = (choices = 1) => {
       if (choice.finish_reason) finished.add(choice.index ?? 0);
       choice.delta ??= choice.message ?? (typeof choice.text === 'string' ? { content: choice.text } : null);
     }
+    template.learn(text, chunk);
     return chunk;
   };
 
