@@ -9,17 +9,14 @@ import { type OperationsOf, routesOfHost } from '../../shared/hosts/inference-ro
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { identified } from '../../shared/http/api-event.ts';
 import { errorReplies } from '../../shared/http/error-replies.ts';
-import { createReference } from '../../shared/http/reference.ts';
+import { lazy } from '../../shared/http/lazy.ts';
 import { type Handle, type Routes, route } from '../../shared/http/router.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { health } from './health.ts';
-import { retrieveKey } from './key.ts';
 import { listModels, ownDeployments, retrieveModel, sharedModels } from './models.ts';
-import { deleteResponse, listInputItems, retrieveResponse } from './responses.ts';
 
 const now = Date.now;
 const { database } = createDirectDatabases();
@@ -28,20 +25,32 @@ const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'))
 const keys = { store: limiters, cache: createLimiterCache(), now };
 const host = hostOfEnvironment();
 const isShared = host.scope === 'serverless';
-const responses = { host, keys, store: createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now) };
 const listing = isShared
   ? sharedModels(createInventory(models, SERVERLESS_POOL, now))
   : ownDeployments(keys, host, createDeployments(models, now));
 /** Health is public, so it doesn't list the deployments of organizations. */
 const inventory = () => (isShared ? models.list(SERVERLESS_POOL) : models.list(SERVERLESS_POOL).then(() => new Map<string, Model>()));
 
+const responseRoute = (name: 'retrieveResponse' | 'deleteResponse' | 'listInputItems'): Handle =>
+  lazy(async () => {
+    const { createResponseStore } = await import('../../shared/responses/response-store.ts');
+    const { [name]: routeWith } = await import('./responses.ts');
+    return routeWith({ host, keys, store: createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now) });
+  });
+
+const reference = lazy(async () => {
+  const { createReference } = await import('../../shared/http/reference.ts');
+  const files = createReference(path.join(import.meta.dirname, 'reference'));
+  return async () => files;
+});
+
 const handlers: Record<OperationsOf<'catalog'>, Handle> = {
-  retrieveResponse: retrieveResponse(responses),
-  deleteResponse: deleteResponse(responses),
-  listInputItems: listInputItems(responses),
+  retrieveResponse: responseRoute('retrieveResponse'),
+  deleteResponse: responseRoute('deleteResponse'),
+  listInputItems: responseRoute('listInputItems'),
   listModels: listModels(listing),
   retrieveModel: retrieveModel(listing),
-  retrieveKey: retrieveKey(keys, host),
+  retrieveKey: lazy(async () => (await import('./key.ts')).retrieveKey(keys, host)),
 };
 
 /** The routes of the host, including those that the function `inference` serves. */
@@ -57,7 +66,11 @@ export const handler = middy({ timeoutEarlyInMillis: 0 })
       ...routes,
       ...serviceRoutes({
         health: health({ inventory, keys: () => limiters.sweptEpoch() }, now),
-        reference: createReference(path.join(import.meta.dirname, 'reference')),
+        reference: {
+          document: async (event) => (await reference()).document(event),
+          page: async (event) => (await reference()).page(event),
+          viewerFile: async (event) => (await reference()).viewerFile(event),
+        },
         apiVersion: API_VERSIONS.inference,
       }),
     }),

@@ -3,6 +3,7 @@ import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
+import { lazy } from '../../shared/http/lazy.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory, type Inventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
@@ -11,14 +12,10 @@ import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
-import { chatCompletions } from './chat/route.ts';
-import { completions } from './completions/route.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { serve } from './pipeline/pipeline.ts';
-import { responses } from './responses/route.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { streamingHandler } from './streaming-handler.ts';
-import { detokenize, tokenize } from './tokenize/routes.ts';
 
 const { database, once } = createDirectDatabases();
 const now = Date.now;
@@ -45,12 +42,15 @@ const dependencies = {
 
 const store = createResponseStore(database, environmentVariable('RESPONSES_TABLE'), now);
 const structuredOutputs = environmentVariable('STRUCTURED_OUTPUTS') === 'true';
+
 export const handler = streamingHandler(
   serveRoutes({
-    createChatCompletion: (path) => serve(path, chatCompletions({ structuredOutputs }), dependencies),
-    createCompletion: (path) => serve(path, completions, dependencies),
-    createResponse: (path) => serve(path, responses({ structuredOutputs, store, now }), dependencies),
-    tokenize: (path) => tokenize(path, dependencies),
-    detokenize: (path) => detokenize(path, dependencies),
+    createChatCompletion: (path) =>
+      lazy(async () => serve(path, (await import('./chat/route.ts')).chatCompletions({ structuredOutputs }), dependencies)),
+    createCompletion: (path) => lazy(async () => serve(path, (await import('./completions/route.ts')).completions, dependencies)),
+    createResponse: (path) =>
+      lazy(async () => serve(path, (await import('./responses/route.ts')).responses({ structuredOutputs, store, now }), dependencies)),
+    tokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).tokenize(path, dependencies)),
+    detokenize: (path) => lazy(async () => (await import('./tokenize/routes.ts')).detokenize(path, dependencies)),
   }),
 );
