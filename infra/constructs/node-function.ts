@@ -1,15 +1,14 @@
 import path from 'node:path';
 import { type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
+import { bundle } from '../bundling/bundle.ts';
 import type { Config } from '../config/config.ts';
 
 const root = path.join(import.meta.dirname, '../..');
-const bundling = path.join(root, 'infra/bundling');
 
 /**
  * Fixes the size of V8's young generation. By default it is about 1 MB in 256 MB of memory, so V8 collects garbage all the time, and far larger on a
@@ -29,14 +28,14 @@ interface NodeFunctionProps {
   reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
 }
 
-const writeReference = (folder: string, { host, structuredOutputs }: NonNullable<NodeFunctionProps['reference']>): string => {
-  const program = path.join(root, 'infra/reference/write-reference.ts');
-  const words = [process.execPath, program, folder, '--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])];
-  return words.map((word) => `"${word}"`).join(' ');
-};
+/** The program that writes a host's reference next to its bundle. */
+const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionProps['reference']>) => ({
+  program: path.join(root, 'infra/reference/write-reference.ts'),
+  flags: ['--host', host, ...(structuredOutputs ? ['--structured-outputs'] : [])],
+});
 
 /** A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted permissions. */
-export class NodeFunction extends NodejsFunction {
+export class NodeFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
@@ -45,8 +44,8 @@ export class NodeFunction extends NodejsFunction {
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     super(scope, id, {
-      entry: path.join(root, 'functions', name, 'handler.ts'),
-      handler: 'handler',
+      code: bundle({ entry: path.join(root, 'functions', name, 'handler.ts'), afterwards: reference && toWriteReference(reference) }),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: memoryMb,
@@ -57,29 +56,6 @@ export class NodeFunction extends NodejsFunction {
       tracing: Tracing.ACTIVE,
       ...(config.reservedConcurrency && { reservedConcurrentExecutions: config.reservedConcurrency[as] }),
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS },
-      depsLockFilePath: path.join(root, 'package-lock.json'),
-      projectRoot: root,
-      bundling: {
-        format: OutputFormat.ESM,
-        target: 'node24',
-        minify: true,
-        sourceMap: true,
-        sourcesContent: false,
-        mainFields: ['module', 'main'],
-        bundleAwsSDK: true,
-        externalModules: [],
-        // Some CommonJS packages call require().
-        banner: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
-        esbuildArgs: {
-          '--alias:node:http': path.join(bundling, 'node-http.mjs'),
-          '--alias:@aws-sdk/credential-provider-node': path.join(bundling, 'environment-credentials.mjs'),
-        },
-        commandHooks: {
-          beforeBundling: () => [],
-          beforeInstall: () => [],
-          afterBundling: (_source, folder) => (reference ? [writeReference(folder, reference)] : []),
-        },
-      },
     });
     role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
     Validations.of(role).acknowledge({

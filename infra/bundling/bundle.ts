@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { AssetHashType, DockerImage } from 'aws-cdk-lib';
+import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
+import { buildSync } from 'esbuild';
+
+const root = path.join(import.meta.dirname, '../..');
+
+interface BundleOptions {
+  /** The file that exports the handler. */
+  entry: string;
+  /** Runs after the bundle was written: a program of ours and its arguments, with the bundle's folder as the first. */
+  afterwards?: { program: string; flags: readonly string[] } | undefined;
+}
+
+/**
+ * The code of a function: `index.mjs`, with the modules that it needs from the start, and further files that are loaded when a dynamic import first
+ * needs them. The bundle contains all packages, the AWS SDK too: Lambda's own copy can change.
+ */
+export const bundle = ({ entry, afterwards }: BundleOptions): AssetCode =>
+  Code.fromAsset(path.dirname(entry), {
+    // The hash of the result, so that a function changes when its code does.
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      // Not used, because the bundle is always made locally.
+      image: DockerImage.fromRegistry('scratch'),
+      // CDK bundles folders with equal options once, and does not see what the functions below do.
+      command: [...(afterwards?.flags ?? [])],
+      local: {
+        tryBundle: (folder) => {
+          writeBundle(entry, folder);
+          if (afterwards) execFileSync(process.execPath, [afterwards.program, folder, ...afterwards.flags], { stdio: 'inherit' });
+          return true;
+        },
+      },
+    },
+  });
+
+const writeBundle = (entry: string, folder: string): void => {
+  buildSync({
+    entryPoints: { index: entry },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    minify: true,
+    sourcemap: true,
+    sourcesContent: false,
+    mainFields: ['module', 'main'],
+    // Some CommonJS packages call require().
+    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    alias: {
+      'node:http': path.join(import.meta.dirname, 'node-http.mjs'),
+      '@aws-sdk/credential-provider-node': path.join(import.meta.dirname, 'environment-credentials.mjs'),
+    },
+    logLevel: 'warning',
+  });
+};
