@@ -7,7 +7,7 @@ import type { LambdaFunction } from '../../infra/local/assembly/local-app.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { functionVariables } from '../../infra/local/lambda/environment-variables.ts';
 import { newSecret } from '../../shared/admission/secret.ts';
-import { bundleFile, bundleSizeKb } from './bundles.ts';
+import { bundleFile, bundleSizes } from './bundles.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { Stack } from './stack.ts';
@@ -71,9 +71,9 @@ const coldInvocations = ({ keyId, servers }: Stack): Cold[] => {
       event: post(wrong, '{}'),
       status: 401,
       doneMs: handled,
-      target: 80,
+      target: 65,
     },
-    { label: 'import + first AWS calls (/health)', functionName: 'catalog', event: health, status: 200, doneMs: handled, target: 80 },
+    { label: 'import + first AWS calls (/health)', functionName: 'catalog', event: health, status: 200, doneMs: handled, target: 50 },
     { label: 'import + first AWS call (sweep)', functionName: 'metering', event: {}, status: undefined, doneMs: secondCall, target: 80 },
     {
       label: 'import + first completion, whole',
@@ -117,11 +117,16 @@ export const measureColdStarts = async (stack: Stack, assemblyDir: string): Prom
   };
 };
 
+/** The most kB of a bundle at its start. */
+const SIZE_TARGETS: Readonly<Record<string, number>> = { inference: 260, catalog: 150 };
+
 const sizeRows = (name: string, fn: LambdaFunction): Row[] => {
-  const { minified, gzipped } = bundleSizeKb(fn);
+  const { start, all } = bundleSizes(fn);
+  const target = SIZE_TARGETS[name];
   return [
-    { figure: `${name}: bundle kB, minified`, digits: 0, sluice: minified, ...(name === 'inference' && { target: 450 }) },
-    { figure: `${name}: bundle kB, gzipped`, digits: 0, sluice: gzipped },
+    { figure: `${name}: bundle kB loaded at start, minified`, digits: 0, sluice: start.minified, ...(target && { target }) },
+    { figure: `${name}: bundle kB with what is loaded later, minified`, digits: 0, sluice: all.minified },
+    { figure: `${name}: bundle kB loaded at start, gzipped`, digits: 0, sluice: start.gzipped },
   ];
 };
 

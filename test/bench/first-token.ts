@@ -31,7 +31,7 @@ export const measureFirstToken = async (stack: Stack, secondsPerPhase: number): 
         digits: 2,
         proxy: added('proxy'),
         sluice: added('sluice'),
-        target: 6,
+        target: 2,
         hasRatios: false,
       },
     ],

@@ -3,15 +3,17 @@ import { ask, type Server } from './client.ts';
 
 const base = { model: LOCAL_MODEL, messages: [{ role: 'user', content: 'Tell me about rivers.' }] };
 const SHORT_TOKENS = 16;
+const MIDDLE_TOKENS = 100;
 const LONG_TOKENS = 4_000;
 const SEEDS_TRIED = 100;
 
 /** A request for a short answer that is always the same. */
 export const shortBody = (stream: boolean): string => JSON.stringify({ ...base, max_tokens: SHORT_TOKENS, temperature: 0, stream });
 
-/** Streams of the start of an answer and of the whole answer, which differ only in length. */
+/** Streams of the start of an answer, of its first 100 tokens and of the whole answer, which differ only in length. */
 export interface StreamBodies {
   short: string;
+  middle: string;
   long: string;
 }
 
@@ -25,6 +27,7 @@ export const findLongAnswer = async (direct: Server): Promise<StreamBodies> => {
   const stream = { ...base, temperature: 1, seed: best.seed, stream: true };
   return {
     short: JSON.stringify({ ...stream, max_tokens: SHORT_TOKENS }),
+    middle: JSON.stringify({ ...stream, max_tokens: MIDDLE_TOKENS }),
     long: JSON.stringify({ ...stream, max_tokens: LONG_TOKENS }),
   };
 };

@@ -5,10 +5,11 @@ export interface Row extends Partial<Record<ServerName, number>> {
   figure: string;
   /** The number of decimal places. */
   digits: number;
-  /** The ratio sluice/proxy of an unmetered Node gateway. */
-  mark?: number;
-  /** The limit for Sluice. */
+  /** Ratios of other gateways to the same proxy, measured side by side on one machine. */
+  peers?: string;
+  /** The limit for Sluice, or for its ratio to the proxy. */
   target?: number;
+  targetRatio?: number;
   /** Whether ratios of this figure are meaningful; true if absent. */
   hasRatios?: boolean;
 }
@@ -19,7 +20,7 @@ export interface Findings {
   notes: string[];
 }
 
-const COLUMNS = ['figure', 'direct', 'proxy', 'sluice', 'sluice/proxy', 'sluice/direct', 'known mark', 'target'];
+const COLUMNS = ['figure', 'direct', 'proxy', 'sluice', 'sluice/proxy', 'sluice/direct', 'peers/proxy', 'target'];
 
 const shown = (value: number | undefined, digits: number): string => (value === undefined ? '' : value.toFixed(digits));
 
@@ -28,16 +29,34 @@ const ratio = (a: number | undefined, b: number | undefined): string => {
   return `${(a / b).toFixed(a / b < 10 ? 2 : 1)}×`;
 };
 
-const toCells = ({ figure, digits, direct, proxy, sluice, mark, target, hasRatios = true }: Row): string[] => [
-  figure,
-  shown(direct, digits),
-  shown(proxy, digits),
-  shown(sluice, digits),
-  hasRatios ? ratio(sluice, proxy) : '',
-  hasRatios ? ratio(sluice, direct) : '',
-  mark === undefined ? '' : `${mark}×`,
-  target === undefined || sluice === undefined ? '' : `≤ ${target} ${sluice <= target ? 'ok' : 'MISS'}`,
-];
+/** Whether a figure keeps its limit. */
+const verdict = (value: number, limit: number, unit = ''): string => `≤ ${limit}${unit} ${value <= limit ? 'ok' : 'MISS'}`;
+
+const toVerdict = ({ proxy, sluice, target, targetRatio }: Row): string => {
+  if (sluice === undefined) return '';
+  if (targetRatio !== undefined && proxy !== undefined) return verdict(sluice / proxy, targetRatio, '×');
+  return target === undefined ? '' : verdict(sluice, target);
+};
+
+const toCells = (row: Row): string[] => {
+  const { figure, digits, direct, proxy, sluice, peers = '', hasRatios = true } = row;
+  return [
+    figure,
+    shown(direct, digits),
+    shown(proxy, digits),
+    shown(sluice, digits),
+    hasRatios ? ratio(sluice, proxy) : '',
+    hasRatios ? ratio(sluice, direct) : '',
+    peers,
+    toVerdict(row),
+  ];
+};
+
+/** What falls short, in one line. */
+const toSummary = (rows: readonly Row[]): string => {
+  const short = rows.filter((row) => toVerdict(row).endsWith('MISS')).map(({ figure }) => figure);
+  return short.length > 0 ? `Falls short of its target: ${short.join('; ')}.` : 'Every target is kept.';
+};
 
 /** Rows as a Markdown table whose columns are also aligned for a terminal. */
 export const toTable = (rows: readonly (readonly string[])[]): string => {
@@ -51,6 +70,6 @@ export const toTable = (rows: readonly (readonly string[])[]): string => {
 
 /** All results as Markdown. */
 export const toReport = (findings: readonly Findings[]): string => {
-  const table = toTable([COLUMNS, ...findings.flatMap(({ rows }) => rows.map(toCells))]);
-  return `${table}\n\n${findings.flatMap(({ notes }) => notes).join('\n')}\n`;
+  const all = findings.flatMap(({ rows }) => rows);
+  return `${toTable([COLUMNS, ...all.map(toCells)])}\n\n${toSummary(all)}\n${findings.flatMap(({ notes }) => notes).join('\n')}\n`;
 };
