@@ -3,7 +3,7 @@ import type { FieldNames } from '../http/errors.ts';
 import type { Target } from '../models/model.ts';
 import type { UpstreamChunk } from './chunk.ts';
 import { BrokenAtWork, isBrokenConnection, toUpstreamError } from './errors.ts';
-import { readAnswer } from './read-answer.ts';
+import { type AnswerReader, createAnswerReader } from './read-answer.ts';
 
 const CONNECT_MS = 2_000;
 /** The container may take this long until its first byte. */
@@ -56,6 +56,7 @@ export const createInvoke = (): Invoke => {
   };
 
   return async function* ({ target, body, choices, signal, affinity, names, onHead }) {
+    let answer: AnswerReader | undefined;
     let isRead = false;
     try {
       const headers: [string, string][] = [['content-type', 'application/json']];
@@ -70,11 +71,13 @@ export const createInvoke = (): Invoke => {
         return send();
       });
       onHead?.();
-      yield* readAnswer(reply, choices, () => signal.abort());
+      answer = createAnswerReader(reply, choices, () => signal.abort());
+      for (let batch = await answer.next(); batch; batch = await answer.next()) yield batch;
       isRead = true;
     } catch (error) {
       throw toUpstreamError(error, names);
     } finally {
+      answer?.close();
       // Only an abort stops the container; leaving the loop does not.
       if (!isRead) signal.abort();
     }

@@ -11,18 +11,29 @@ const MAX_WAITING_BYTES = 64 * 1024;
 /** After its terminator a stream is read to the end, so that the connection can be reused, but for no longer than this. */
 const DRAIN_MS = 1_000;
 
+/** The chunks of a streamed invocation. */
+export interface AnswerReader {
+  /**
+   * All chunks that have arrived since the last call, so that they can be sent in one write; undefined at the end of a complete answer.
+   * @throws UpstreamFailed for an answer that failed or is incomplete; AwsError, DamagedReply or a network error otherwise
+   */
+  next(): Promise<UpstreamChunk[] | undefined>;
+  /** Stops the timers. Must be called at the end, however it came about. */
+  close(): void;
+}
+
 /**
- * The chunks of a streamed invocation. A batch has all chunks that have arrived since the one before, so that they can be sent in one write.
+ * Reads a streamed invocation.
  * @param choices the number of choices that must finish
  * @param stop ends the invocation; called if the stream does not end after its terminator
- * @throws UpstreamFailed for an answer that failed or is incomplete; AwsError, DamagedReply or a network error otherwise
  */
-export async function* readAnswer(reply: IncomingMessage, choices: number, stop: () => void): AsyncGenerator<UpstreamChunk[]> {
+export const createAnswerReader = (reply: IncomingMessage, choices: number, stop: () => void): AnswerReader => {
   const reader = createStreamReader(choices);
   let waiting: UpstreamChunk[] = [];
   let waitingBytes = 0;
   let failure: unknown;
   let hasEnded = false;
+  let isFinished = false;
   let wake = (): void => undefined;
   let drain: NodeJS.Timeout | undefined;
 
@@ -53,25 +64,41 @@ export async function* readAnswer(reply: IncomingMessage, choices: number, stop:
   reply.once('error', end);
   reply.once('close', () => end());
   reply.once('end', () => end());
-  try {
-    while (waiting.length > 0 || (failure === undefined && !hasEnded)) {
-      if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-      if (waiting.length === 0) continue;
-      const batch = waiting;
-      waiting = [];
-      waitingBytes = 0;
-      if (reply.isPaused()) reply.resume();
-      yield batch;
-    }
-    // After the terminator the answer is complete, however the connection ends.
-    if (reader.isDone && !reader.failure) failure = undefined;
-    if (failure !== undefined) throw failure;
+
+  const take = (): UpstreamChunk[] => {
+    const batch = waiting;
+    waiting = [];
+    waitingBytes = 0;
+    if (reply.isPaused()) reply.resume();
+    return batch;
+  };
+
+  /** Checks that the answer is complete. After its terminator it is, however the connection ended. */
+  const finish = (): UpstreamChunk[] => {
+    if (failure !== undefined && !(reader.isDone && !reader.failure)) throw failure;
     if (!reader.isDone) events.end();
     const last = reader.end();
-    if (last.length > 0) yield last;
-    if (reader.failure) throw reader.failure;
-  } finally {
-    clearTimeout(silence);
-    clearTimeout(drain);
-  }
-}
+    failure = reader.failure;
+    return last;
+  };
+
+  return {
+    next: async () => {
+      while (waiting.length === 0 && failure === undefined && !hasEnded) await new Promise<void>((resolve) => (wake = resolve));
+      if (waiting.length > 0) return take();
+      if (isFinished) {
+        if (failure !== undefined) throw failure;
+        return undefined;
+      }
+      const last = finish();
+      isFinished = true;
+      if (last.length > 0) return last;
+      if (failure !== undefined) throw failure;
+      return undefined;
+    },
+    close: () => {
+      clearTimeout(silence);
+      clearTimeout(drain);
+    },
+  };
+};
