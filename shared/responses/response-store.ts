@@ -16,7 +16,7 @@ const MAX_OPENED_BYTES = 4 * 1024 * 1024;
 
 /** A deletion is recorded for longer than any response can be in progress. */
 const DELETION_SECONDS = 15 * 60;
-/** The length of a deletion's random mark, by which it recognizes its own write if the SDK sends it twice. */
+/** The length of a deletion's random mark, by which it recognizes its own write if the client sends it twice. */
 const MARK_CHARACTERS = 18;
 const IS_NOT_DELETED = 'attribute_not_exists(deleted_by)';
 
@@ -76,7 +76,7 @@ export const createResponseStore = (database: Database, table: string, now: () =
 
     /**
      * Deletes a response. A response that is still in progress will not be stored.
-     * @returns whether it existed; also true if the database's reply was lost and the SDK sent the write again
+     * @returns whether it existed; also true if the database's reply was lost and the client sent the write again
      */
     delete: async (organization: string, id: string): Promise<boolean> => {
       if (!FORM.test(id)) return false;

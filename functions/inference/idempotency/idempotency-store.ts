@@ -40,7 +40,7 @@ const refusalOf = async (write: Promise<unknown>): Promise<{ found: KeyRecord | 
 };
 
 /**
- * The records of idempotency keys, in the `responses` table. The only code that reads and writes them. The SDK may send a write twice if its
+ * The records of idempotency keys, in the `responses` table. The only code that reads and writes them. The database client may send a write twice if its
  * reply is lost; a claim's holder shows that it was our own.
  * @param now milliseconds since the epoch
  */

@@ -15,7 +15,7 @@ type SettlementStores = Pick<Dependencies, 'usage' | 'keys'>;
 
 /**
  * Writes a request's event, if there is none yet, then releases its reservations, using the stored event. Every step can be repeated, by us,
- * by the SDK or by the sweep: only the first event counts.
+ * by the database client or by the sweep: only the first event counts.
  */
 export const settle = async ({ usage, keys }: SettlementStores, admission: Admission, event: UsageEvent): Promise<UsageEvent> => {
   const stored = await usage.putIfAbsent(event, admission.shards);
