@@ -14,7 +14,7 @@ const root = path.join(import.meta.dirname, '../..');
  * Fixes the size of V8's young generation. By default it is about 1 MB in 256 MB of memory, so V8 collects garbage all the time, and far larger on a
  * large machine, where it mostly holds garbage. `npm run bench` shows the difference.
  */
-const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=4';
+const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=8';
 
 interface NodeFunctionProps {
   config: Config;

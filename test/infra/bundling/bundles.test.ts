@@ -1,0 +1,54 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { interpret } from '../../../infra/local/assembly/interpret.ts';
+import type { LambdaFunction } from '../../../infra/local/assembly/local-app.ts';
+import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
+import { assemblyDir } from '../../support/assembly.ts';
+import { bundleFiles } from '../../support/bundle-files.ts';
+
+let functions: readonly LambdaFunction[];
+beforeAll(async () => {
+  ({ functions } = interpret(await readAssembly(assemblyDir())));
+});
+
+const named = (name: string): LambdaFunction[] => functions.filter(({ shortName }) => shortName === name);
+
+/** The sources of these files, by their source maps. */
+const sourcesOf = (files: readonly string[]): string[] =>
+  files.flatMap((file) => (JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] }).sources);
+
+const bytesOf = (files: readonly string[]): number => files.reduce((bytes, file) => bytes + statSync(file).size, 0);
+
+describe('the functions on the request path', () => {
+  test.each([
+    ['inference', 260_000],
+    ['catalog', 150_000],
+  ])('%s loads at most %i bytes at its start', (name, most) => {
+    const [fn] = named(name);
+    expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(most);
+  });
+
+  test.each(['inference', 'catalog'])('%s has nothing of the AWS SDK', (name) => {
+    for (const fn of named(name)) {
+      const { start, later } = bundleFiles(fn);
+      expect(sourcesOf([...start, ...later]).filter((source) => /node_modules\/@(?:aws-sdk|smithy)\//.test(source))).toEqual([]);
+    }
+  });
+
+  test('inference loads the code of each route with its first request', () => {
+    const { start, later } = bundleFiles(named('inference')[0] as LambdaFunction);
+    const routes = /\/functions\/inference\/(chat|completions|responses|tokenize)\/routes?\.ts$/;
+    expect(sourcesOf(start).filter((source) => routes.test(source))).toEqual([]);
+    expect(new Set(sourcesOf(later).flatMap((source) => routes.exec(source)?.[1] ?? []))).toEqual(
+      new Set(['chat', 'completions', 'responses', 'tokenize']),
+    );
+  });
+});
+
+test('each host has its own reference next to its code', () => {
+  const files = functions.map(({ folder }) => path.join(folder, 'reference/openapi.json.gz')).filter(existsSync);
+  const documents = files.map((file) => gunzipSync(readFileSync(file)).toString());
+  expect([documents.length, new Set(documents).size]).toEqual([3, 3]);
+});
