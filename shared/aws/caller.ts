@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { type Credentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
 import {
@@ -50,7 +51,7 @@ export interface Caller {
    * throttle are tried again, after a random wait.
    * @param attempts includes the first one
    * @param read converts the reply; what it throws counts as a part of the attempt
-   * @throws AwsError for an error of AWS; CallTimeout, DamagedReply or a network error if no complete reply arrived
+   * @throws AwsError for an error of AWS; CallTimeout or DamagedReply if no complete reply arrived; a network error if none began
    */
   call<Result>(call: Call, attempts: number, read: (reply: Reply) => Result): Promise<Result>;
   /** Makes a call once and resolves with the head of its reply, whose body must be read or destroyed. Throws as `call` does. */
@@ -94,8 +95,14 @@ export const createCaller = (options: CallerOptions): Caller => {
         ...(signal && { signal }),
       });
       limitWaits(outgoing, options);
+      let hasReply = false;
+      outgoing.once('socket', (socket) =>
+        socket.once('data', () => {
+          hasReply = true;
+        }),
+      );
       outgoing.once('response', resolve);
-      outgoing.once('error', reject);
+      outgoing.once('error', (error) => reject(hasReply ? withinReply(error) : error));
       outgoing.end(body);
     });
   };
@@ -103,20 +110,21 @@ export const createCaller = (options: CallerOptions): Caller => {
   /** One attempt. A signature that was rejected because of our clock is corrected and sent once more: AWS has done nothing. */
   const open = async (call: Call): Promise<IncomingMessage> => {
     for (let isCorrected = false; ; isCorrected = true) {
+      const signedOffsetMs = clockOffsetMs;
       const reply = await send(call);
       const { statusCode = 0, headers } = reply;
       if (statusCode >= 200 && statusCode < 300) return reply;
       const body = await readReply(reply, MAX_ERROR_BYTES, options.idleMs);
       const error = readAwsError(statusCode, headers['x-amzn-errortype']?.toString(), body.toString());
-      if (isCorrected || !correctClock(error, headers.date)) throw error;
+      if (isCorrected || !correctClock(error, headers.date, signedOffsetMs)) throw error;
     }
   };
 
-  const correctClock = (error: AwsError, date: string | undefined): boolean => {
-    const awsMs = Date.parse(date ?? '');
-    const offsetMs = awsMs - Date.now();
-    // Also false for a missing date.
-    if (!isClockError(error) || !(Math.abs(offsetMs - clockOffsetMs) > MIN_CLOCK_ERROR_MS)) return false;
+  /** @param signedOffsetMs the offset of the rejected signature; another call can have corrected the clock since */
+  const correctClock = (error: AwsError, date: string | undefined, signedOffsetMs: number): boolean => {
+    const offsetMs = Date.parse(date ?? '') - Date.now();
+    // A missing date is not a number, and corrects nothing.
+    if (!isClockError(error) || !(Math.abs(offsetMs - signedOffsetMs) > MIN_CLOCK_ERROR_MS)) return false;
     clockOffsetMs = offsetMs;
     return true;
   };
@@ -153,8 +161,15 @@ const limitWaits = (outgoing: ClientRequest, { connectMs, headMs }: CallerOption
   });
 };
 
-/** Reads a whole body. @throws DamagedReply if it is too large, CallTimeout after a silence, a network error if it breaks off */
-export const readReply = (reply: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> =>
+/** AWS received a call whose reply had begun, so its connection must not look like one that broke before. */
+const withinReply = (error: Error): Error =>
+  isConnectionError(error) && !(error instanceof CallTimeout) ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
+
+/** DynamoDB's checksum of a body, also of an error's. */
+const CHECKSUM = 'x-amz-crc32';
+
+/** Reads a whole body. @throws DamagedReply if it breaks off, is too large or has another checksum, CallTimeout after a silence */
+const readReply = (reply: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -165,7 +180,12 @@ export const readReply = (reply: IncomingMessage, maxBytes: number, idleMs: numb
       if (bytes > maxBytes) reply.destroy(new DamagedReply(`A reply has more than ${maxBytes} bytes.`));
       else parts.push(part);
     });
-    reply.once('error', reject);
+    reply.once('error', (error) => reject(withinReply(error)));
     reply.once('close', () => clearTimeout(idle));
-    reply.once('end', () => resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)));
+    reply.once('end', () => {
+      const body = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+      const { [CHECKSUM]: checksum } = reply.headers;
+      if (checksum === undefined || Number(checksum) === crc32(body)) resolve(body);
+      else reject(new DamagedReply('The checksum of a reply is wrong.'));
+    });
   });

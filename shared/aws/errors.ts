@@ -21,7 +21,7 @@ export class CallTimeout extends Error {
   }
 }
 
-/** A reply that was damaged on the way, or is larger than its bound. Nothing is known about the call's effect. */
+/** A reply that broke off, was damaged on the way, or is larger than its bound. Nothing is known about the call's effect. */
 export class DamagedReply extends Error {
   constructor(what: string) {
     super(what);
