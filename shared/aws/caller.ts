@@ -64,6 +64,7 @@ const THROTTLE_BACKOFF_MS = 500;
 /** AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault. */
 const MIN_CLOCK_ERROR_MS = 60_000;
 const MAX_ERROR_BYTES = 1024 * 1024;
+const FIRST_ERROR_STATUS = 400;
 
 /** Used instead of the AWS SDK where CPU and start-up time count; docs/decisions/0023 says why. */
 export const createCaller = (options: CallerOptions): Caller => {
@@ -115,6 +116,7 @@ export const createCaller = (options: CallerOptions): Caller => {
       const { statusCode = 0, headers } = reply;
       if (statusCode >= 200 && statusCode < 300) return reply;
       const body = await readReply(reply, MAX_ERROR_BYTES, options.idleMs);
+      if (statusCode < FIRST_ERROR_STATUS) throw new DamagedReply(`AWS has no reply with status ${statusCode}.`);
       const error = readAwsError(statusCode, headers['x-amzn-errortype']?.toString(), body.toString());
       if (isCorrected || !correctClock(error, headers.date, signedOffsetMs)) throw error;
     }

@@ -37,7 +37,7 @@ export const createDirectDatabases = (place: Place = {}): { database: Database; 
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });
-  return { database: createClient(caller, MAX_ATTEMPTS), once: createClient(caller, 1) };
+  return { database: createDirectDatabase(caller, MAX_ATTEMPTS), once: createDirectDatabase(caller, 1) };
 };
 
 type Attributes = Parameters<typeof readAttributes>[0];
@@ -53,7 +53,8 @@ interface Output {
   UnprocessedKeys?: Record<string, { Keys?: Attributes[] }>;
 }
 
-const createClient = (caller: Caller, attempts: number): Database => {
+/** A DynamoDB client over a caller of DynamoDB. `attempts` includes the first one. */
+export const createDirectDatabase = (caller: Caller, attempts: number): Database => {
   const call = (operation: string, body: string): Promise<Output> => {
     const headers = [
       ['content-type', 'application/x-amz-json-1.0'],

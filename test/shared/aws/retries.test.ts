@@ -28,6 +28,7 @@ describe('a call with three attempts', () => {
     ['a body that breaks off', (response) => response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy())],
     ['a wrong checksum', withChecksum(crc32(BODY) ^ 1)],
     ['a wrong checksum of an error', withChecksum(crc32(BODY) ^ 1, 400)],
+    ['a status that AWS does not use', (response) => response.writeHead(300).end(BODY)],
     ['a 500', rejects(500, 'InternalServerError')],
     ['a 503', rejects(503, 'ServiceUnavailable')],
     ['a 429', rejects(429, 'Anything')],
