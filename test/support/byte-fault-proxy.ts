@@ -63,7 +63,8 @@ export const startByteFaultProxy = async (emulatorUrl: string, options: ByteFaul
       if (fault?.kind === 'cut') caller.destroy();
       return void (await rest);
     }
-    const isRejected = signatureFault(readRequest(arrived), options.credentials, Date.now()) !== undefined;
+    // Requests that arrive as they were sent have the right signature.
+    const isRejected = arrived !== request && signatureFault(readRequest(arrived), options.credentials, Date.now()) !== undefined;
     const answer = isRejected && isComplete(arrived) ? REJECTED : await ask(closing(arrived), caller);
     const reply = keptAlive(answer);
     if (!fault || isOfRequest) return void caller.write(reply);
