@@ -1,12 +1,10 @@
-import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { type SageMakerEmulator, startSageMaker } from '../../../infra/local/sagemaker/server.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { createInvoke, type Invoke } from '../../../shared/upstream/invoke.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
 import { FRAME_PLACES, REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
+import { startWordContainer } from '../../support/word-container.ts';
 
 /** Each place is hit this often, at random bytes. */
 const HITS = 5;
@@ -17,22 +15,11 @@ const WORDS = ['one ', 'two ', 'é漢 ', 'four'];
 const TEXT = WORDS.join('');
 const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
 
-let container: Server;
-let invocations = 0;
-let sagemaker: SageMakerEmulator;
+let container: Awaited<ReturnType<typeof startWordContainer>>;
 let proxy: ByteFaultProxy;
 beforeAll(async () => {
-  container = createServer((request, response) => {
-    invocations++;
-    request.resume();
-    const choices = (choice: object): string => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
-    const events = [...WORDS.map((content) => choices({ delta: { content } })), choices({ delta: {}, finish_reason: 'stop' })];
-    for (const event of [...events, 'data: [DONE]\n\n']) response.write(event);
-    response.end();
-  });
-  const url = await listen(container, 0);
-  sagemaker = await startSageMaker(new Map([['e', { url, path: '/invocations' }]]));
-  proxy = await startByteFaultProxy(sagemaker.url, { random: seededRandom(5), faultOf: () => undefined, credentials });
+  container = await startWordContainer(WORDS);
+  proxy = await startByteFaultProxy(container.sagemakerUrl, { random: seededRandom(5), faultOf: () => undefined, credentials });
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: proxy.url,
     AWS_REGION: 'us-east-1',
@@ -42,8 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await proxy.close();
-  await sagemaker.close();
-  await closeServer(container);
+  await container.close();
 });
 
 const ask = async (invoke: Invoke, abortMs?: number): Promise<{ text: string; error?: unknown }> => {
@@ -74,14 +60,14 @@ describe.each(faults)('an invocation with a fault ($kind, $place)', (fault) => {
     const invoke = createInvoke();
     expect(await ask(invoke)).toEqual({ text: TEXT });
     for (let hit = 0; hit < HITS; hit++) {
-      const [before, processed, connections] = [proxy.exchanges(), invocations, proxy.connections()];
+      const [before, processed, connections] = [proxy.exchanges(), container.invocations(), proxy.connections()];
       proxy.setFaults(({ number }) => (number === before + 1 ? fault : undefined));
       const { text, error } = await ask(invoke, fault.kind === 'stall' ? STALL_ABORT_MS : ABORT_MS);
-      expect(invocations - processed).toBeLessThanOrEqual(1);
+      expect(container.invocations() - processed).toBeLessThanOrEqual(1);
       expect(TEXT.startsWith(text)).toBe(true);
       if (error) expect(error).toBeInstanceOf(UpstreamFailed);
       // For example, a cut request was sent again, or only the name of a header that nothing reads was changed.
-      else expect([text, invocations - processed]).toEqual([TEXT, 1]);
+      else expect([text, container.invocations() - processed]).toEqual([TEXT, 1]);
       expect(await ask(invoke)).toEqual({ text: TEXT });
       // A damage after the terminator is no failure.
       if (isFrame(fault) && error) expect(proxy.connections()).toBeGreaterThan(connections);
