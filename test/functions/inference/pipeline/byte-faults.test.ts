@@ -134,7 +134,9 @@ test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each
   expect(written).toHaveLength(admitted);
   expect(await inFlight()).toBe(0);
   const completed = written.filter(({ outcome }) => outcome === 'completed');
-  expect(completed.length).toBeGreaterThanOrEqual(answered.length);
+  // The sweep records an answer whose settlement failed three times as orphaned.
+  const orphaned = written.filter(({ outcome }) => outcome === 'orphaned');
+  expect(completed.length + orphaned.length).toBeGreaterThanOrEqual(answered.length);
   for (const event of completed) expect(event).toMatchObject(WORD_USAGE);
   const spent = written.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
   expect(BigInt((await limiters.get(keyId))?.spent ?? 0)).toBe(spent);
