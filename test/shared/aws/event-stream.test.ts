@@ -123,6 +123,14 @@ describe('damage:', () => {
       }
   });
 
+  test('in the lengths of a message is noticed before the message ends, so that no reader waits for bytes that never come', () => {
+    for (let at = 0; at < 12; at++) {
+      const changed = Buffer.from(message.subarray(0, 12));
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      expect(() => createEventStreamReader(() => undefined).push(changed)).toThrow(DamagedReply);
+    }
+  });
+
   test('a damaged message is not read again, nor what came before it, when more arrives', () => {
     const payloads: string[] = [];
     const reader = createEventStreamReader((payload) => payloads.push(payload.toString()));
