@@ -1,5 +1,6 @@
-import type { Agent, IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { type Credentials, environmentCredentials } from './credentials.ts';
 import { endpointOf, type Service, services } from './endpoint.ts';
 import {
@@ -50,7 +51,7 @@ export interface Caller {
    * throttle are tried again, after a random wait.
    * @param attempts includes the first one
    * @param read converts the reply; what it throws counts as a part of the attempt
-   * @throws AwsError for an error of AWS; CallTimeout, DamagedReply or a network error if no complete reply arrived
+   * @throws AwsError for an error of AWS; CallTimeout or DamagedReply if no complete reply arrived; a network error if none began
    */
   call<Result>(call: Call, attempts: number, read: (reply: Reply) => Result): Promise<Result>;
   /** Makes a call once and resolves with the head of its reply, whose body must be read or destroyed. Throws as `call` does. */
@@ -62,6 +63,7 @@ const BACKOFF_MS = 100;
 const THROTTLE_BACKOFF_MS = 500;
 /** AWS accepts clocks that are wrong by five minutes; a rejected signature whose time is right has another fault. */
 const MIN_CLOCK_ERROR_MS = 60_000;
+const FIRST_ERROR_STATUS = 400;
 
 /** Used instead of the AWS SDK where CPU and start-up time count; docs/decisions/0023 says why. */
 export const createCaller = (options: CallerOptions): Caller => {
@@ -91,13 +93,16 @@ export const createCaller = (options: CallerOptions): Caller => {
         agent,
         headers: [...named.flat(), ...signed, 'content-length', String(Buffer.byteLength(body))],
       });
-      const abort = (): void => void outgoing.destroy(signal?.reason);
-      if (signal?.aborted) abort();
-      else signal?.addEventListener('abort', abort, { once: true });
+      if (signal) abortWith(signal, outgoing);
       const silence = setTimeout(() => outgoing.destroy(new CallTimeout(`No data for ${silenceMs} ms.`)), silenceMs);
+      let earlierBytes = 0;
+      outgoing.on('socket', ({ bytesRead }) => {
+        earlierBytes = bytesRead;
+      });
       const fail = (error: Error): void => {
         clearTimeout(silence);
-        reject(error);
+        const hasReply = (outgoing.socket?.bytesRead ?? 0) > earlierBytes;
+        reject(hasReply ? withinReply(error) : error);
       };
       outgoing.on('error', fail);
       outgoing.on('response', (reply) => {
@@ -118,7 +123,10 @@ export const createCaller = (options: CallerOptions): Caller => {
         });
         reply.on('end', () => {
           clearTimeout(silence);
-          resolve({ reply, body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) });
+          const whole = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+          const { [CHECKSUM]: checksum } = reply.headers;
+          if (checksum === undefined || Number(checksum) === crc32(whole)) resolve({ reply, body: whole });
+          else reject(new DamagedReply('The checksum of a reply is wrong.'));
         });
       });
       outgoing.end(body);
@@ -128,18 +136,22 @@ export const createCaller = (options: CallerOptions): Caller => {
   /** One attempt. A signature that was rejected because of our clock is corrected and sent once more: AWS has done nothing. */
   const attempt = async (call: Call, isWhole: boolean): Promise<Received> => {
     for (let isCorrected = false; ; isCorrected = true) {
+      const signedOffsetMs = clockOffsetMs;
       const received = await send(call, isWhole);
       const { reply, body } = received;
       if (isSuccess(reply)) return received;
-      const error = readAwsError(reply.statusCode ?? 0, reply.headers['x-amzn-errortype']?.toString(), body.toString());
-      if (isCorrected || !correctClock(error, reply.headers.date)) throw error;
+      const { statusCode = 0, headers } = reply;
+      if (statusCode < FIRST_ERROR_STATUS) throw new DamagedReply(`AWS has no reply with status ${statusCode}.`);
+      const error = readAwsError(statusCode, headers['x-amzn-errortype']?.toString(), body.toString());
+      if (isCorrected || !correctClock(error, headers.date, signedOffsetMs)) throw error;
     }
   };
 
-  const correctClock = (error: AwsError, date: string | undefined): boolean => {
+  /** @param signedOffsetMs the offset of the rejected signature; another call can have corrected the clock since */
+  const correctClock = (error: AwsError, date: string | undefined, signedOffsetMs: number): boolean => {
     const offsetMs = Date.parse(date ?? '') - Date.now();
-    // Also false for a missing date.
-    if (!isClockError(error) || !(Math.abs(offsetMs - clockOffsetMs) > MIN_CLOCK_ERROR_MS)) return false;
+    // A missing date is not a number, and corrects nothing.
+    if (!isClockError(error) || !(Math.abs(offsetMs - signedOffsetMs) > MIN_CLOCK_ERROR_MS)) return false;
     clockOffsetMs = offsetMs;
     return true;
   };
@@ -168,7 +180,22 @@ interface Received {
 
 const NOTHING = Buffer.alloc(0);
 
+/** DynamoDB's checksum of a body, also of an error's. */
+const CHECKSUM = 'x-amz-crc32';
+
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+
+/** AWS received a call whose reply had begun, so its connection must not look like one that broke before. */
+const withinReply = (error: Error): Error =>
+  isConnectionError(error) && !(error instanceof CallTimeout) ? new DamagedReply(`A reply broke off: ${error.message}`) : error;
+
+/** Breaks off a request and its reply when a signal is aborted. The `signal` of Node's own options costs several times as much. */
+const abortWith = (signal: AbortSignal, outgoing: ClientRequest): void => {
+  const abort = (): void => void outgoing.destroy(signal.reason);
+  if (signal.aborted) return abort();
+  signal.addEventListener('abort', abort);
+  outgoing.on('close', () => signal.removeEventListener('abort', abort));
+};
 
 /** Breaks off connections that are not open in time. */
 const limitConnecting = (agent: Agent, connectMs: number): Agent => {

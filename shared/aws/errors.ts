@@ -21,7 +21,7 @@ export class CallTimeout extends Error {
   }
 }
 
-/** A reply that was damaged on the way, or is larger than its bound. Nothing is known about the call's effect. */
+/** A reply that broke off, was damaged on the way, or is larger than its bound. Nothing is known about the call's effect. */
 export class DamagedReply extends Error {
   constructor(what: string) {
     super(what);
@@ -30,7 +30,7 @@ export class DamagedReply extends Error {
 }
 
 /** Codes of network errors, such as ECONNRESET, of TLS, and of replies that are not HTTP; Node's other codes (`ERR_…`) are about our own mistakes. */
-const NETWORK_CODE = /^(?:E(?!RR_)[A-Z_]+|HPE_[A-Z_]+|ERR_(?:TLS|SSL)_[A-Z_]+)$/;
+const NETWORK_CODE = /^(?:E(?!RR_)[A-Z_]+|HPE_[A-Z_]+|ERR_(?:TLS|SSL)_.+)$/;
 
 const isNetworkError = ({ code }: { code?: unknown }): boolean => typeof code === 'string' && NETWORK_CODE.test(code);
 
@@ -43,6 +43,8 @@ const THROTTLES = new Set([
   'RequestLimitExceeded',
   'ThrottlingException',
   'TooManyRequestsException',
+  // A transaction whose first attempt, with the same token, is still being processed.
+  'TransactionInProgressException',
 ]);
 const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_STATUS = 500;
@@ -78,6 +80,6 @@ export const readAwsError = (status: number, type: string | undefined, body: str
   }
   const code = String(type ?? facts.__type ?? facts.code ?? 'UnknownError');
   // `com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException` without its namespace, and without a URL after a colon
-  const [name = code] = code.slice(code.indexOf('#') + 1).split(':');
-  return new AwsError(name, status, facts);
+  const [withNamespace = code] = code.split(':');
+  return new AwsError(withNamespace.slice(withNamespace.indexOf('#') + 1), status, facts);
 };

@@ -20,15 +20,20 @@ const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 
 const readHeaders = (bytes: Buffer): Map<string, string> => {
   const headers = new Map<string, string>();
+  const checkEnd = (end: number): void => {
+    if (end > bytes.length) throw new DamagedReply('A header of an event stream is longer than its headers.');
+  };
   for (let at = 0; at < bytes.length; ) {
     const nameEnd = at + 1 + bytes.readUInt8(at);
+    checkEnd(nameEnd + 1);
     const name = bytes.toString('latin1', at + 1, nameEnd);
     const type = bytes.readUInt8(nameEnd);
     const size = VALUE_BYTES[type];
     if (size === undefined) throw new DamagedReply(`A header of an event stream has the unknown type ${type}.`);
     const start = nameEnd + 1 + (size === 'sized' ? 2 : 0);
+    checkEnd(start);
     at = start + (size === 'sized' ? bytes.readUInt16BE(nameEnd + 1) : size);
-    if (at > bytes.length) throw new DamagedReply('A header of an event stream is longer than its headers.');
+    checkEnd(at);
     if (type === STRING) headers.set(name, bytes.toString('utf8', start, at));
   }
   return headers;
@@ -56,6 +61,7 @@ export const createEventStreamReader = (onPayload: (payload: Buffer) => void) =>
   let neededBytes = PRELUDE_BYTES;
   /** Most messages have the same headers, so equal bytes are read once. */
   let lastHeaders: { bytes: Buffer; isPayload: boolean } | undefined;
+  let failure: unknown;
 
   const lengthOf = (bytes: Buffer, at: number): number => {
     if (crc32(bytes.subarray(at, at + 8)) !== bytes.readUInt32BE(at + 8))
@@ -82,33 +88,44 @@ export const createEventStreamReader = (onPayload: (payload: Buffer) => void) =>
     if (lastHeaders.isPayload) onPayload(payload);
   };
 
+  const takeMessages = (): void => {
+    const bytes = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, pieceBytes);
+    let at = 0;
+    neededBytes = PRELUDE_BYTES;
+    while (bytes.length - at >= PRELUDE_BYTES) {
+      const length = lengthOf(bytes, at);
+      if (bytes.length - at < length) {
+        neededBytes = length;
+        break;
+      }
+      take(bytes.subarray(at, at + length));
+      at += length;
+    }
+    pieces = at === bytes.length ? [] : [at === 0 ? bytes : bytes.subarray(at)];
+    pieceBytes = bytes.length - at;
+  };
+
   return {
     /**
-     * Takes a part of the stream.
+     * Takes a part of the stream. After an error, every call throws it again.
      * @throws AwsError for an error within the stream; DamagedReply if a checksum or a length is wrong
      */
     push: (part: Buffer): void => {
+      if (failure) throw failure;
       pieces.push(part);
       pieceBytes += part.length;
       if (pieceBytes < neededBytes) return;
-      const bytes = pieces.length === 1 ? part : Buffer.concat(pieces, pieceBytes);
-      let at = 0;
-      neededBytes = PRELUDE_BYTES;
-      while (bytes.length - at >= PRELUDE_BYTES) {
-        const length = lengthOf(bytes, at);
-        if (bytes.length - at < length) {
-          neededBytes = length;
-          break;
-        }
-        take(bytes.subarray(at, at + length));
-        at += length;
+      try {
+        takeMessages();
+      } catch (error) {
+        failure = error;
+        throw error;
       }
-      pieces = at === bytes.length ? [] : [at === 0 ? bytes : bytes.subarray(at)];
-      pieceBytes = bytes.length - at;
     },
 
     /** Ends the stream. @throws DamagedReply if it ends within a message */
     end: (): void => {
+      if (failure) throw failure;
       if (pieceBytes > 0) throw new DamagedReply('An event stream ended within a message.');
     },
   };

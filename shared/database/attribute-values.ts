@@ -11,8 +11,8 @@ const numberText = (value: number): string => {
 
 /** Whether an object is a plain one and not the instance of a class, which would be stored without its class. */
 const isPlain = (value: object): boolean => {
-  const type = value.constructor;
-  return type === undefined || type.name === 'Object';
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
 const writeValue = (value: unknown): string => {

@@ -1,3 +1,4 @@
+import { DamagedReply } from '../aws/errors.ts';
 import { ApiError, type FieldNames, nameOf } from '../http/errors.ts';
 
 export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
@@ -19,10 +20,10 @@ export class UpstreamFailed extends ApiError {
   }
 }
 
-/** The connection broke while the container may have been processing the request, so no other target may be tried. */
+/** The connection broke, or the answer was damaged, when the container may have processed the request, so no other target may be tried. */
 export class BrokenAtWork extends UpstreamFailed {
   constructor(error: unknown) {
-    super('upstream_error', `The connection broke before any answer: ${error instanceof Error ? error.message : String(error)}`);
+    super('upstream_error', `The connection broke before the end of the answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -94,6 +95,7 @@ export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
   if (ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
+  if (error instanceof DamagedReply) return new BrokenAtWork(error);
   if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);
   return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
 };

@@ -55,6 +55,8 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
       failure ??= reader.failure;
     } catch (error) {
       failure ??= error;
+      // The rest can't be read, and a damaged connection must not be reused.
+      reply.destroy();
     }
     if (reader.isDone) drain ??= setTimeout(stop, DRAIN_MS);
     waitingBytes += part.length;

@@ -3,7 +3,7 @@ import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
 import { FAULTS, type Fault, type FaultProxy, type FaultProxyOptions, startFaultProxy } from './fault-proxy.ts';
-import { type Outcome, sendInProcess } from './send-in-process.ts';
+import { CLIENTS, type Outcome, sendInProcess } from './send-in-process.ts';
 
 let database: TestDatabase;
 let keysTable: string;
@@ -30,7 +30,7 @@ const isThere = async (id: string): Promise<boolean> => {
   return Item !== undefined;
 };
 
-describe('our client', () => {
+describe.each(CLIENTS)('our client (%s)', (client) => {
   let always: Record<string, Outcome & { seen: number; passed: number }>;
   let once: Record<string, Outcome & { seen: number; passed: number }>;
   beforeAll(async () => {
@@ -43,8 +43,9 @@ describe('our client', () => {
       }),
     );
     const toJob = (prefix: string) => (proxy: FaultProxy, i: number) => ({
+      client,
       url: proxy.url,
-      puts: [{ TableName: keysTable, Item: { id: `${prefix} ${FAULTS[i]}` } }],
+      puts: [{ TableName: keysTable, Item: { id: `${client} ${prefix} ${FAULTS[i]}` } }],
       workers: 1,
     });
     const outcomes = await sendInProcess([...forGood.map(toJob('always')), ...forOnce.map(toJob('once'))]);
@@ -59,30 +60,32 @@ describe('our client', () => {
     once = outcomeOf(forOnce, FAULTS.length);
   });
 
+  /** Each client's name for a connection that broke. */
+  const BROKEN = client === 'sdk' ? 'TimeoutError' : 'Error';
   const notDone = false;
   const done = true;
   test.each([
     ['throttled', 3, 'ThrottlingException', notDone],
     ['failed', 3, 'InternalServerError', notDone],
     ['failedAfter', 3, 'InternalServerError', done],
-    ['lostRequest', 3, 'TimeoutError', notDone],
-    ['lostReply', 3, 'TimeoutError', done],
+    ['lostRequest', 3, BROKEN, notDone],
+    ['lostReply', 3, BROKEN, done],
     ['slow', 3, 'TimeoutError', done],
   ] as const)('a write that is always %s is a 503 after %i attempts: %s', async (fault, attempts, cause, wasDone) => {
     expect(always[fault]).toMatchObject({ error: 'DatabaseUnavailable', status: 503, cause, seen: attempts, passed: 0 });
-    expect(await isThere(`always ${fault}`)).toBe(wasDone);
+    expect(await isThere(`${client} always ${fault}`)).toBe(wasDone);
   });
 
   test.each(FAULTS.filter((fault) => fault !== 'conflicted'))('completes a write that is %s once at the second attempt', async (fault) => {
     expect(once[fault]).toMatchObject({ seen: 1, passed: 1 });
     expect(once[fault]?.error).toBeUndefined();
-    expect(await isThere(`once ${fault}`)).toBe(true);
+    expect(await isThere(`${client} once ${fault}`)).toBe(true);
   });
 
-  test('retries a conflict three times, although the SDK does not retry it', async () => {
+  test('retries a conflict three times, although its attempts do not', async () => {
     expect(once.conflicted).toMatchObject({ seen: 1 });
     expect(once.conflicted?.error).toBeUndefined();
-    expect(await isThere('once conflicted')).toBe(true);
+    expect(await isThere(`${client} once conflicted`)).toBe(true);
     expect(always.conflicted).toMatchObject({ error: 'DatabaseUnavailable', status: 503, cause: 'TransactionConflictException', seen: 4 });
   });
 

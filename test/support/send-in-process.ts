@@ -3,7 +3,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { PutInput, UpdateInput } from '../../shared/database/database.ts';
 
+/** The SDK's client, or the one of the functions on the request path. */
+export const CLIENTS = ['sdk', 'direct'] as const;
+
 interface Job {
+  client: (typeof CLIENTS)[number];
   url: string;
   puts?: PutInput[];
   updates?: UpdateInput[];
@@ -17,14 +21,17 @@ export interface Outcome {
 }
 
 /**
- * Sends writes with our client, one after another per worker, and returns how each ended. It runs as text in another process, so it can
+ * Sends writes with one of our clients, one after another per worker, and returns how each ended. It runs as text in another process, so it can
  * only use its arguments.
  */
 const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
   const seed: typeof import('../../infra/local/seed.ts') = await import(`${root}/infra/local/seed.ts`);
+  const direct: typeof import('../../shared/database/direct-database.ts') = await import(`${root}/shared/database/direct-database.ts`);
+  const place = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   return Promise.all(
-    jobs.map(async ({ url, puts = [], updates = [], workers }) => {
-      const client = seed.openLocalDatabase(url);
+    jobs.map(async ({ client: kind, url, puts = [], updates = [], workers }) => {
+      const sdk = seed.openLocalDatabase(url);
+      const client = kind === 'sdk' ? sdk : direct.createDirectDatabases({ endpoint: url, ...place }).database;
       const calls = [...puts.map((input) => () => client.put(input)), ...updates.map((input) => () => client.update(input))];
       const outcomes: Outcome[] = [];
       const work = async (): Promise<void> => {
@@ -38,7 +45,7 @@ const send = async (root: string, jobs: Job[]): Promise<Outcome[][]> => {
         }
       };
       await Promise.all(Array.from({ length: workers }, work));
-      client.destroy();
+      sdk.destroy();
       return outcomes;
     }),
   );

@@ -5,7 +5,7 @@ import { openLocalDatabase } from '../../infra/local/seed.ts';
 import type { UpdateInput } from '../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
 import { FAULTS, type FaultProxy, type FaultProxyOptions, startFaultProxy } from './fault-proxy.ts';
-import { sendInProcess } from './send-in-process.ts';
+import { CLIENTS, sendInProcess } from './send-in-process.ts';
 
 let database: TestDatabase;
 let keysTable: string;
@@ -72,10 +72,10 @@ describe('the log of writes', () => {
     expect(broken.seen.unknown).toBeGreaterThan(0);
   });
 
-  test('matches the tables after 300 random writes under all faults', async () => {
+  test.each(CLIENTS)('matches the tables after 300 random writes of the %s client under all faults', async (client) => {
     const random = seededRandom(20);
     const pick = (count: number): number => Math.floor(random() * count);
-    const limiters = ['key_a', 'key_b', 'key_c'];
+    const limiters = ['key_a', 'key_b', 'key_c'].map((limiter) => `${limiter}_${client}`);
     for (const limiter of limiters) await database.database.put({ TableName: keysTable, Item: { id: limiter, fl: {} } });
     // Few ids, so that calls in flight contend for the same entries and a write out of order would not replay.
     const updates = Array.from({ length: 240 }, (): UpdateInput => {
@@ -86,12 +86,12 @@ describe('the log of writes', () => {
     });
     const puts = Array.from({ length: 60 }, (_, i) => ({
       TableName: usageTable,
-      Item: { usage_bucket: 'bucket', usage_event: `event ${i % 50}` },
+      Item: { usage_bucket: client, usage_event: `event ${i % 50}` },
       ConditionExpression: 'attribute_not_exists(usage_bucket)',
     }));
     const shares = { throttled: 0.04, conflicted: 0.04, failed: 0.05, failedAfter: 0.05, lostRequest: 0.05, lostReply: 0.08, slow: 0.01 };
     const bad = await startProxy({ random: seededRandom(21), faults: shares });
-    const [outcomes = []] = await sendInProcess([{ url: bad.url, updates, puts, workers: 12 }]);
+    const [outcomes = []] = await sendInProcess([{ client, url: bad.url, updates, puts, workers: 12 }]);
 
     expect(outcomes).toHaveLength(300);
     const errors = new Set(outcomes.flatMap(({ error }) => error ?? []));
@@ -113,6 +113,7 @@ describe('the log of writes', () => {
     }
     const { Items = [] } = await database.database.scan({ TableName: usageTable });
     const events = bad.writes().flatMap((write) => (write.kind === 'event' ? [unmarshall(write.item).usage_event] : []));
-    expect(events.sort()).toEqual(Items.map(({ usage_event }) => usage_event).sort());
+    const stored = Items.filter(({ usage_bucket }) => usage_bucket === client).map(({ usage_event }) => usage_event);
+    expect(events.sort()).toEqual(stored.sort());
   });
 });

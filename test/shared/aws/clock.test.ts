@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { environmentCredentials } from '../../../shared/aws/credentials.ts';
+import { type Answer, type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+import { signatureFault } from '../../support/verify-signature.ts';
+import { aCall, callerOf, credentials, textOf } from './caller-fixtures.ts';
+
+let aws: FakeAws;
+beforeAll(async () => {
+  aws = await startFakeAws();
+});
+afterAll(() => aws.close());
+
+const HOUR_MS = 3_600_000;
+
+/** AWS with a clock that is ahead of ours. It rejects other signatures, and those that are more than five minutes off. */
+const awsAheadBy =
+  (aheadMs: number): Answer =>
+  (response, _, request) => {
+    const nowMs = Date.now() + aheadMs;
+    const fault = signatureFault(request, credentials, nowMs);
+    response.writeHead(fault ? 400 : 200, { date: new Date(nowMs).toUTCString() });
+    response.end(fault ? `{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"${fault}"}` : '"well"');
+  };
+
+describe('if the clock of AWS differs from ours', () => {
+  test.each([HOUR_MS, -HOUR_MS])('by %d ms, a call is sent again with its time, and later calls are right at once', async (aheadMs) => {
+    aws.answers(awsAheadBy(aheadMs));
+    const caller = callerOf(aws.url);
+    expect(await caller.call(aCall, 1, textOf)).toBe('"well"');
+    expect(aws.received).toHaveLength(2);
+    for (let i = 0; i < 3; i++) await caller.call(aCall, 1, textOf);
+    expect(aws.received).toHaveLength(5);
+  });
+
+  test('calls that are made at the same time all succeed', async () => {
+    aws.answers(awsAheadBy(HOUR_MS));
+    const caller = callerOf(aws.url);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => caller.call(aCall, 1, textOf)));
+    expect(replies).toEqual(Array.from({ length: 8 }, () => '"well"'));
+  });
+
+  test('and is corrected later, calls follow it', async () => {
+    const caller = callerOf(aws.url);
+    for (const aheadMs of [HOUR_MS, 0, -HOUR_MS]) {
+      aws.answers(awsAheadBy(aheadMs));
+      expect(await caller.call(aCall, 1, textOf)).toBe('"well"');
+    }
+  });
+
+  test('by less than five minutes, every call is sent once', async () => {
+    aws.answers(awsAheadBy(4 * 60_000));
+    await callerOf(aws.url).call(aCall, 1, textOf);
+    expect(aws.received).toHaveLength(1);
+  });
+});
+
+describe('a signature that is wrong for another reason is not sent again', () => {
+  test.each([0, 30_000])('if the clock of AWS is ahead by %d ms', async (aheadMs) => {
+    aws.answers(awsAheadBy(aheadMs));
+    const caller = callerOf(aws.url, { credentials: { ...credentials, secretAccessKey: 'other' } });
+    await expect(caller.call(aCall, 3, textOf)).rejects.toMatchObject({ name: 'InvalidSignatureException', message: 'wrong' });
+    expect(aws.received).toHaveLength(1);
+  });
+
+  test('more than once if the clock is wrong too', async () => {
+    aws.answers(awsAheadBy(HOUR_MS));
+    const caller = callerOf(aws.url, { credentials: { ...credentials, secretAccessKey: 'other' } });
+    await expect(caller.call(aCall, 3, textOf)).rejects.toMatchObject({ name: 'InvalidSignatureException' });
+    expect(aws.received).toHaveLength(2);
+  });
+
+  test('if the reply has no date', async () => {
+    aws.answers((response) => {
+      response.sendDate = false;
+      response.writeHead(403, { 'x-amzn-errortype': 'InvalidSignatureException' }).end('{}');
+    });
+    await expect(callerOf(aws.url).call(aCall, 3, textOf)).rejects.toMatchObject({ name: 'InvalidSignatureException' });
+    expect(aws.received).toHaveLength(1);
+  });
+});
+
+describe('the credentials of the environment', () => {
+  const before = { ...process.env };
+  afterEach(() => {
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']) {
+      delete process.env[name];
+      if (before[name] !== undefined) process.env[name] = before[name];
+    }
+  });
+
+  test('sign each call as they are at that moment', async () => {
+    const rotations = [
+      { accessKeyId: 'FIRST', secretAccessKey: 'one', sessionToken: 'token-1' },
+      { accessKeyId: 'SECOND', secretAccessKey: 'two', sessionToken: 'token-2' },
+      { accessKeyId: 'SECOND', secretAccessKey: 'three', sessionToken: undefined },
+    ];
+    const caller = callerOf(aws.url, { credentials: undefined });
+    for (const rotated of rotations) {
+      Object.assign(process.env, {
+        AWS_ACCESS_KEY_ID: rotated.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: rotated.secretAccessKey,
+        // Lambda may also set an empty one.
+        AWS_SESSION_TOKEN: rotated.sessionToken ?? '',
+      });
+      aws.answers((response) => response.end('{}'));
+      await caller.call(aCall, 1, textOf);
+      const [received] = aws.received;
+      expect(signatureFault(received as (typeof aws.received)[0], rotated, Date.now())).toBeUndefined();
+      expect(received?.headers.authorization).toContain(`Credential=${rotated.accessKeyId}/`);
+      expect(received?.headers['x-amz-security-token']).toBe(rotated.sessionToken);
+    }
+  });
+
+  test('must exist', () => {
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete process.env[name];
+    expect(environmentCredentials).toThrow('AWS_ACCESS_KEY_ID');
+  });
+});

@@ -1,0 +1,23 @@
+import type { Database } from '../../../shared/database/database.ts';
+import { createDirectDatabases } from '../../../shared/database/direct-database.ts';
+
+const place = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+
+/** The client of the functions on the request path. */
+export const openDirectDatabase = (endpoint: string): Database => createDirectDatabases({ endpoint, ...place }).database;
+
+const FIELDS = ['Item', 'Items', 'Attributes', 'LastEvaluatedKey', 'Responses', 'UnprocessedKeys'] as const;
+
+/** The fields of an output that the interface has; the SDK returns more. */
+const outputOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(outputOf);
+  if (typeof value !== 'object' || value === null || !('$metadata' in value)) return value;
+  return Object.fromEntries(FIELDS.map((field) => [field, (value as Record<string, unknown>)[field]]));
+};
+
+/** How a call ended: its value, or what its error says. */
+export const outcomeOf = (call: Promise<unknown>): Promise<object> =>
+  call.then(
+    (value) => ({ value: outputOf(value) }),
+    ({ name, status, item, reasons }) => ({ name, isOutage: status === 503, item, reasons }),
+  );

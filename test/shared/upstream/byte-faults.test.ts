@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { createInvoke, type Invoke } from '../../../shared/upstream/invoke.ts';
+import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
+import { FRAME_PLACES, REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
+import { startWordContainer } from '../../support/word-container.ts';
+
+/** Each place is hit this often, at random bytes. */
+const HITS = 5;
+/** After this time the caller aborts an invocation, as the function does when its time is over. */
+const ABORT_MS = 1_000;
+const STALL_ABORT_MS = 200;
+const WORDS = ['one ', 'two ', 'é漢 ', 'four'];
+const TEXT = WORDS.join('');
+const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
+
+let container: Awaited<ReturnType<typeof startWordContainer>>;
+let proxy: ByteFaultProxy;
+beforeAll(async () => {
+  container = await startWordContainer(WORDS);
+  proxy = await startByteFaultProxy(container.sagemakerUrl, { random: seededRandom(5), faultOf: () => undefined, credentials });
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: proxy.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  });
+});
+afterAll(async () => {
+  await proxy.close();
+  await container.close();
+});
+
+const ask = async (invoke: Invoke, abortMs?: number): Promise<{ text: string; error?: unknown }> => {
+  const signal = new AbortController();
+  const timer = abortMs && setTimeout(() => signal.abort(), abortMs);
+  let text = '';
+  try {
+    for await (const chunks of invoke({ target: { endpoint: 'e', weight: 1 }, body: '{"messages":[]}', choices: 1, signal }))
+      for (const { choices } of chunks) text += choices?.[0]?.delta?.content ?? '';
+    return { text };
+  } catch (error) {
+    return { text, error };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const places = [...REQUEST_PLACES, ...REPLY_PLACES, ...FRAME_PLACES];
+const faults: ByteFault[] = [
+  ...(['cut', 'corrupt'] as const).flatMap((kind) => places.map((place) => ({ kind, place }))),
+  { kind: 'stall', place: 'request body' },
+  { kind: 'stall', place: 'frame payload' },
+];
+const isFrame = ({ place }: ByteFault): boolean => place.startsWith('frame ');
+
+describe.each(faults)('an invocation with a fault ($kind, $place)', (fault) => {
+  test('returns a part of the right answer and fails, is processed at most once, and the next one succeeds over another connection', async () => {
+    const invoke = createInvoke();
+    expect(await ask(invoke)).toEqual({ text: TEXT });
+    for (let hit = 0; hit < HITS; hit++) {
+      const [before, processed, connections] = [proxy.exchanges(), container.invocations(), proxy.connections()];
+      proxy.setFaults(({ number }) => (number === before + 1 ? fault : undefined));
+      const { text, error } = await ask(invoke, fault.kind === 'stall' ? STALL_ABORT_MS : ABORT_MS);
+      expect(container.invocations() - processed).toBeLessThanOrEqual(1);
+      expect(TEXT.startsWith(text)).toBe(true);
+      if (error) expect(error).toBeInstanceOf(UpstreamFailed);
+      // For example, a cut request was sent again, or only the name of a header that nothing reads was changed.
+      else expect([text, container.invocations() - processed]).toEqual([TEXT, 1]);
+      expect(await ask(invoke)).toEqual({ text: TEXT });
+      // A damage after the terminator is no failure.
+      if (isFrame(fault) && error) expect(proxy.connections()).toBeGreaterThan(connections);
+    }
+  });
+});

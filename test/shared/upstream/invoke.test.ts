@@ -1,0 +1,143 @@
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { exceptionFrame, payloadPart } from '../../../infra/local/sagemaker/frames.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { createInvoke, type Invoke } from '../../../shared/upstream/invoke.ts';
+import { type Answer, type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+
+let sagemaker: FakeAws;
+beforeAll(async () => {
+  sagemaker = await startFakeAws();
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemaker.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'AKID',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  });
+});
+afterAll(() => sagemaker.close());
+
+const event = (text: string): Buffer => payloadPart(Buffer.from(`data: ${text}\n\n`));
+const token = (content: string): Buffer => event(JSON.stringify({ choices: [{ index: 0, delta: { content } }] }));
+const END = Buffer.concat([event('{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'), event('[DONE]')]);
+const damagedAt = (place: number, frame: Buffer): Buffer => {
+  const bytes = Buffer.from(frame);
+  bytes.writeUInt8(bytes.readUInt8(place) ^ 1, place);
+  return bytes;
+};
+
+/** A whole reply in one write, so that its end arrives with its parts. */
+const sends =
+  (...parts: Buffer[]): Answer =>
+  (response) =>
+    response.end(Buffer.concat(parts));
+
+/** Invokes and returns the text of the answer, and how it ended. */
+const ask = async (invoke: Invoke, signal = new AbortController()): Promise<{ text: string; error?: unknown }> => {
+  let text = '';
+  const take = (chunk: UpstreamChunk): void => {
+    for (const choice of chunk.choices ?? []) text += choice.delta?.content ?? '';
+  };
+  try {
+    for await (const batch of invoke({ target: { endpoint: 'e', weight: 1 }, body: '{}', choices: 1, signal })) {
+      batch.forEach(take);
+      // More of the answer arrives while the caller takes what came before.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { text };
+  } catch (error) {
+    return { text, error };
+  }
+};
+
+test('an answer is returned once, and its connection is used again', async () => {
+  const invoke = createInvoke();
+  sagemaker.answers(sends(token('one '), token('two'), END));
+  for (let i = 0; i < 3; i++) expect(await ask(invoke)).toEqual({ text: 'one two' });
+  expect([sagemaker.received.length, sagemaker.sockets.size]).toEqual([3, 1]);
+});
+
+describe('a damaged answer', () => {
+  test.each([
+    ['the length', 2],
+    ['the length of the headers', 7],
+    ["the prelude's checksum", 9],
+    ['a header', 20],
+    ['the payload', token('bad').length - 10],
+    ['the checksum', token('bad').length - 1],
+  ])('fails, returns nothing damaged or twice, and its connection is not used again: %s', async (_, place) => {
+    const invoke = createInvoke();
+    sagemaker.answers((response, attempt, request) => {
+      const stream = attempt === 1 ? [token('one '), damagedAt(place, token('bad')), token('two'), END] : [token('well'), END];
+      sends(...stream)(response, attempt, request);
+    });
+    const { text, error } = await ask(invoke);
+    expect(text).toBe('one ');
+    expect(error).toBeInstanceOf(UpstreamFailed);
+    expect(error).toMatchObject({ status: 503, code: 'upstream_error' });
+    expect(await ask(invoke)).toEqual({ text: 'well' });
+    expect([sagemaker.received.length, sagemaker.sockets.size]).toEqual([2, 2]);
+  });
+
+  test('fails in the same way if more of it arrives later', async () => {
+    sagemaker.answers(async (response) => {
+      response.writeHead(200);
+      for (const part of [Buffer.concat([token('one '), damagedAt(30, token('bad'))]), token('two'), END]) {
+        response.write(part);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    });
+    const { text, error } = await ask(createInvoke());
+    expect([text, error instanceof UpstreamFailed]).toEqual(['one ', true]);
+  });
+
+  test('is complete if the damage is after its terminator', async () => {
+    sagemaker.answers(sends(token('one'), END, damagedAt(0, token('bad'))));
+    expect(await ask(createInvoke())).toEqual({ text: 'one' });
+  });
+
+  test('may have been processed, so no other target is tried', async () => {
+    for (const answer of [
+      sends(damagedAt(2, token('bad'))),
+      sends(token('one').subarray(0, 9)),
+      ((response) => response.writeHead(500, { 'x-amz-crc32': crc32('{') }).end('{}')) as Answer,
+    ]) {
+      sagemaker.answers(answer);
+      expect((await ask(createInvoke())).error).toBeInstanceOf(BrokenAtWork);
+      expect(sagemaker.received).toHaveLength(1);
+    }
+  });
+});
+
+describe('an invocation is sent once more only if its connection broke before the reply:', () => {
+  const twice: [string, number, Answer][] = [
+    ['at once', 2, (response) => response.destroy()],
+    ['within the status line', 1, (response) => response.socket?.end('HTTP/1.1 2')],
+    ['after the head', 1, (response) => response.writeHead(200).write('', () => response.destroy())],
+    ['within the body', 1, (response) => response.writeHead(200).write(token('one'), () => response.destroy())],
+    ['within the body of an error', 1, (response) => response.socket?.end('HTTP/1.1 500 No\r\ncontent-length: 9\r\n\r\n{')],
+    ['never, but the model failed', 1, (response) => response.writeHead(424, { 'x-amzn-errortype': 'ModelError' }).end('{}')],
+    ['never, but SageMaker throttles', 1, (response) => response.writeHead(429, { 'x-amzn-errortype': 'ThrottlingException' }).end('{}')],
+    ['never, but the reply is not HTTP', 1, (response) => response.socket?.end('SSH-2.0\r\n\r\n')],
+    ['never, but the stream has an exception', 1, sends(exceptionFrame('InternalStreamFailure', {}))],
+  ];
+  test.each(twice)('%s: %d', async (_, sent, answer) => {
+    sagemaker.answers(answer);
+    expect((await ask(createInvoke())).error).toBeInstanceOf(UpstreamFailed);
+    expect(sagemaker.received).toHaveLength(sent);
+  });
+});
+
+test('an aborted invocation ends, and is not sent again', async () => {
+  for (const answer of [() => undefined, (response) => response.writeHead(200).write(token('one'))] as Answer[]) {
+    const signal = new AbortController();
+    sagemaker.answers((response, attempt, request) => {
+      answer(response, attempt, request);
+      setImmediate(() => signal.abort());
+    });
+    expect((await ask(createInvoke(), signal)).error).toBeInstanceOf(UpstreamFailed);
+    expect(sagemaker.received).toHaveLength(1);
+  }
+});
