@@ -192,7 +192,7 @@ const withinReply = (error: Error): Error =>
 /** Breaks off a request and its reply when a signal is aborted. The `signal` of Node's own options costs several times as much. */
 const abortWith = (signal: AbortSignal, outgoing: ClientRequest): void => {
   const abort = (): void => void outgoing.destroy(signal.reason);
-  if (signal.aborted) return abort();
+  if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   outgoing.on('close', () => signal.removeEventListener('abort', abort));
 };

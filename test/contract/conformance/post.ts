@@ -65,7 +65,8 @@ export const createPost = ({ url, path, timeoutMs }: Address) => {
 /** The error that a caller gets for a status other than 200, with the container's message. */
 const refusal = async (response: Response): Promise<Error> => {
   const { status } = response;
-  const thrown = { name: 'ModelError', OriginalMessage: await response.text() };
-  const words = toUpstreamError({ ...thrown, OriginalStatusCode: 400 }).message;
-  return toUpstreamError({ ...thrown, OriginalStatusCode: status, message: `HTTP ${status}: ${words}` });
+  const OriginalMessage = await response.text();
+  const modelError = (OriginalStatusCode: number, message = '') =>
+    toUpstreamError({ name: 'ModelError', message, facts: { OriginalStatusCode, OriginalMessage } });
+  return modelError(status, `HTTP ${status}: ${modelError(400).message}`);
 };
