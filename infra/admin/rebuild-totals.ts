@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { type Rollups, rollUpDay, rollUpEvents } from '../../functions/rollup/rollup.ts';
-import { keyIdOf, shardIds } from '../../shared/admission/shards.ts';
+import { ownerIdOf, shardIds } from '../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
 import { prefixes } from '../../shared/ids/id.ts';
@@ -133,7 +133,7 @@ const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs: numbe
     for (const item of Items) {
       const { id: limiterId, shards, last_used } = LimiterFacts.parse(item);
       if (!limiterId.startsWith(prefixes.key)) continue;
-      const id = keyIdOf(limiterId);
+      const id = ownerIdOf(limiterId);
       const known = keys.get(id);
       const isUsed = last_used !== undefined && last_used >= sinceMs - CLOCKS_MS;
       keys.set(id, { id, shards: Math.max(known?.shards ?? 1, shards), isUsed: isUsed || (known?.isUsed ?? false) });

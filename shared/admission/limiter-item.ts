@@ -21,7 +21,11 @@ export interface LimiterItem {
   lim_r?: number;
   lim_t?: number;
   lim_c?: number;
-  /** The limits of the whole key, on each of its shards. */
+  /** The number of limiter items that share the limits of a key or an organization; absent: one. An organization's own item has the current number. */
+  shards?: number;
+  /** A change of the configuration has not reached all shards yet: the budgets of the whole. See `spread-configuration.ts`. */
+  pending?: Partial<Record<Period, StoredNanos>>;
+  /** The limits of the whole key or organization, on each of its shards. */
   all_r?: number;
   all_t?: number;
   all_c?: number;
@@ -68,12 +72,15 @@ export const limitConfiguration = ({ requestsPerMinute, tokensPerMinute, concurr
   return { set, remove: LIMIT_ATTRIBUTES.filter((name) => set[name] === undefined) };
 };
 
-/** What a shard stores of the limits of its whole key. */
+/** What a shard stores of the limits of its whole key or organization. */
 export const wholeLimitsOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits): Partial<LimiterItem> => ({
-  all_r: requestsPerMinute,
-  all_t: tokensPerMinute,
-  all_c: concurrency,
+  ...(Number.isFinite(requestsPerMinute) && { all_r: requestsPerMinute }),
+  ...(Number.isFinite(tokensPerMinute) && { all_t: tokensPerMinute }),
+  ...(Number.isFinite(concurrency) && { all_c: concurrency }),
 });
+
+/** The number of limiter items that share an item's limits, as far as the item knows. */
+export const shardsOf = ({ shards = 1 }: LimiterItem): number => shards;
 
 /** A limiter item without counts. */
 export const newLimiterItem = (id: string, org: string, { set }: Pick<Configuration, 'set'>): LimiterItem =>
@@ -112,7 +119,7 @@ export const limitsOf = (item: LimiterItem): Limits => {
   return { ...rateLimitsOf(item), budgets, isPrepaid: isPrepaid(item) };
 };
 
-/** The rate limits of a whole key, from any of its shards, or of an organization. */
+/** The rate limits of a whole key or organization, from any of its shards. */
 export const wholeRateLimitsOf = ({ lim_r, lim_t, lim_c, all_r = lim_r, all_t = lim_t, all_c = lim_c }: LimiterItem): RateLimits => ({
   requestsPerMinute: all_r ?? Number.POSITIVE_INFINITY,
   tokensPerMinute: all_t ?? Number.POSITIVE_INFINITY,

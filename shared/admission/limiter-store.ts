@@ -1,14 +1,21 @@
-import { ConditionFailed, type Database } from '../database/database.ts';
+import { ConditionFailed, type Database, type Item, TransactionCanceled } from '../database/database.ts';
+import { getItems } from '../database/get-items.ts';
+import { DatabaseUnavailable } from '../database/outage.ts';
 import { queryItems } from '../database/query.ts';
+import { transact } from '../database/transaction.ts';
 import type { LimiterItem } from './limiter-item.ts';
+import { type Move, toMove } from './move-money.ts';
 import { type Ending, toEnd } from './reservation-end.ts';
 import { type ReservationPlan, toReserve } from './reservation-plan.ts';
+import { type Split, toSplit } from './split-shard.ts';
 import { epochPartition } from './sweep-epoch.ts';
 
 export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
 const MAX_PAGES = 100;
+/** DynamoDB's limit for one call. */
+const MAX_READ = 100;
 
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
@@ -21,6 +28,37 @@ export const createLimiterStore = (database: Database, table: string, once: Data
   get: async (id: string): Promise<LimiterItem | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: { id }, ConsistentRead: true });
     return Item as LimiterItem | undefined;
+  },
+
+  /** The current items with these ids, in their order; missing ones are left out. */
+  getMany: async (ids: readonly string[]): Promise<LimiterItem[]> => {
+    const batches = Array.from({ length: Math.ceil(ids.length / MAX_READ) }, (_, i) => ids.slice(i * MAX_READ, (i + 1) * MAX_READ));
+    const reads = batches.map((batch) => getItems(database, table, { Keys: batch.map((id) => ({ id })), ConsistentRead: true }));
+    const found = new Map((await Promise.all(reads)).flat().map((item: Item) => [item.id, item as unknown as LimiterItem]));
+    return ids.flatMap((id) => found.get(id) ?? []);
+  },
+
+  /** Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+  split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
+    try {
+      await database.transactWrite({ TransactItems: toSplit(table, organization, splits, before) });
+      return true;
+    } catch (error) {
+      if (!(error instanceof TransactionCanceled)) throw error;
+      return false;
+    }
+  },
+
+  /** Moves money between shards in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+  move: async (move: Move): Promise<boolean> => {
+    const writes = toMove(table, move).map((item) => ({ item, refused: () => new ChangedMeanwhile() }));
+    try {
+      await transact(database, writes);
+      return true;
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile || error instanceof DatabaseUnavailable) return false;
+      throw error;
+    }
   },
 
   /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
@@ -118,6 +156,9 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     await database.put({ TableName: table, Item: { id: SWEEP_MARK, epoch } });
   },
 });
+
+/** A shard is not as it was read. */
+class ChangedMeanwhile extends Error {}
 
 /** The id of the sweep's own row; no limiter has such an id. */
 const SWEEP_MARK = 'sweep';

@@ -1,6 +1,6 @@
 import { availableNanosOf, entriesOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { keyIdOf } from '../../../shared/admission/shards.ts';
+import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import type { CreditStore } from './credit-store.ts';
@@ -38,7 +38,7 @@ export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependenci
   if (!item) throw new NoCredit(organization);
   const grants = await Array.fromAsync(credit.list(organization));
   const keys = new Set<string>();
-  for await (const id of limiters.listByOrganization(organization)) if (id !== organization) keys.add(keyIdOf(id));
+  for await (const id of limiters.listByOrganization(organization)) if (id !== organization) keys.add(ownerIdOf(id));
   let spent = 0n;
   const add = async (key: string): Promise<void> => {
     for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;

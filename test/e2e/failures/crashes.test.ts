@@ -4,7 +4,7 @@ import { createCreditStore } from '../../../functions/control/organizations/cred
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
-import { keyIdOf, shardId } from '../../../shared/admission/shards.ts';
+import { ownerIdOf, shardId } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -157,7 +157,7 @@ const expectedEvents = (
     if (write.kind === 'event') done.add(String(write.item.request_id?.S));
     else if (write.kind === 'undone') undone.add(write.requestId);
     else if (keyLimiters.has(write.limiterId)) {
-      if (write.kind === 'admitted') expected.set(write.requestId, keyIdOf(write.limiterId));
+      if (write.kind === 'admitted') expected.set(write.requestId, ownerIdOf(write.limiterId));
       // The event is written before the release.
       else expect(done.has(write.requestId)).toBe(true);
     }
@@ -245,13 +245,13 @@ test(
       const cost = costOf(({ key_id }) => key_id === keyId);
       expect(
         counted(
-          ({ id }) => keyIdOf(id) === keyId,
+          ({ id }) => ownerIdOf(id) === keyId,
           ({ spent }) => spent,
         ),
       ).toBe(cost);
       expect(
         counted(
-          ({ id }) => keyIdOf(id) === keyId,
+          ({ id }) => ownerIdOf(id) === keyId,
           (item) => item[month],
         ),
       ).toBe(cost);

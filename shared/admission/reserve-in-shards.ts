@@ -1,0 +1,163 @@
+import { ServiceUnavailable } from '../http/errors.ts';
+import { growOrganization, IN_FLIGHT_BEFORE_SPLIT, maySplit } from './grow-organization.ts';
+import { type LimiterItem, shardsOf, usageOf } from './limiter-item.ts';
+import { mergeShards } from './merge-shards.ts';
+import { planMove } from './move-money.ts';
+import { isMoneyRefusal, type Refusal } from './refusal.ts';
+import {
+  exactRefusal,
+  furthestClock,
+  type Known,
+  type Limiters,
+  type RefusedBy,
+  type RequestedAmounts,
+  type RequestedReservation,
+  type Reserved,
+  reserve,
+} from './reserve.ts';
+import { randomShards, shardId, shardIds, wholeId } from './shards.ts';
+
+/** A request tries this many shards before all of them are read. */
+const MAX_TRIED = 2;
+/** Shards are read this often for one request; meanwhile other requests can take what the reads showed. */
+const MAX_SURVEYS = 6;
+/** If a request is rejected by a rate limit, at most this many shards are read: one call. */
+const MAX_SAMPLED = 100;
+
+/** A reservation in any of the shards of a key or an organization. */
+export interface SharedReservation<Item extends LimiterItem> extends Omit<RequestedReservation<Item>, 'limiterId' | 'maxInFlight'> {
+  ownerId: string;
+  /** The owner's own item, which is its first shard. */
+  own: Known;
+  /** The number of shards that have a part of the limits, and the one to try first. */
+  shards: number;
+  first: number;
+  /** What is known of another shard. */
+  knownOf: (limiterId: string) => Promise<Known>;
+  /** Whether the owner gets more shards under load. */
+  isGrowing: boolean;
+}
+
+/** A refusal that this environment remembers and that still holds; it costs no call. */
+export const remembered = (
+  { cache, now }: Limiters,
+  limiterId: string,
+  requested: RequestedAmounts,
+): RefusedBy<LimiterItem> | undefined => {
+  const item = cache.get(limiterId)?.item;
+  if (!item || !cache.refuses(limiterId, now())) return undefined;
+  const refusal = exactRefusal(item, requested, now());
+  return refusal && { item, refusal, nowMs: now(), roundTrips: 0 };
+};
+
+const sooner = (one: RefusedBy<LimiterItem> | undefined, other: RefusedBy<LimiterItem>): RefusedBy<LimiterItem> =>
+  one && one.refusal.retryAfterMs <= other.refusal.retryAfterMs ? one : other;
+
+/** Whether a shard has room, but so many requests in flight that it must be split first. */
+const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
+  refusal.dimension === 'concurrency' && usageOf(item, 0).inFlight < (item.lim_c ?? Number.POSITIVE_INFINITY);
+
+const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
+
+/**
+ * Reserves a request in one of its owner's shards. It tries two. If both reject it, it reads the shards and uses one with room, adds shards, or moves
+ * money to one. It is rejected if all shards together have no room.
+ * @throws what `check` throws; 503 if the limiter is too busy
+ */
+export const reserveInShards = async <Item extends LimiterItem>(
+  limiters: Limiters,
+  wanted: SharedReservation<Item>,
+): Promise<Reserved<Item> | RefusedBy<LimiterItem>> => {
+  const { ownerId, shards, first, isGrowing } = wanted;
+  const whole = shards > 1 ? remembered(limiters, wholeId(ownerId), wanted) : undefined;
+  if (whole) return whole;
+  let refused: RefusedBy<LimiterItem> | undefined;
+  let roundTrips = 0;
+  for (const shard of [first, ...randomShards(shards, first, MAX_TRIED - 1)]) {
+    const limiterId = shardId(ownerId, shard);
+    const known = limiterId === ownerId ? wanted.own : await wanted.knownOf(limiterId);
+    const maxInFlight = isGrowing && known.item && maySplit(known.item, limiters.now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
+    const result = remembered(limiters, limiterId, wanted) ?? (await reserve(limiters, { ...wanted, limiterId, maxInFlight }, known));
+    roundTrips += result.roundTrips + (known.isExact ? 1 : 0);
+    if ('entry' in result) return { ...result, roundTrips };
+    refused = sooner(refused, result);
+    if (isMoneyRefusal(result.refusal)) break;
+  }
+  const last = refused as RefusedBy<LimiterItem>;
+  if (shards === 1 && !isCrowded(last)) return { ...last, roundTrips };
+  return await reserveAnywhere(limiters, wanted, { ...last, roundTrips });
+};
+
+/** The items of the owner's shards, its own first: all, or a part if there are many and only a rate limit matters. */
+const readShards = async <Item extends LimiterItem>(
+  { store, cache, now }: Limiters,
+  { ownerId, shards }: SharedReservation<Item>,
+  isMoney: boolean,
+): Promise<{ items: [LimiterItem, ...LimiterItem[]] | undefined; isComplete: boolean }> => {
+  const isComplete = (count: number): boolean => isMoney || count <= MAX_SAMPLED;
+  const idsOf = (count: number): string[] =>
+    isComplete(count) ? shardIds(ownerId, count) : [0, ...randomShards(count, 0, MAX_SAMPLED - 1)].map((shard) => shardId(ownerId, shard));
+  const items = await store.getMany(idsOf(shards));
+  const current = shardsOf(items[0] ?? ({} as LimiterItem));
+  if (current > shards && isComplete(current)) items.push(...(await store.getMany(shardIds(ownerId, current).slice(shards))));
+  for (const item of items) cache.set(item.id, item, now());
+  return { items: items.length > 0 ? (items as [LimiterItem, ...LimiterItem[]]) : undefined, isComplete: isComplete(current) };
+};
+
+const reserveAnywhere = async <Item extends LimiterItem>(
+  limiters: Limiters,
+  wanted: SharedReservation<Item>,
+  tried: RefusedBy<LimiterItem>,
+): Promise<Reserved<Item> | RefusedBy<LimiterItem>> => {
+  const { store, cache, now } = limiters;
+  let refused = tried;
+  let isMoney = isMoneyRefusal(tried.refusal);
+  let { isGrowing } = wanted;
+  let { roundTrips } = tried;
+  for (let survey = 0; survey < MAX_SURVEYS; survey++) {
+    const { items, isComplete } = await readShards(limiters, wanted, isMoney);
+    roundTrips++;
+    wanted.check(items?.[0], now());
+    if (!items) break;
+    const refusalOf = (item: LimiterItem, amounts: RequestedAmounts = wanted): Refusal | undefined =>
+      exactRefusal(item, amounts, furthestClock(item, now()));
+    if (isComplete) {
+      const whole = mergeShards(items);
+      const refusal = refusalOf(whole);
+      if (refusal) {
+        cache.refuse(wholeId(wanted.ownerId), whole, refusal, now());
+        return { item: whole, refusal, nowMs: furthestClock(whole, now()), roundTrips };
+      }
+    }
+    const limitOf = (item: LimiterItem): number | undefined => (isGrowing && maySplit(item, now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined);
+    let target = anyOf(items.filter((item) => !refusalOf(item, { ...wanted, maxInFlight: limitOf(item) })));
+    if (!target && items.some((item) => !refusalOf(item))) {
+      // Without a new shard, the ones with room take more requests, at a higher cost.
+      roundTrips++;
+      if (!(await growOrganization(limiters, wanted.ownerId))) isGrowing = false;
+      continue;
+    }
+    if (!target) {
+      const payee = anyOf(items.filter((item) => !refusalOf(item, { ...wanted, holdNanos: () => 0n })));
+      if (!payee) break;
+      if (!isComplete) {
+        isMoney = true;
+        continue;
+      }
+      const move = planMove(items, payee, wanted.requestId, wanted.holdNanos());
+      if (!move) break;
+      roundTrips++;
+      if (!(await store.move(move))) continue;
+      target = await store.get(payee.id);
+    }
+    if (!target) continue;
+    const requested = { ...wanted, limiterId: target.id, maxInFlight: limitOf(target) };
+    const result = await reserve(limiters, requested, { item: target, isExact: true });
+    roundTrips += result.roundTrips;
+    if ('entry' in result) return { ...result, roundTrips };
+    refused = result;
+  }
+  // The shards together had room for it, but other requests were always faster.
+  if (isMoneyRefusal(refused.refusal) || isCrowded(refused)) throw new ServiceUnavailable();
+  return { ...refused, roundTrips };
+};
