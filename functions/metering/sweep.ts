@@ -1,7 +1,7 @@
 import { isKeyItem, isOrganizationLimited, type KeyItem } from '../../shared/admission/key-item.ts';
 import { entriesOf, entryOf, type LimiterItem, shardsOf } from '../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
-import { endReservations, organizationShards, reservationsOf } from '../../shared/admission/reservation.ts';
+import { endReservations, readAllShards, reservationsOf } from '../../shared/admission/reservation.ts';
 import { usedBy } from '../../shared/admission/reservation-end.ts';
 import type { Entry } from '../../shared/admission/reservation-entry.ts';
 import { ownerIdOf, shardIds } from '../../shared/admission/shards.ts';
@@ -78,7 +78,7 @@ const MAX_ORGANIZATIONS = 20;
 const readOrganizations = (limiters: LimiterStore) => {
   const reads = new Map<string, Promise<readonly LimiterItem[]>>();
   return (organization: string): Promise<readonly LimiterItem[]> => {
-    const read = reads.get(organization) ?? organizationShards(limiters, organization);
+    const read = reads.get(organization) ?? readAllShards(limiters, organization);
     reads.set(organization, read);
     if (reads.size > MAX_ORGANIZATIONS) for (const oldest of [...reads.keys()].slice(0, 1)) reads.delete(oldest);
     return read;
@@ -91,6 +91,7 @@ const sweepLimiter = async (deps: Sweep, id: string, organizations: Organization
   const item = await deps.limiters.get(id);
   if (!item) return;
   report.limiters++;
+  if (item.pending) await deps.limiters.spread(item.id, deps.now());
   if (isKeyItem(item)) await markLimited(deps, item, organizations);
   for (const [requestId, entry] of entriesOf(item)) {
     if (deps.now() - entry.admittedAtMs <= deps.maxInFlightMs) continue;

@@ -113,10 +113,11 @@ export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, i
   if (key) throw rejection('key', request, key);
 };
 
-/** The known state of a key's shard: its last image, or else a guess from the key's own item. */
-const knownShard = ({ cache }: Limiters, limiterId: string, { item }: Opened): Known => {
+/** The known state of a key's shard: its last image, or else a guess from the key's own item. Budgets are not divided equally, so they are read. */
+const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item }: Opened): Promise<Known> => {
   const seen = cache.get(limiterId)?.item;
-  return { item: seen && seen.cfg === item.cfg ? seen : assumedShard(item, limiterId), isExact: false };
+  if (seen && seen.cfg === item.cfg) return { item: seen, isExact: false };
+  return countsMoney(item) ? { item: await store.get(limiterId), isExact: true } : { item: assumedShard(item, limiterId), isExact: false };
 };
 
 /** Reserves the request in one of its key's shards. @throws 401, 403, 429, 503 */
@@ -130,7 +131,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
     own: { item, isExact: isRead },
     shards,
     first: shardOf(request.requestId, shards),
-    knownOf: async (limiterId) => knownShard(limiters, limiterId, opened),
+    knownOf: (limiterId) => knownShard(limiters, limiterId, opened),
     isGrowing: false,
     linkOf: isOrganizationLimited,
     check: (one, nowMs) => {

@@ -102,6 +102,10 @@ export const lowerLimits = <Item extends LimiterItem>(item: Item): Item => {
   return { ...copy, fl: {} };
 };
 
+/** Amounts of money by period, as they are stored. */
+export const nanosOfStored = (stored: Partial<Record<Period, StoredNanos>>): Limits['budgets'] =>
+  Object.fromEntries(Object.entries(stored).map(([period, nanos]) => [period, BigInt(nanos)]));
+
 /** The rate limits of an item; for a shard, only its own part. */
 export const rateLimitsOf = ({ lim_r, lim_t, lim_c }: LimiterItem): RateLimits => ({
   requestsPerMinute: lim_r ?? Number.POSITIVE_INFINITY,

@@ -12,11 +12,11 @@ export interface Reservation {
   entry: Entry;
 }
 
-/** The items of all shards of an organization, its own first. */
-export const organizationShards = async (store: LimiterStore, organization: string): Promise<LimiterItem[]> => {
-  const own = await store.get(organization);
+/** The items of all shards of a key or organization, its own first. */
+export const readAllShards = async (store: LimiterStore, ownerId: string): Promise<LimiterItem[]> => {
+  const own = await store.get(ownerId);
   if (!own) return [];
-  return [own, ...(await store.getMany(shardIds(organization, shardsOf(own)).slice(1)))];
+  return [own, ...(await store.getMany(shardIds(ownerId, shardsOf(own)).slice(1)))];
 };
 
 /**

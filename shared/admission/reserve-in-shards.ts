@@ -84,7 +84,8 @@ export const reserveInShards = async <Item extends LimiterItem>(
     if (isMoneyRefusal(result.refusal)) break;
   }
   const last = refused as RefusedBy<LimiterItem>;
-  if (shards === 1 && !isCrowded(last)) return { ...last, roundTrips };
+  // The image of the refusal can know of more shards than we did.
+  if (Math.max(shards, shardsOf(last.item)) === 1 && !isCrowded(last)) return { ...last, roundTrips };
   return await reserveAnywhere(limiters, wanted, { ...last, roundTrips });
 };
 

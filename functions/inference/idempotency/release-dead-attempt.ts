@@ -1,7 +1,7 @@
 import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import { entryOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { endReservations, organizationShards, reservationsOf } from '../../../shared/admission/reservation.ts';
+import { endReservations, readAllShards, reservationsOf } from '../../../shared/admission/reservation.ts';
 import { usedBy } from '../../../shared/admission/reservation-end.ts';
 import { ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
@@ -23,7 +23,7 @@ export const releaseDeadAttempt = async (
     const entry = entryOf(item, requestId);
     if (!entry) continue;
     const used = event ? usedBy(event, entry.admittedAtMs) : 'undone';
-    const reservations = await reservationsOf(item as KeyItem, requestId, entry, () => organizationShards(limiters, key.org));
+    const reservations = await reservationsOf(item as KeyItem, requestId, entry, () => readAllShards(limiters, key.org));
     await endReservations(limiters, reservations, { requestId, used, nowMs });
   }
 };
