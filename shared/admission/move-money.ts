@@ -13,6 +13,8 @@ type Pot = Period | 'credit';
 export interface Move {
   requestId: string;
   target: LimiterItem;
+  /** The shards have so little money that a fair part of it would not pay for many requests. */
+  isScarce: boolean;
   donors: readonly { item: LimiterItem; takes: ReadonlyMap<Pot, bigint> }[];
 }
 
@@ -33,12 +35,14 @@ const smallest = (one: bigint, other: bigint): bigint => (one < other ? one : ot
 export const planMove = (items: readonly LimiterItem[], target: LimiterItem, requestId: string, holdNanos: bigint): Move | undefined => {
   const rooms = new Map(items.map((item) => [item, roomsOf(item, requestId)]));
   const takes = new Map<LimiterItem, Map<Pot, bigint>>();
+  let hasLittle = false;
   for (const [pot, own] of roomsOf(target, requestId)) {
     if (own >= holdNanos) continue;
     const others = items.filter(({ id }) => id !== target.id).map((item) => ({ item, room: rooms.get(item)?.get(pot) ?? 0n }));
     const richest = others.toSorted((one, other) => (one.room < other.room ? 1 : one.room > other.room ? -1 : 0)).slice(0, MAX_DONORS);
     const mean = [own, ...others.map(({ room }) => room)].reduce((sum, room) => sum + room, 0n) / BigInt(items.length);
     const isScarce = mean < SCARCE_HOLDS * holdNanos;
+    hasLittle ||= isScarce;
     // First what leaves each donor the mean; if that is too little or money is scarce, all that the donors have.
     for (const kept of isScarce ? [0n] : [mean, 0n]) {
       let missing = (isScarce ? SCARCE_HOLDS * holdNanos : kept > 0n ? kept : holdNanos) - own;
@@ -54,7 +58,7 @@ export const planMove = (items: readonly LimiterItem[], target: LimiterItem, req
     }
   }
   const donors = [...takes].slice(0, MAX_DONORS).map(([item, amounts]) => ({ item, takes: amounts }));
-  return donors.length === 0 ? undefined : { requestId, target, donors };
+  return donors.length === 0 ? undefined : { requestId, target, isScarce: hasLittle, donors };
 };
 
 /** An update that changes what a shard has counted or has left, by pot. */

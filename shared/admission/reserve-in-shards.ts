@@ -17,12 +17,12 @@ import {
 } from './reserve.ts';
 import { randomShards, shardId, shardIds, wholeId } from './shards.ts';
 
-/** A request tries this many shards before all of them are read. */
-const MAX_TRIED = 2;
 /** Shards are read this often for one request; meanwhile other requests can take what the reads showed. */
 const MAX_SURVEYS = 6;
-/** If a request is rejected by a rate limit, at most this many shards are read: one call. */
-const MAX_SAMPLED = 100;
+/** The first time, a few shards are read, because one of them nearly always has room. */
+const FEW = 8;
+/** Later, this many are read in one call, or all if money is limited: it must be known what they have together. */
+const MANY = 100;
 
 /** A reservation in any of the shards of a key or an organization. */
 export interface SharedReservation<Item extends LimiterItem> extends Omit<RequestedReservation<Item>, 'limiterId' | 'maxInFlight'> {
@@ -50,9 +50,6 @@ export const remembered = (
   return refusal && { item, refusal, nowMs: now(), roundTrips: 0 };
 };
 
-const sooner = (one: RefusedBy<LimiterItem> | undefined, other: RefusedBy<LimiterItem>): RefusedBy<LimiterItem> =>
-  one && one.refusal.retryAfterMs <= other.refusal.retryAfterMs ? one : other;
-
 /** Whether a shard has room, but so many requests in flight that it must be split first. */
 const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
   refusal.dimension === 'concurrency' && usageOf(item, 0).inFlight < (item.lim_c ?? Number.POSITIVE_INFINITY);
@@ -60,7 +57,7 @@ const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
 const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
 
 /**
- * Reserves a request in one of its owner's shards. It tries two. If both reject it, it reads the shards and uses one with room, adds shards, or moves
+ * Reserves a request in one of its owner's shards. If that rejects it, it reads a few others, then all, and uses one with room, adds shards, or moves
  * money to one. It is rejected if all shards together have no room.
  * @throws what `check` throws; 503 if the limiter is too busy
  */
@@ -71,38 +68,29 @@ export const reserveInShards = async <Item extends LimiterItem>(
   const { ownerId, shards, first, isGrowing } = wanted;
   const whole = shards > 1 ? remembered(limiters, wholeId(ownerId), wanted) : undefined;
   if (whole) return whole;
-  let refused: RefusedBy<LimiterItem> | undefined;
-  let roundTrips = 0;
-  for (const shard of [first, ...randomShards(shards, first, MAX_TRIED - 1)]) {
-    const limiterId = shardId(ownerId, shard);
-    const known = limiterId === ownerId ? wanted.own : await wanted.knownOf(limiterId);
-    const maxInFlight = isGrowing && known.item && maySplit(known.item, limiters.now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
-    const result = remembered(limiters, limiterId, wanted) ?? (await reserve(limiters, { ...wanted, limiterId, maxInFlight }, known));
-    roundTrips += result.roundTrips + (known.isExact ? 1 : 0);
-    if ('entry' in result) return { ...result, roundTrips };
-    refused = sooner(refused, result);
-    if (isMoneyRefusal(result.refusal)) break;
-  }
-  const last = refused as RefusedBy<LimiterItem>;
+  const limiterId = shardId(ownerId, first);
+  const known = limiterId === ownerId ? wanted.own : await wanted.knownOf(limiterId);
+  const maxInFlight = isGrowing && known.item && maySplit(known.item, limiters.now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
+  const result = remembered(limiters, limiterId, wanted) ?? (await reserve(limiters, { ...wanted, limiterId, maxInFlight }, known));
+  const roundTrips = result.roundTrips + (known.isExact ? 1 : 0);
+  if ('entry' in result) return { ...result, roundTrips };
   // The image of the refusal can know of more shards than we did.
-  if (Math.max(shards, shardsOf(last.item)) === 1 && !isCrowded(last)) return { ...last, roundTrips };
-  return await reserveAnywhere(limiters, wanted, { ...last, roundTrips });
+  if (Math.max(shards, shardsOf(result.item)) === 1 && !isCrowded(result)) return { ...result, roundTrips };
+  return await reserveAnywhere(limiters, wanted, { ...result, roundTrips });
 };
 
-/** The items of the owner's shards, its own first: all, or a part if there are many and only a rate limit matters. */
+/** The items of some of the owner's shards: its own, the one that was tried, and others. All of them, if they are not more than `most`. */
 const readShards = async <Item extends LimiterItem>(
   { store, cache, now }: Limiters,
-  { ownerId, shards }: SharedReservation<Item>,
-  isMoney: boolean,
+  { ownerId, shards, first }: SharedReservation<Item>,
+  most: number,
 ): Promise<{ items: [LimiterItem, ...LimiterItem[]] | undefined; isComplete: boolean }> => {
-  const isComplete = (count: number): boolean => isMoney || count <= MAX_SAMPLED;
-  const idsOf = (count: number): string[] =>
-    isComplete(count) ? shardIds(ownerId, count) : [0, ...randomShards(count, 0, MAX_SAMPLED - 1)].map((shard) => shardId(ownerId, shard));
-  const items = await store.getMany(idsOf(shards));
+  const some = [...new Set([0, first, ...randomShards(shards, first, most)])].map((shard) => shardId(ownerId, shard));
+  const items = await store.getMany(shards <= most ? shardIds(ownerId, shards) : some);
   const current = shardsOf(items[0] ?? ({} as LimiterItem));
-  if (current > shards && isComplete(current)) items.push(...(await store.getMany(shardIds(ownerId, current).slice(shards))));
+  if (current > shards && current <= most) items.push(...(await store.getMany(shardIds(ownerId, current).slice(shards))));
   for (const item of items) cache.set(item.id, item, now());
-  return { items: items.length > 0 ? (items as [LimiterItem, ...LimiterItem[]]) : undefined, isComplete: isComplete(current) };
+  return { items: items.length > 0 ? (items as [LimiterItem, ...LimiterItem[]]) : undefined, isComplete: current <= most };
 };
 
 const reserveAnywhere = async <Item extends LimiterItem>(
@@ -116,7 +104,7 @@ const reserveAnywhere = async <Item extends LimiterItem>(
   let { isGrowing } = wanted;
   let { roundTrips } = tried;
   for (let survey = 0; survey < MAX_SURVEYS; survey++) {
-    const { items, isComplete } = await readShards(limiters, wanted, isMoney);
+    const { items, isComplete } = await readShards(limiters, wanted, survey === 0 ? FEW : isMoney ? Number.POSITIVE_INFINITY : MANY);
     roundTrips++;
     wanted.check(items?.[0], now());
     if (!items) break;
@@ -135,21 +123,23 @@ const reserveAnywhere = async <Item extends LimiterItem>(
     if (!target && items.some((item) => !refusalOf(item))) {
       // Without a new shard, the ones with room take more requests, at a higher cost.
       roundTrips++;
-      if (!(await growOrganization(limiters, wanted.ownerId))) isGrowing = false;
+      if (!(await growOrganization(limiters, wanted.ownerId, 1))) isGrowing = false;
       continue;
     }
-    if (!target) {
-      const payee = anyOf(items.filter((item) => !refusalOf(item, { ...wanted, holdNanos: () => 0n })));
-      if (!payee) break;
-      if (!isComplete) {
-        isMoney = true;
+    if (!target || isMoney) {
+      // The shard that could not pay gets money for the next requests too, if the others have enough.
+      const tried = items.find(({ id }) => id === refused.item.id);
+      const payees = items.filter((item) => !refusalOf(item, { ...wanted, holdNanos: () => 0n }));
+      const payee = tried && payees.includes(tried) ? tried : anyOf(payees);
+      const move = payee && planMove(items, payee, wanted.requestId, wanted.holdNanos());
+      if (move && (!target || !move.isScarce)) {
+        roundTrips++;
+        target = (await store.move(move)) ? await store.get(payee.id) : undefined;
+      } else if (!target) {
+        if (isComplete || (!payee && survey > 0)) break;
+        isMoney = payee !== undefined;
         continue;
       }
-      const move = planMove(items, payee, wanted.requestId, wanted.holdNanos());
-      if (!move) break;
-      roundTrips++;
-      if (!(await store.move(move))) continue;
-      target = await store.get(payee.id);
     }
     if (!target) continue;
     const requested = { ...wanted, limiterId: target.id, maxInFlight: limitOf(target) };

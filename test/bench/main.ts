@@ -6,6 +6,7 @@ import { measureChunks } from './chunks.ts';
 import { measureColdStarts } from './cold-start.ts';
 import { measureDatabase } from './database.ts';
 import { measureFirstToken } from './first-token.ts';
+import { measureInFlight } from './in-flight.ts';
 import { applyLoad } from './load.ts';
 import { measureLongStream } from './long-stream.ts';
 import { type Options, type Phase, readOptions, USAGE } from './options.ts';
@@ -67,6 +68,7 @@ const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assem
   await phase('tokenizer', () => measureTokenizer(stack, assemblyDir));
   await phase('cold-start', () => measureColdStarts(stack, assemblyDir));
   await phase('database', () => measureDatabase(stack));
+  await phase('in-flight', () => measureInFlight(stack.run));
   return findings;
 };
 
