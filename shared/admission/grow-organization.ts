@@ -18,8 +18,10 @@ const MAX_SPLITS = 40;
 /** After a transaction failed because requests wrote the same items, the next one splits fewer shards. */
 const SMALLER = 4;
 const MAX_TRANSACTIONS = 8;
-/** After nothing could be split, an environment waits this long before it tries again, unless a request needs a shard. */
-const PAUSE_MS = 1_000;
+/** After a shard could not be split, an environment waits this long before it tries again; meanwhile shards are not protected from crowds. */
+const BLOCKED_MS = 1_000;
+/** After growth was not needed on average, an environment waits this long before it looks again. */
+const UNNEEDED_MS = 250;
 
 /** No part is smaller than this, so that it fits typical requests. */
 const MIN_REQUESTS_PER_MINUTE = 60;
@@ -97,16 +99,25 @@ const grow = async (limiters: Limiters, organization: string, least: number): Pr
 export const growOrganization = (limiters: Limiters, organization: string, least = 0): Promise<boolean> =>
   limiters.cache.share(`grow ${organization}`, () => grow(limiters, organization, least));
 
+/** Whether this environment has found, a moment ago, that an organization can't get more shards. */
+export const isGrowthBlocked = ({ cache, now }: Limiters, organization: string): boolean =>
+  cache.isPaused(`blocked ${organization}`, now());
+
+/** Remembers for a while that an organization can't get more shards. */
+export const blockGrowth = ({ cache, now }: Limiters, organization: string): void =>
+  cache.pause(`blocked ${organization}`, now() + BLOCKED_MS);
+
 /**
  * Starts to grow an organization if an admission found a shard of it busy. The result never rejects: if growth fails, the next busy admission tries
  * again. It runs beside the request, which must wait for it before it ends, because nothing runs after that.
  */
 export const growIfBusy = (limiters: Limiters, organization: string, admitted: LimiterItem): Promise<unknown> | undefined => {
   const { cache, now } = limiters;
-  if (usageOf(admitted, 0).inFlight <= GROW_ABOVE || !maySplit(admitted, now()) || cache.isPaused(organization, now())) return undefined;
+  if (usageOf(admitted, 0).inFlight <= GROW_ABOVE || !maySplit(admitted, now())) return undefined;
+  if (cache.isPaused(organization, now()) || isGrowthBlocked(limiters, organization)) return undefined;
   return growOrganization(limiters, organization)
     .then((hasGrown) => {
-      if (!hasGrown) cache.pause(organization, now() + PAUSE_MS);
+      if (!hasGrown) cache.pause(organization, now() + UNNEEDED_MS);
     })
     .catch((error: unknown) => logError('growth_failed', error, { organization }));
 };

@@ -1,5 +1,5 @@
 import { ServiceUnavailable } from '../http/errors.ts';
-import { growOrganization, IN_FLIGHT_BEFORE_SPLIT, maySplit } from './grow-organization.ts';
+import { blockGrowth, growOrganization, IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
 import { type LimiterItem, shardsOf, usageOf } from './limiter-item.ts';
 import { mergeShards } from './merge-shards.ts';
 import { planMove } from './move-money.ts';
@@ -70,7 +70,8 @@ export const reserveInShards = async <Item extends LimiterItem>(
   if (whole) return whole;
   const limiterId = shardId(ownerId, first);
   const known = limiterId === ownerId ? wanted.own : await wanted.knownOf(limiterId);
-  const maxInFlight = isGrowing && known.item && maySplit(known.item, limiters.now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
+  const mayGrow = isGrowing && known.item !== undefined && !isGrowthBlocked(limiters, ownerId);
+  const maxInFlight = mayGrow && maySplit(known.item as LimiterItem, limiters.now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
   const result = remembered(limiters, limiterId, wanted) ?? (await reserve(limiters, { ...wanted, limiterId, maxInFlight }, known));
   const roundTrips = result.roundTrips + (known.isExact ? 1 : 0);
   if ('entry' in result) return { ...result, roundTrips };
@@ -122,8 +123,9 @@ const reserveAnywhere = async <Item extends LimiterItem>(
     let target = anyOf(items.filter((item) => !refusalOf(item, { ...wanted, maxInFlight: limitOf(item) })));
     if (!target && items.some((item) => !refusalOf(item))) {
       // Without a new shard, the ones with room take more requests, at a higher cost.
+      isGrowing = !isGrowthBlocked(limiters, wanted.ownerId) && (await growOrganization(limiters, wanted.ownerId, 1));
+      if (!isGrowing) blockGrowth(limiters, wanted.ownerId);
       roundTrips++;
-      if (!(await growOrganization(limiters, wanted.ownerId, 1))) isGrowing = false;
       continue;
     }
     if (!target || isMoney) {
