@@ -86,10 +86,14 @@ const readShards = async <Item extends LimiterItem>(
   { ownerId, shards, first }: SharedReservation<Item>,
   most: number,
 ): Promise<{ items: [LimiterItem, ...LimiterItem[]] | undefined; isComplete: boolean }> => {
-  const some = [...new Set([0, first, ...randomShards(shards, first, most)])].map((shard) => shardId(ownerId, shard));
-  const items = await store.getMany(shards <= most ? shardIds(ownerId, shards) : some);
+  const idsOf = (count: number): string[] =>
+    count <= most
+      ? shardIds(ownerId, count)
+      : [...new Set([0, first, ...randomShards(count, first, most)])].map((shard) => shardId(ownerId, shard));
+  const known = Math.max(shards, shardsOf(cache.get(ownerId)?.item ?? ({} as LimiterItem)));
+  let items = await store.getMany(idsOf(known));
   const current = shardsOf(items[0] ?? ({} as LimiterItem));
-  if (current > shards && current <= most) items.push(...(await store.getMany(shardIds(ownerId, current).slice(shards))));
+  if (current > known) items = await store.getMany(idsOf(current));
   for (const item of items) cache.set(item.id, item, now());
   return { items: items.length > 0 ? (items as [LimiterItem, ...LimiterItem[]]) : undefined, isComplete: current <= most };
 };

@@ -57,8 +57,14 @@ export const wholeId = (ownerId: string): string => `${ownerId}#all`;
 /** The id of the key or organization whose limits a limiter item shares. */
 export const ownerIdOf = (limiterId: string): string => limiterId.split('#', 1)[0] as string;
 
-/** The shard that a request tries first. It also stores the usage event, even if another shard admits the request. */
+/** The shard of a key that a request tries first. */
 export const shardOf = (requestId: string, shards: number): number => (shards === 1 ? 0 : crc32(requestId) % shards);
+
+/** A key's events are spread over at most this many shards: enough for 16,800 requests per second. Every total reads them all. */
+const MAX_EVENT_SHARDS = 42;
+
+/** The number of a key's shards that store its usage events. */
+export const eventShardsOf = (shards: number): number => Math.min(shards, MAX_EVENT_SHARDS);
 
 /** Up to `count` other shards than the first one, from a random one on. */
 export const randomShards = (shards: number, first: number, count: number): number[] => {
