@@ -3,8 +3,6 @@ import type { Limits, RateLimits } from './limits.ts';
 
 /** A limiter item with more requests in flight costs more than one write unit per write. */
 const MAX_IN_FLIGHT = 12;
-/** If a key's limits are raised, its items hold up to this many requests in flight, at a higher cost. */
-const MAX_IN_FLIGHT_WHEN_RAISED = 32;
 /** A DynamoDB partition accepts 1,000 writes per second; a request needs two, and failed conditions need some more. */
 const MAX_REQUESTS_PER_SECOND = 400;
 /** A shard's part of the tokens must fit a typical request. */
@@ -28,10 +26,6 @@ type Load = Pick<RateLimits, 'requestsPerMinute' | 'concurrency'>;
 /** The number of limiter items that the request limits alone need. */
 export const shardsForLoad = ({ requestsPerMinute, concurrency }: Load): number =>
   Math.max(Math.ceil(concurrency / MAX_IN_FLIGHT), Math.ceil(requestsPerMinute / 60 / MAX_REQUESTS_PER_SECOND));
-
-/** The least number of limiter items with which the request limits of a key can be raised. */
-export const shardsForRaise = ({ requestsPerMinute, concurrency }: Load): number =>
-  Math.max(Math.ceil(concurrency / MAX_IN_FLIGHT_WHEN_RAISED), Math.ceil(requestsPerMinute / 60 / MAX_REQUESTS_PER_SECOND));
 
 /** The number of shards with a part of the limits. If limits are lower than the number of shards, the last shards get nothing. */
 export const usableShards = (shards: number, { requestsPerMinute, concurrency }: Load): number =>

@@ -2,7 +2,7 @@ import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.
 import { type KeyItem, keyConfiguration, REVOKED, secretConfiguration } from '../../../shared/admission/key-item.ts';
 import { type Configuration, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { newSecret } from '../../../shared/admission/secret.ts';
-import { shardIds, shardsForRaise } from '../../../shared/admission/shards.ts';
+import { shardIds, shardsForLoad } from '../../../shared/admission/shards.ts';
 import { type Part, redivide } from '../../../shared/admission/share-limits.ts';
 import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
@@ -85,7 +85,8 @@ const active = (key: StoredApiKey): StoredApiKey => {
 const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
   const [old, limits] = [toLimits(before), toLimits(after)];
   const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
-  if (isRaised && shardsForRaise(limits) > Math.max(after.shards, after.load_shards))
+  // An older key can have fewer shards than its limits would get today.
+  if (isRaised && shardsForLoad(limits) > Math.max(after.shards, after.load_shards, shardsForLoad(old)))
     throw new Conflict({
       code: 'limits_too_high',
       param: 'limits',
