@@ -48,7 +48,7 @@ const toConfigure = async (
       toLimits(key).budgets,
       nowMs,
     );
-    return [limiters.toConfigure(key.id, first, { cfg: own.cfg })];
+    return [limiters.toConfigure(key.id, first, parts && { cfg: own.cfg })];
   }
   return ids.map((id, shard) =>
     limiters.toConfigure(id, configurations[shard] as KeyConfiguration, parts && { ...parts[shard], atMs: nowMs }),

