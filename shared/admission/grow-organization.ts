@@ -1,5 +1,14 @@
 import { logError, logInfo } from '../logging/log.ts';
-import { availableNanosOf, countedNanosAt, isPrepaid, type LimiterItem, limitsOf, shardsOf, usageOf } from './limiter-item.ts';
+import {
+  availableNanosOf,
+  countedNanosAt,
+  isPrepaid,
+  type LimiterItem,
+  limitsOf,
+  rateLimitsOf,
+  shardsOf,
+  usageOf,
+} from './limiter-item.ts';
 import type { Period } from './limits.ts';
 import type { Limiters } from './reserve.ts';
 import { nextToSplit, randomShards, shardId } from './shards.ts';
@@ -59,7 +68,7 @@ const planGrowth = async ({ store, now }: Limiters, own: LimiterItem, most: numb
   const splits: Split[] = [];
   for (const parent of await store.getMany(nextToSplit(before, most).map((shard) => shardId(own.id, shard)))) {
     const split = maySplit(parent, now()) ? planSplit(parent, shardId(own.id, before + splits.length), now()) : undefined;
-    if (!split || (split.child.lim_c ?? MIN_FREE_CONCURRENCY) < MIN_FREE_CONCURRENCY) break;
+    if (!split || rateLimitsOf(split.child).concurrency < MIN_FREE_CONCURRENCY) break;
     splits.push(split);
   }
   return splits;

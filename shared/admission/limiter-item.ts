@@ -57,7 +57,12 @@ export interface Configuration<Item extends LimiterItem = LimiterItem> {
 }
 
 const PERIODS = ['day', 'month', 'total'] as const;
-const budgetAttributes = { day: 'bud_d', month: 'bud_m', total: 'bud_t' } as const;
+export const budgetAttributes = { day: 'bud_d', month: 'bud_m', total: 'bud_t' } as const;
+export const rateAttributes = { requests: 'lim_r', tokens: 'lim_t', concurrency: 'lim_c' } as const;
+/** The attributes with the limits of the whole, on each shard. */
+export const WHOLE_ATTRIBUTES = ['all_r', 'all_t', 'all_c'] as const;
+/** The attributes that the shards of a key or organization have parts of. */
+export const isDivided = (name: string): boolean => /^(lim_[rtc]|bud_[dmt]|avail|spent|[rtdm]\d+)$/.test(name);
 const LIMIT_ATTRIBUTES = ['lim_r', 'lim_t', 'lim_c', 'bud_d', 'bud_m', 'bud_t', 'prepaid'] as const;
 
 /** The configuration change that replaces an item's limits. */

@@ -1,7 +1,4 @@
-import type { LimiterItem, StoredNanos } from './limiter-item.ts';
-
-/** The attributes that the shards of a key or organization have parts of. */
-const SHARED = /^(lim_[rtc]|bud_[dmt]|avail|spent|[rtdm]\d+)$/;
+import { isDivided, type LimiterItem, type StoredNanos } from './limiter-item.ts';
 
 const add = (one: StoredNanos, other: StoredNanos): StoredNanos => {
   const sum = BigInt(one) + BigInt(other);
@@ -18,7 +15,7 @@ export const mergeShards = <Item extends LimiterItem>(items: readonly [Item, ...
   const merged = { ...(first as object), fl: Object.assign({}, ...items.map(({ fl }) => fl)) } as Record<string, unknown>;
   for (const item of others)
     for (const [name, value] of Object.entries(item))
-      if (SHARED.test(name)) merged[name] = add((merged[name] ?? 0) as StoredNanos, value as StoredNanos);
+      if (isDivided(name)) merged[name] = add((merged[name] ?? 0) as StoredNanos, value as StoredNanos);
   // The whole is not a shard.
   delete merged.shards;
   return merged as unknown as Item;

@@ -1,6 +1,6 @@
 import { ServiceUnavailable } from '../http/errors.ts';
 import { blockGrowth, growOrganization, IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
-import { type LimiterItem, shardsOf, usageOf } from './limiter-item.ts';
+import { type LimiterItem, rateLimitsOf, shardsOf, usageOf } from './limiter-item.ts';
 import { mergeShards } from './merge-shards.ts';
 import { planMove } from './move-money.ts';
 import { isMoneyRefusal, type Refusal } from './refusal.ts';
@@ -52,7 +52,7 @@ export const remembered = (
 
 /** Whether a shard has room, but so many requests in flight that it must be split first. */
 const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
-  refusal.dimension === 'concurrency' && usageOf(item, 0).inFlight < (item.lim_c ?? Number.POSITIVE_INFINITY);
+  refusal.dimension === 'concurrency' && usageOf(item, 0).inFlight < rateLimitsOf(item).concurrency;
 
 const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
 

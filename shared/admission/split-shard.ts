@@ -1,8 +1,10 @@
 import type { TransactItem } from '../database/database.ts';
 import {
+  budgetAttributes,
   countsMinutes,
   hasCountedIn,
   type LimiterItem,
+  rateAttributes,
   type StoredNanos,
   usageOf,
   wholeLimitsOf,
@@ -28,7 +30,9 @@ export interface Split {
   minute: number | undefined;
 }
 
-const LIMITS = ['lim_r', 'lim_t', 'lim_c', 'bud_d', 'bud_m', 'bud_t'] as const;
+const { requests, tokens, concurrency } = rateAttributes;
+const { day, month, total } = budgetAttributes;
+const LIMITS = [requests, tokens, concurrency, day, month, total] as const;
 
 const halfOf = (amount: StoredNanos): bigint => BigInt(amount) / 2n;
 
@@ -36,14 +40,14 @@ const halfOf = (amount: StoredNanos): bigint => BigInt(amount) / 2n;
 const SPARE = 2;
 
 /** Half of the concurrency, or what is free of it. */
-const freeHalf = (parent: LimiterItem, concurrency: number): bigint =>
-  BigInt(Math.max(0, Math.min(Math.floor(concurrency / 2), concurrency - Object.keys(parent.fl).length - SPARE)));
+const freeHalf = (parent: LimiterItem, limit: number): bigint =>
+  BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - Object.keys(parent.fl).length - SPARE)));
 
 /** The counters of a budget that requests can still use: those of now, and those of clocks that are behind or ahead. */
-const moneyCounters = (limit: 'bud_d' | 'bud_m' | 'bud_t', nowMs: number): string[] => {
-  const [day, month] = [dayNumberOf(nowMs), monthOf(nowMs)];
-  if (limit === 'bud_d') return [day - 1, day, day + 1].map((time) => `d${time}`);
-  return limit === 'bud_m' ? [monthBefore(month), month, monthAfter(month)].map((time) => `m${time}`) : ['spent'];
+const moneyCounters = (limit: typeof day | typeof month | typeof total, nowMs: number): string[] => {
+  const [today, thisMonth] = [dayNumberOf(nowMs), monthOf(nowMs)];
+  if (limit === day) return [today - 1, today, today + 1].map((time) => `d${time}`);
+  return limit === month ? [monthBefore(thisMonth), thisMonth, monthAfter(thisMonth)].map((time) => `m${time}`) : ['spent'];
 };
 
 /** @returns undefined if the shard cannot be split now, because one of the two would exceed its part */
@@ -64,10 +68,10 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
   for (const name of LIMITS) {
     const whole = parent[name];
     if (whole === undefined) continue;
-    const half = name === 'lim_c' ? freeHalf(parent, whole as number) : halfOf(whole);
+    const half = name === concurrency ? freeHalf(parent, whole as number) : halfOf(whole);
     given[name] = typeof whole === 'number' ? Number(half) : half;
     kept[name] = typeof whole === 'number' ? whole - Number(half) : whole - half;
-    if (name === 'lim_r' || name === 'lim_t' || name === 'lim_c') continue;
+    if (name === requests || name === tokens || name === concurrency) continue;
     for (const counter of moneyCounters(name, nowMs)) {
       const half = move(counter);
       bounds.set(counter, BigInt(kept[name]) + half);
@@ -77,8 +81,8 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
   if (parent.avail !== undefined && BigInt(parent.avail) > 0n) move('avail');
   for (const name of Object.keys(parent)) if (/^[rt]\d+$/.test(name)) move(name);
   for (const [kind, limit] of [
-    ['r', 'lim_r'],
-    ['t', 'lim_t'],
+    ['r', requests],
+    ['t', tokens],
   ] as const) {
     if (kept[limit] === undefined) continue;
     const [current, previous] = [`${kind}${minute}`, `${kind}${minute - 1}`];
@@ -89,7 +93,7 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
     bounds.set(previous, countOf(previous));
     fits &&= countOf(current) - halves.current <= room && halves.current <= roomOf(given[limit] ?? 0, halves.previous);
   }
-  if (!fits || usageOf(parent, minute).inFlight > Number(kept.lim_c ?? Number.POSITIVE_INFINITY)) return undefined;
+  if (!fits || usageOf(parent, minute).inFlight > Number(kept[concurrency] ?? Number.POSITIVE_INFINITY)) return undefined;
   const { org, status, prepaid } = parent;
   const counts = Object.fromEntries(
     [...moved].map(([name, amount]) => [name, Number.isSafeInteger(Number(amount)) ? Number(amount) : amount]),
@@ -136,7 +140,7 @@ const toKeep = ({ parent, kept, moved, bounds, minute }: Split, shards: number, 
     clauses.push('avail >= :credit');
   }
   if (minute !== undefined) clauses.push(`attribute_not_exists(${nameOf(`r${minute + 1}`)})`); // no clock has reached the next minute
-  if (kept.lim_c !== undefined) clauses.push('size(fl) <= :lim_c');
+  if (kept[concurrency] !== undefined) clauses.push(`size(fl) <= :${concurrency}`);
   for (const [name, most] of bounds) {
     values[`:most_${name}`] = most;
     // A missing counter is 0, which is within a bound of 0 or more only.

@@ -10,6 +10,7 @@ import {
   limitsOf,
   nanosOfStored,
   shardsOf,
+  WHOLE_ATTRIBUTES,
   wholeRateLimitsOf,
 } from './limiter-item.ts';
 import type { Limits, Period } from './limits.ts';
@@ -35,9 +36,7 @@ const COMMON = [
   'no_content',
   'lim_o',
   'shards',
-  'all_r',
-  'all_t',
-  'all_c',
+  ...WHOLE_ATTRIBUTES,
 ] as const;
 
 const lower = (one: Limits, other: Limits): Limits => ({

@@ -21,7 +21,7 @@ const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const WARM_UP_CONCURRENCY = 16;
 const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
 /** The bench and all processes that it started end after this time at the latest. */
-const MAX_MS = 180_000;
+const MAX_MS = 300_000;
 
 const main = async (): Promise<void> => {
   const options = readOptions(process.argv.slice(2));

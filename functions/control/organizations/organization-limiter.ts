@@ -7,6 +7,7 @@ import {
   nanosOfStored,
   newLimiterItem,
   shardsOf,
+  WHOLE_ATTRIBUTES,
   wholeLimitsOf,
 } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
@@ -67,7 +68,7 @@ export const toSetLimiter = async (
 /** The whole limits that a shard must not keep, because there is no such limit any more. */
 const missingWholeLimits = (limits: Limits): (keyof LimiterItem & string)[] => {
   const whole = wholeLimitsOf(limits);
-  return (['all_r', 'all_t', 'all_c'] as const).filter((name) => whole[name] === undefined);
+  return WHOLE_ATTRIBUTES.filter((name) => whole[name] === undefined);
 };
 
 const budgetsOfAll = (items: readonly LimiterItem[]): Limits['budgets'] =>
