@@ -1,10 +1,10 @@
-import { isKeyItem, isOrganizationLimited, type KeyItem, shardsOf } from '../../shared/admission/key-item.ts';
-import { entriesOf, entryOf, type LimiterItem } from '../../shared/admission/limiter-item.ts';
+import { isKeyItem, isOrganizationLimited, type KeyItem } from '../../shared/admission/key-item.ts';
+import { entriesOf, entryOf, type LimiterItem, shardsOf } from '../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
-import { endReservations, reservationsOf } from '../../shared/admission/reservation.ts';
+import { endReservations, readAllShards, reservationsOf } from '../../shared/admission/reservation.ts';
 import { usedBy } from '../../shared/admission/reservation-end.ts';
 import type { Entry } from '../../shared/admission/reservation-entry.ts';
-import { keyIdOf, shardIds } from '../../shared/admission/shards.ts';
+import { ownerIdOf, shardIds } from '../../shared/admission/shards.ts';
 import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../../shared/admission/sweep-epoch.ts';
 import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
@@ -40,7 +40,7 @@ export interface SweepReport {
  * | a key's entry has | then |
  * |---|---|
  * | an event | both limiters are released based on it |
- * | no event, and lacks its entry in the organization's limiter | it is undone: the request was never admitted |
+ * | no event, and lacks its entry in all of the organization's shards | it is undone: the request was never admitted |
  * | no event otherwise | an `orphaned` event at cost 0 is written, and both limiters are released |
  *
  * The key's entry decides about the organization's entry. If the key's entry is gone, the organization's was written too late and is undone.
@@ -54,7 +54,7 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const closed = epochOf(now() - deps.maxInFlightMs - EPOCH_MS);
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
   const failures: unknown[] = [];
-  const organizations = new Map<string, Promise<LimiterItem | undefined>>();
+  const organizations = readOrganizations(limiters);
   const last = Math.min(closed, first + MAX_EPOCHS_PER_RUN);
   // Open epochs are always swept, even while a failure keeps older ones from being finished.
   for (let epoch = first; epoch <= current; epoch = epoch === last ? closed + 1 : epoch + 1) {
@@ -71,16 +71,31 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   return { ...report, complete: last === closed };
 };
 
-type Organizations = Map<string, Promise<LimiterItem | undefined>>;
+/** The shards of this many organizations are kept during a run. */
+const MAX_ORGANIZATIONS = 20;
+
+/** Reads all shards of an organization, once per run while not too many others are read. */
+const readOrganizations = (limiters: LimiterStore) => {
+  const reads = new Map<string, Promise<readonly LimiterItem[]>>();
+  return (organization: string): Promise<readonly LimiterItem[]> => {
+    const read = reads.get(organization) ?? readAllShards(limiters, organization);
+    reads.set(organization, read);
+    if (reads.size > MAX_ORGANIZATIONS) for (const oldest of [...reads.keys()].slice(0, 1)) reads.delete(oldest);
+    return read;
+  };
+};
+
+type Organizations = ReturnType<typeof readOrganizations>;
 
 const sweepLimiter = async (deps: Sweep, id: string, organizations: Organizations, report: SweepReport): Promise<void> => {
   const item = await deps.limiters.get(id);
   if (!item) return;
   report.limiters++;
+  if (item.pending) await deps.limiters.spread(item.id, deps.now());
   if (isKeyItem(item)) await markLimited(deps, item, organizations);
   for (const [requestId, entry] of entriesOf(item)) {
     if (deps.now() - entry.admittedAtMs <= deps.maxInFlightMs) continue;
-    if (isKeyItem(item)) await sweepKeyEntry(deps, item, requestId, entry, report);
+    if (isKeyItem(item)) await sweepKeyEntry(deps, item, requestId, entry, organizations, report);
     else await sweepOrganizationEntry(deps, item, requestId, entry, report);
   }
 };
@@ -88,10 +103,8 @@ const sweepLimiter = async (deps: Sweep, id: string, organizations: Organization
 /** A key that was created while its organization received limits can be unmarked. All its shards are marked, so that they keep the same version. */
 const markLimited = async ({ limiters }: Sweep, item: KeyItem, organizations: Organizations): Promise<void> => {
   if (isOrganizationLimited(item)) return;
-  const organization = organizations.get(item.org) ?? limiters.get(item.org);
-  organizations.set(item.org, organization);
-  if (!(await organization)) return;
-  for (const id of shardIds(keyIdOf(item.id), shardsOf(item))) await limiters.markOrganizationLimited(id);
+  if ((await organizations(item.org)).length === 0) return;
+  for (const id of shardIds(ownerIdOf(item.id), shardsOf(item))) await limiters.markOrganizationLimited(id);
 };
 
 const sweepKeyEntry = async (
@@ -99,12 +112,13 @@ const sweepKeyEntry = async (
   item: KeyItem,
   requestId: string,
   entry: Entry,
+  organizations: Organizations,
   report: SweepReport,
 ): Promise<void> => {
-  const keyId = keyIdOf(item.id);
+  const keyId = ownerIdOf(item.id);
   const ending = { requestId, nowMs: now() };
   const existing = await usage.get(keyId, requestId, item.shards);
-  const reservations = await reservationsOf(limiters, item, requestId, entry);
+  const reservations = await reservationsOf(item, requestId, entry, () => organizations(item.org));
   const isHalf = entry.link !== false && reservations.length === 1;
   if (!existing && isHalf) {
     await endReservations(limiters, reservations, { ...ending, used: 'undone' });

@@ -15,6 +15,8 @@ import { createUser } from '../../functions/control/users/create-user.ts';
 import type { User } from '../../functions/control/users/user.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { limitsOf } from '../../shared/admission/limiter-item.ts';
+import { mergeShards } from '../../shared/admission/merge-shards.ts';
+import { readAllShards } from '../../shared/admission/reservation.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
@@ -61,8 +63,9 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
     if (!(error instanceof ResourceNotFound)) throw error;
     if (!ORGANIZATION_ID.test(id))
       throw new InvalidRequest({ param: '--org', message: `${id} is not an organization id. Organization ids start with org_.` });
-    const item = await stores.limiters.get(id);
-    await createOrganization(stores, origin, { name: id }, { id, limits: item ? toOrganizationLimits(limitsOf(item)) : null });
+    const [own, ...shards] = await readAllShards(stores.limiters, id);
+    const limits = own ? toOrganizationLimits(limitsOf(mergeShards([own, ...shards]))) : null;
+    await createOrganization(stores, origin, { name: id }, { id, limits });
   }
 };
 

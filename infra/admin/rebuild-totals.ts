@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { type Rollups, rollUpDay, rollUpEvents } from '../../functions/rollup/rollup.ts';
-import { keyIdOf, shardIds } from '../../shared/admission/shards.ts';
+import { eventShardsOf, ownerIdOf, shardIds } from '../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
 import { prefixes } from '../../shared/ids/id.ts';
@@ -80,7 +80,9 @@ const rebuildKey = async (deps: Rollups, of: KeyDay, shards: number, nowMs: numb
 
 /** The day's rows by id: of all events, and of events that were settled in the last few minutes. */
 const rollUpKey = async ({ usage }: Rollups, { keyId, day }: KeyDay, shards: number, nowMs: number) => {
-  const buckets = shardIds(keyId, shards).flatMap((shard) => bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })));
+  const buckets = shardIds(keyId, eventShardsOf(shards)).flatMap((shard) =>
+    bucketStarts(day).map((startMs): Bucket => ({ shard, startMs })),
+  );
   const whole: Rollup[] = [];
   const late: Rollup[] = [];
   const failures = await inParallel(buckets, BUCKETS_AT_ONCE, async (bucket) => {
@@ -133,7 +135,7 @@ const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs: numbe
     for (const item of Items) {
       const { id: limiterId, shards, last_used } = LimiterFacts.parse(item);
       if (!limiterId.startsWith(prefixes.key)) continue;
-      const id = keyIdOf(limiterId);
+      const id = ownerIdOf(limiterId);
       const known = keys.get(id);
       const isUsed = last_used !== undefined && last_used >= sinceMs - CLOCKS_MS;
       keys.set(id, { id, shards: Math.max(known?.shards ?? 1, shards), isUsed: isUsed || (known?.isUsed ?? false) });

@@ -57,7 +57,7 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
     timeout: INFERENCE_TIMEOUT,
   });
   setHostVariables(inference, props);
-  data.keys.grant(inference, 'GetItem', 'UpdateItem');
+  data.keys.grant(inference, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
   data.models.grant(inference, 'Query');
   data.usage.grant(inference, 'PutItem', 'GetItem');
   data.responses.grant(inference, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
@@ -82,7 +82,7 @@ const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunctio
   setHostVariables(catalog, props);
   catalog.addEnvironment('SLUICE_VERSION', version);
   catalog.addEnvironment('SLUICE_COMMIT', config.commit);
-  data.keys.grant(catalog, 'GetItem');
+  data.keys.grant(catalog, 'GetItem', 'BatchGetItem');
   data.models.grant(catalog, 'Query');
   data.responses.grant(catalog, 'GetItem', 'PutItem');
   return catalog;

@@ -40,7 +40,7 @@ export class ControlStack extends Stack {
     data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
     // Audit entries are only added, never changed or deleted.
     data.audit.grant(this.function, 'Query', 'PutItem');
-    data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
+    data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
     data.usage.grant(this.function, 'Query');

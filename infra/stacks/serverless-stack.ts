@@ -44,7 +44,7 @@ export class ServerlessStack extends Stack {
 
     this.metering = new NodeFunction(this, 'Metering', { config, name: 'metering', memoryMb: 256, timeout: Duration.minutes(4) });
     this.metering.addEnvironment('MAX_IN_FLIGHT_MS', String(MAX_IN_FLIGHT.toMilliseconds()));
-    data.keys.grant(this.metering, 'GetItem', 'PutItem', 'UpdateItem');
+    data.keys.grant(this.metering, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.metering, EPOCH_INDEX);
     data.usage.grant(this.metering, 'PutItem', 'GetItem');
     new Rule(this, 'SweepSchedule', {

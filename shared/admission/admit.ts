@@ -1,23 +1,23 @@
 import type { ApiError } from '../http/errors.ts';
 import { logError } from '../logging/log.ts';
 import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from './authenticate.ts';
+import { growIfBusy } from './grow-organization.ts';
 import { ModelNotAllowed } from './key-errors.ts';
-import { assumedShard, isOrganizationLimited, type KeyItem, shardsOf, usableShardsOf } from './key-item.ts';
+import { assumedShard, isOrganizationLimited, type KeyItem, usableShardsOf } from './key-item.ts';
 import { type Owner, refusedBy } from './limit-errors.ts';
-import { countsMoney, type LimiterItem, wholeRateLimitsOf } from './limiter-item.ts';
+import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from './limiter-item.ts';
 import { checkOrganization } from './organization.ts';
 import { limitHeaders } from './rate-limits.ts';
 import { isMoneyRefusal } from './refusal.ts';
 import { endReservations, type Reservation } from './reservation.ts';
 import type { Used } from './reservation-end.ts';
-import { exactRefusal, type Known, type Limiters, type RefusedBy, type RequestedReservation, type Reserved, reserve } from './reserve.ts';
+import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
+import { remembered, reserveInShards } from './reserve-in-shards.ts';
+import { reserveOrganization } from './reserve-organization.ts';
 import type { PresentedKey } from './secret.ts';
-import { shardId, shardOf } from './shards.ts';
+import { ownerIdOf, shardId, shardOf, wholeId } from './shards.ts';
 
 export type Keys = Limiters;
-
-/** A request that a shard rejects by a rate limit is tried in this many shards; one that a shard cannot pay for is tried in all. */
-const MAX_SHARDS_TRIED = 2;
 
 export interface AdmissionRequest {
   key: PresentedKey;
@@ -46,6 +46,8 @@ export interface Admission {
   reservations: readonly Reservation[];
   /** DynamoDB round trips of the admission. */
   roundTrips: number;
+  /** The organization gets more shards meanwhile; the release waits for it. */
+  growth: Promise<unknown> | undefined;
   headers: Record<string, string>;
 }
 
@@ -70,16 +72,34 @@ const rejection = (
     headers: limitHeaders(key === item ? [item] : [key, item], nowMs),
   });
 
-/** A refusal that this environment remembers and that still holds; it costs no call. */
-const remembered = (
-  { cache, now }: Limiters,
-  limiterId: string,
-  { requestId, tokens, maxCostNanos }: AdmissionRequest,
+const amountsOf = ({ requestId, tokens, maxCostNanos }: AdmissionRequest): RequestedAmounts => ({
+  requestId,
+  tokens,
+  holdNanos: maxCostNanos,
+});
+
+/** A refusal by all shards of an owner that this environment remembers. */
+const rememberedByAll = (
+  limiters: Limiters,
+  ownerId: string,
+  shards: number,
+  request: AdmissionRequest,
 ): RefusedBy<LimiterItem> | undefined => {
-  const item = cache.get(limiterId)?.item;
-  if (!item || !cache.refuses(limiterId, now())) return undefined;
-  const refusal = exactRefusal(item, { requestId, tokens, holdNanos: maxCostNanos }, now());
-  return refusal && { item, refusal, nowMs: now(), roundTrips: 0 };
+  const amounts = amountsOf(request);
+  const whole = remembered(limiters, shards > 1 ? wholeId(ownerId) : ownerId, amounts);
+  if (whole || shards === 1) return whole;
+  let first: RefusedBy<LimiterItem> | undefined;
+  for (let shard = 0; shard < shards; shard++) {
+    const refused = remembered(limiters, shardId(ownerId, shard), amounts);
+    if (!refused) return undefined;
+    first ??= refused;
+  }
+  return first;
+};
+
+const rememberedByOrganization = (limiters: Limiters, organization: string, request: AdmissionRequest) => {
+  const item = limiters.cache.get(organization)?.item;
+  return item && rememberedByAll(limiters, organization, shardsOf(item), request);
 };
 
 /**
@@ -87,79 +107,41 @@ const remembered = (
  * @throws 429
  */
 export const checkRemembered = (limiters: Limiters, request: AdmissionRequest, item: KeyItem): void => {
-  const organization = isOrganizationLimited(item) ? remembered(limiters, item.org, request) : undefined;
+  const organization = isOrganizationLimited(item) ? rememberedByOrganization(limiters, item.org, request) : undefined;
   if (organization) throw rejection('organization', request, organization, item);
-  const shards = Array.from({ length: usableShardsOf(item) }, (_, shard) =>
-    remembered(limiters, shardId(request.key.keyId, shard), request),
-  );
-  const [first] = shards;
-  if (first && shards.every((refused) => refused !== undefined)) throw rejection('key', request, first);
+  const key = rememberedByAll(limiters, request.key.keyId, usableShardsOf(item), request);
+  if (key) throw rejection('key', request, key);
 };
 
-/** The shards in the order in which the request tries them: first the one that its id determines, then the others from a random one on. */
-const shardOrder = (requestId: string, shards: number): number[] => {
-  const first = shardOf(requestId, shards);
-  const start = Math.floor(Math.random() * (shards - 1));
-  return [first, ...Array.from({ length: shards - 1 }, (_, i) => (first + 1 + ((start + i) % (shards - 1))) % shards)];
-};
-
-/** The known state of a shard: its last image, or else a guess from the key's own item. */
-const knownShard = ({ cache }: Limiters, limiterId: string, { item, isRead }: Opened): Known => {
-  if (limiterId === item.id) return { item, isExact: isRead };
+/** The known state of a key's shard: its last image, or else a guess from the key's own item. Budgets are not divided equally, so they are read. */
+const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item }: Opened): Promise<Known> => {
   const seen = cache.get(limiterId)?.item;
   if (seen && seen.cfg === item.cfg) return { item: seen, isExact: false };
-  return { item: assumedShard(item, limiterId), isExact: false };
+  return countsMoney(item) ? { item: await store.get(limiterId), isExact: true } : { item: assumedShard(item, limiterId), isExact: false };
 };
 
 /** Reserves the request in one of its key's shards. @throws 401, 403, 429, 503 */
 const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened: Opened): Promise<Reserved<KeyItem>> => {
-  const { key, model, requestId, tokens, maxCostNanos } = request;
-  const { item: base } = opened;
-  let refused: RefusedBy<LimiterItem> | undefined;
-  let roundTrips = 0;
-  for (const [tried, shard] of shardOrder(requestId, usableShardsOf(base)).entries()) {
-    if (refused && tried >= MAX_SHARDS_TRIED && !isMoneyRefusal(refused.refusal)) break;
-    const limiterId = shardId(key.keyId, shard);
-    const requested: RequestedReservation<KeyItem> = {
-      limiterId,
-      requestId,
-      tokens,
-      holdNanos: maxCostNanos,
-      linkOf: isOrganizationLimited,
-      check: (item, nowMs) => {
-        const checked = checkKey(key, item, nowMs);
-        checkModel(checked, model, nowMs);
-        return checked;
-      },
-    };
-    const result =
-      remembered(limiters, limiterId, request) ?? (await reserve(limiters, requested, knownShard(limiters, limiterId, opened)));
-    roundTrips += result.roundTrips;
-    if ('entry' in result) return { ...result, roundTrips };
-    if (!refused || result.refusal.retryAfterMs < refused.refusal.retryAfterMs) refused = result;
-  }
-  throw rejection('key', request, refused as RefusedBy<LimiterItem>);
-};
-
-/** Reserves the request in its organization's limiter. */
-const reserveOrganization = async (
-  limiters: Limiters,
-  request: AdmissionRequest,
-  organization: string,
-  key: KeyItem,
-): Promise<Reserved<LimiterItem>> => {
-  const { requestId, tokens, maxCostNanos } = request;
-  const { cache, store, now } = limiters;
-  const seen = cache.get(organization);
-  // A suspended organization is read again after a while because it can have been resumed.
-  const isKnown = seen?.item !== undefined && (seen.item.status === 'active' || now() - seen.seenAtMs < REFUSAL_MS);
-  const item = isKnown ? seen.item : await store.get(organization);
-  if (!isKnown) cache.set(organization, item, now());
-  const requested = { limiterId: organization, requestId, tokens, holdNanos: maxCostNanos, linkOf: () => key.id, check: checkOrganization };
-  const result = await reserve(limiters, requested, { item, isExact: !isKnown });
-  const roundTrips = result.roundTrips + (isKnown ? 0 : 1);
-  if ('entry' in result) return { ...result, roundTrips };
-  throw rejection('organization', request, result, key);
+  const { key, model } = request;
+  const { item, isRead } = opened;
+  const shards = usableShardsOf(item);
+  const result = await reserveInShards<KeyItem>(limiters, {
+    ...amountsOf(request),
+    ownerId: key.keyId,
+    own: { item, isExact: isRead },
+    shards,
+    first: shardOf(request.requestId, shards),
+    knownOf: (limiterId) => knownShard(limiters, limiterId, opened),
+    isGrowing: false,
+    linkOf: isOrganizationLimited,
+    check: (one, nowMs) => {
+      const checked = checkKey(key, one, nowMs);
+      checkModel(checked, model, nowMs);
+      return checked;
+    },
+  });
+  if ('refusal' in result) throw rejection('key', request, result);
+  return result;
 };
 
 /** Undoes a reservation. If that fails, the sweep undoes it later. */
@@ -191,7 +173,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   const { requestId } = request;
   const opened = await openFor(limiters, request);
   if (isOrganizationLimited(opened.item)) {
-    const refused = remembered(limiters, opened.item.org, request);
+    const refused = rememberedByOrganization(limiters, opened.item.org, request);
     if (refused) throw rejection('organization', request, refused, opened.item);
     checkSeen(limiters, opened.item.org);
   }
@@ -200,12 +182,15 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
   const { item } = key;
   const own: Reservation = { limiterId: item.id, item, entry: key.entry };
   const reservations = [own];
-  let roundTrips = key.roundTrips + (opened.isRead ? 1 : 0);
+  let { roundTrips } = key;
+  let growth: Promise<unknown> | undefined;
   if (key.entry.link) {
     try {
-      const organization = await reserveOrganization(limiters, request, item.org, item);
-      reservations.push({ limiterId: item.org, item: organization.item, entry: organization.entry });
+      const organization = await reserveOrganization(limiters, amountsOf(request), item);
+      if ('refusal' in organization) throw rejection('organization', request, organization, item);
+      reservations.push({ limiterId: organization.item.id, item: organization.item, entry: organization.entry });
       roundTrips += organization.roundTrips;
+      growth = growIfBusy(limiters, item.org, organization.item);
     } catch (error) {
       await undo(limiters, request, own);
       throw error;
@@ -222,6 +207,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
     isPrepaid: reservations.some(({ entry }) => entry.isFromCredit),
     reservations,
     roundTrips,
+    growth,
     headers: limitHeaders(
       reservations.map((one) => one.item),
       key.nowMs,
@@ -230,7 +216,11 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
 };
 
 /** Releases a request's reservations based on what it used. Idempotent. */
-export const release = async ({ store, cache, now }: Keys, { requestId, reservations }: Admission, used: Used): Promise<void> => {
+export const release = async ({ store, cache, now }: Keys, { requestId, reservations, growth }: Admission, used: Used): Promise<void> => {
   await endReservations(store, reservations, { requestId, used, nowMs: now() });
-  for (const { limiterId } of reservations) cache.forgetRefusal(limiterId);
+  for (const { limiterId } of reservations) {
+    cache.forgetRefusal(limiterId);
+    cache.forgetRefusal(wholeId(ownerIdOf(limiterId)));
+  }
+  await growth;
 };

@@ -14,8 +14,6 @@ export interface KeyItem extends LimiterItem {
   models?: string[];
   /** ms since the epoch. */
   expires_at?: number;
-  /** The number of limiter items that share the key's limits; absent: one. */
-  shards?: number;
   /** Whether its organization has limits of its own, which every request must meet as well. */
   lim_o?: true;
   /** No request content may be stored for later requests. */
@@ -71,9 +69,6 @@ export const secretConfiguration = (hash: Uint8Array, previous?: { hash: Uint8Ar
     : { set: { h: hash }, remove: ['h2', 'h2_until'] };
 
 export const REVOKED: Configuration<KeyItem> = { set: { status: 'revoked' }, remove: ['h2', 'h2_until'] };
-
-/** The number of limiter items that share an item's limits. */
-export const shardsOf = (item: LimiterItem): number => (isKeyItem(item) ? (item.shards ?? 1) : 1);
 
 /** The number of a key's shards that have a part of its limits. */
 export const usableShardsOf = ({ shards = 1, all_r = shards, all_c = shards }: KeyItem): number =>

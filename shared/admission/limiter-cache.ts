@@ -28,6 +28,8 @@ interface Entry extends Seen {
 export const createLimiterCache = () => {
   const entries = new Map<string, Entry>();
   const rereading = new Map<string, Promise<LimiterItem | undefined>>();
+  const sharing = new Map<string, Promise<unknown>>();
+  const paused = new Map<string, number>();
   const put = (id: string, entry: Entry): void => {
     entries.delete(id);
     entries.set(id, entry);
@@ -67,6 +69,20 @@ export const createLimiterCache = () => {
       rereading.set(id, reread);
       return reread;
     },
+    /** Runs the work once for all concurrent callers. */
+    share: <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+      const pending = sharing.get(name) as Promise<Result> | undefined;
+      if (pending) return pending;
+      const shared = work().finally(() => sharing.delete(name));
+      sharing.set(name, shared);
+      return shared;
+    },
+    /** Remembers until when an organization is not grown. */
+    pause: (id: string, untilMs: number): void => {
+      if (paused.size >= MAX_ENTRIES) paused.clear();
+      paused.set(id, untilMs);
+    },
+    isPaused: (id: string, nowMs: number): boolean => nowMs < (paused.get(id) ?? 0),
     /** Remembers a refusal that is based on this image. */
     refuse: (id: string, item: LimiterItem, reason: Refusal, nowMs: number): void => {
       const wait = Math.min(reason.retryAfterMs, endsWithARequest(reason) ? REQUEST_REFUSAL_MS : MAX_REFUSAL_MS);

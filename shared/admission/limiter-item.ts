@@ -21,7 +21,11 @@ export interface LimiterItem {
   lim_r?: number;
   lim_t?: number;
   lim_c?: number;
-  /** The limits of the whole key, on each of its shards. */
+  /** The number of limiter items that share the limits of a key or an organization; absent: one. An organization's own item has the current number. */
+  shards?: number;
+  /** A change of the configuration has not reached all shards yet: the budgets of the whole. See `spread-configuration.ts`. */
+  pending?: Partial<Record<Period, StoredNanos>>;
+  /** The limits of the whole key or organization, on each of its shards. */
   all_r?: number;
   all_t?: number;
   all_c?: number;
@@ -53,7 +57,12 @@ export interface Configuration<Item extends LimiterItem = LimiterItem> {
 }
 
 const PERIODS = ['day', 'month', 'total'] as const;
-const budgetAttributes = { day: 'bud_d', month: 'bud_m', total: 'bud_t' } as const;
+export const budgetAttributes = { day: 'bud_d', month: 'bud_m', total: 'bud_t' } as const;
+export const rateAttributes = { requests: 'lim_r', tokens: 'lim_t', concurrency: 'lim_c' } as const;
+/** The attributes with the limits of the whole, on each shard. */
+export const WHOLE_ATTRIBUTES = ['all_r', 'all_t', 'all_c'] as const;
+/** The attributes that the shards of a key or organization have parts of. */
+export const isDivided = (name: string): boolean => /^(lim_[rtc]|bud_[dmt]|avail|spent|[rtdm]\d+)$/.test(name);
 const LIMIT_ATTRIBUTES = ['lim_r', 'lim_t', 'lim_c', 'bud_d', 'bud_m', 'bud_t', 'prepaid'] as const;
 
 /** The configuration change that replaces an item's limits. */
@@ -68,12 +77,15 @@ export const limitConfiguration = ({ requestsPerMinute, tokensPerMinute, concurr
   return { set, remove: LIMIT_ATTRIBUTES.filter((name) => set[name] === undefined) };
 };
 
-/** What a shard stores of the limits of its whole key. */
+/** What a shard stores of the limits of its whole key or organization. */
 export const wholeLimitsOf = ({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits): Partial<LimiterItem> => ({
-  all_r: requestsPerMinute,
-  all_t: tokensPerMinute,
-  all_c: concurrency,
+  ...(Number.isFinite(requestsPerMinute) && { all_r: requestsPerMinute }),
+  ...(Number.isFinite(tokensPerMinute) && { all_t: tokensPerMinute }),
+  ...(Number.isFinite(concurrency) && { all_c: concurrency }),
 });
+
+/** The number of limiter items that share an item's limits, as far as the item knows. */
+export const shardsOf = ({ shards = 1 }: LimiterItem): number => shards;
 
 /** A limiter item without counts. */
 export const newLimiterItem = (id: string, org: string, { set }: Pick<Configuration, 'set'>): LimiterItem =>
@@ -95,6 +107,10 @@ export const lowerLimits = <Item extends LimiterItem>(item: Item): Item => {
   return { ...copy, fl: {} };
 };
 
+/** Amounts of money by period, as they are stored. */
+export const nanosOfStored = (stored: Partial<Record<Period, StoredNanos>>): Limits['budgets'] =>
+  Object.fromEntries(Object.entries(stored).map(([period, nanos]) => [period, BigInt(nanos)]));
+
 /** The rate limits of an item; for a shard, only its own part. */
 export const rateLimitsOf = ({ lim_r, lim_t, lim_c }: LimiterItem): RateLimits => ({
   requestsPerMinute: lim_r ?? Number.POSITIVE_INFINITY,
@@ -112,7 +128,7 @@ export const limitsOf = (item: LimiterItem): Limits => {
   return { ...rateLimitsOf(item), budgets, isPrepaid: isPrepaid(item) };
 };
 
-/** The rate limits of a whole key, from any of its shards, or of an organization. */
+/** The rate limits of a whole key or organization, from any of its shards. */
 export const wholeRateLimitsOf = ({ lim_r, lim_t, lim_c, all_r = lim_r, all_t = lim_t, all_c = lim_c }: LimiterItem): RateLimits => ({
   requestsPerMinute: all_r ?? Number.POSITIVE_INFINITY,
   tokensPerMinute: all_t ?? Number.POSITIVE_INFINITY,

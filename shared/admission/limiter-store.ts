@@ -1,14 +1,27 @@
-import { ConditionFailed, type Database } from '../database/database.ts';
+import { ConditionFailed, type Database, type Item, TransactionCanceled } from '../database/database.ts';
+import { getItems } from '../database/get-items.ts';
+import { DatabaseUnavailable } from '../database/outage.ts';
 import { queryItems } from '../database/query.ts';
-import type { LimiterItem } from './limiter-item.ts';
+import { transact } from '../database/transaction.ts';
+import { ChangedMeanwhile } from './configuration-write.ts';
+import { toGrant } from './credit-grant.ts';
+import { type LimiterItem, shardsOf } from './limiter-item.ts';
+import { type Move, toMove } from './move-money.ts';
 import { type Ending, toEnd } from './reservation-end.ts';
 import { type ReservationPlan, toReserve } from './reservation-plan.ts';
+import { shardIds } from './shards.ts';
+import { type Split, toSplit } from './split-shard.ts';
+import { spreadConfiguration } from './spread-configuration.ts';
 import { epochPartition } from './sweep-epoch.ts';
 
 export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
 const MAX_PAGES = 100;
+/** DynamoDB's limit for one call. */
+const MAX_READ = 100;
+/** Requests of a busy organization can make a deduction of credit fail this often. */
+const MAX_ATTEMPTS = 8;
 
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
@@ -16,108 +29,148 @@ export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | u
  * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.
  * @param once sends each admission only once: one that arrives after its request has ended must differ from the one that was settled
  */
-export const createLimiterStore = (database: Database, table: string, once: Database = database) => ({
+export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
   /** The current item, or undefined. */
-  get: async (id: string): Promise<LimiterItem | undefined> => {
+  const get = async (id: string): Promise<LimiterItem | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: { id }, ConsistentRead: true });
     return Item as LimiterItem | undefined;
-  },
+  };
 
-  /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
-  admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
-    try {
-      const { Attributes } = await once.update({
+  /** The current items with these ids, in their order; missing ones are left out. */
+  const getMany = async (ids: readonly string[]): Promise<LimiterItem[]> => {
+    const batches = Array.from({ length: Math.ceil(ids.length / MAX_READ) }, (_, i) => ids.slice(i * MAX_READ, (i + 1) * MAX_READ));
+    const reads = batches.map((batch) => getItems(database, table, { Keys: batch.map((id) => ({ id })), ConsistentRead: true }));
+    const found = new Map((await Promise.all(reads)).flat().map((item: Item) => [item.id, item as unknown as LimiterItem]));
+    return ids.flatMap((id) => found.get(id) ?? []);
+  };
+
+  return {
+    get,
+    getMany,
+
+    /** Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+    split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
+      try {
+        await database.transactWrite({ TransactItems: toSplit(table, organization, splits, before) });
+        return true;
+      } catch (error) {
+        if (!(error instanceof TransactionCanceled)) throw error;
+        return false;
+      }
+    },
+
+    /** Moves money between shards in one transaction; false if one of them changed meanwhile, and then nothing is done. */
+    move: async (move: Move): Promise<boolean> => {
+      const writes = toMove(table, move).map((item) => ({ item, refused: () => new ChangedMeanwhile() }));
+      try {
+        await transact(database, writes);
+        return true;
+      } catch (error) {
+        if (error instanceof ChangedMeanwhile || error instanceof DatabaseUnavailable) return false;
+        throw error;
+      }
+    },
+
+    /** ADMIT: writes the reservation if every clause holds, otherwise returns the current item (undefined: it does not exist). */
+    admit: async (plan: ReservationPlan): Promise<AdmitResult> => {
+      try {
+        const { Attributes } = await once.update({
+          TableName: table,
+          Key: { id: plan.limiterId },
+          ...toReserve(plan),
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        });
+        return { admitted: Attributes as unknown as LimiterItem };
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+        return { refused: error.item as LimiterItem | undefined };
+      }
+    },
+
+    /** RELEASE or UNDO: removes the entry and corrects the counters. Succeeds if this was already done. */
+    end: async (ending: Ending): Promise<void> => {
+      try {
+        await database.update({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) });
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+      }
+    },
+
+    /** Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often meanwhile */
+    spread: (ownerId: string, nowMs: number): Promise<void> => spreadConfiguration(database, table, { get, getMany }, ownerId, nowMs),
+
+    /** The ids of an organization's own limiter and those of its keys and their shards. One that was just created can be missing. */
+    listByOrganization: async function* (organization: string): AsyncGenerator<string> {
+      const query = {
         TableName: table,
-        Key: { id: plan.limiterId },
-        ...toReserve(plan),
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      });
-      return { admitted: Attributes as unknown as LimiterItem };
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-      return { refused: error.item as LimiterItem | undefined };
-    }
-  },
+        IndexName: ORGANIZATION_INDEX,
+        KeyConditionExpression: 'org = :org',
+        ExpressionAttributeValues: { ':org': organization },
+      };
+      for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+    },
 
-  /** RELEASE or UNDO: removes the entry and corrects the counters. Succeeds if this was already done. */
-  end: async (ending: Ending): Promise<void> => {
-    try {
-      await database.update({ TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) });
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-    }
-  },
-
-  /** The ids of an organization's own limiter and those of its keys and their shards. One that was just created can be missing. */
-  listByOrganization: async function* (organization: string): AsyncGenerator<string> {
-    const query = {
-      TableName: table,
-      IndexName: ORGANIZATION_INDEX,
-      KeyConditionExpression: 'org = :org',
-      ExpressionAttributeValues: { ':org': organization },
-    };
-    for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
-  },
-
-  /** Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was already done. */
-  markOrganizationLimited: async (id: string): Promise<void> => {
-    const write = database.update({
-      TableName: table,
-      Key: { id },
-      UpdateExpression: 'SET lim_o = :true ADD cfg :one',
-      ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
-      ExpressionAttributeValues: { ':true': true, ':one': 1 },
-    });
-    await write.catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error;
-    });
-  },
-
-  /** Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers. */
-  addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
-    try {
-      await database.update({
+    /** Marks a key's limiter: its organization has limits, which apply from the next write on. Succeeds if this was already done. */
+    markOrganizationLimited: async (id: string): Promise<void> => {
+      const write = database.update({
         TableName: table,
         Key: { id },
-        UpdateExpression: 'SET avail = if_not_exists(avail, :zero) + :amount, grants = :number',
-        ConditionExpression:
-          number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'attribute_exists(id) AND grants = :before',
-        ExpressionAttributeValues: {
-          ':zero': 0,
-          ':amount': amountNanos,
-          ':number': number,
-          ...(number > 1 && { ':before': number - 1 }),
-        },
+        UpdateExpression: 'SET lim_o = :true ADD cfg :one',
+        ConditionExpression: 'attribute_exists(id) AND attribute_not_exists(lim_o)',
+        ExpressionAttributeValues: { ':true': true, ':one': 1 },
       });
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-      return false;
-    }
-  },
+      await write.catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+    },
 
-  /** The ids of limiters whose last admission is in this partition of an epoch. */
-  listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {
-    const query = {
-      TableName: table,
-      IndexName: EPOCH_INDEX,
-      KeyConditionExpression: 'ep = :ep',
-      ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
-    };
-    for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
-  },
+    /**
+     * Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers.
+     * @throws 503 if the shards change too often meanwhile
+     */
+    addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const own = await get(id);
+        if ((own?.grants ?? 0) !== number - 1) return false;
+        const others = own && amountNanos < 0n ? await getMany(shardIds(id, shardsOf(own)).slice(1)) : [];
+        if (!own) return false;
+        const writes = toGrant(table, [own, ...others], number, amountNanos).map((item) => ({
+          item,
+          refused: () => new ChangedMeanwhile(),
+        }));
+        try {
+          await transact(database, writes);
+          return true;
+        } catch (error) {
+          if (!(error instanceof ChangedMeanwhile)) throw error;
+        }
+      }
+      throw new DatabaseUnavailable(new Error(`The credit of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+    },
 
-  /** The last epoch that a sweep has finished; undefined before the first sweep. */
-  sweptEpoch: async (): Promise<number | undefined> => {
-    const { Item } = await database.get({ TableName: table, Key: { id: SWEEP_MARK } });
-    return Item?.epoch as number | undefined;
-  },
+    /** The ids of limiters whose last admission is in this partition of an epoch. */
+    listByEpoch: async function* (epoch: number, partition: number): AsyncGenerator<string> {
+      const query = {
+        TableName: table,
+        IndexName: EPOCH_INDEX,
+        KeyConditionExpression: 'ep = :ep',
+        ExpressionAttributeValues: { ':ep': epochPartition(epoch, partition) },
+      };
+      for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
+    },
 
-  markSwept: async (epoch: number): Promise<void> => {
-    await database.put({ TableName: table, Item: { id: SWEEP_MARK, epoch } });
-  },
-});
+    /** The last epoch that a sweep has finished; undefined before the first sweep. */
+    sweptEpoch: async (): Promise<number | undefined> => {
+      const { Item } = await database.get({ TableName: table, Key: { id: SWEEP_MARK } });
+      return Item?.epoch as number | undefined;
+    },
+
+    markSwept: async (epoch: number): Promise<void> => {
+      await database.put({ TableName: table, Item: { id: SWEEP_MARK, epoch } });
+    },
+  };
+};
 
 /** The id of the sweep's own row; no limiter has such an id. */
 const SWEEP_MARK = 'sweep';

@@ -1,4 +1,3 @@
-import { shardsOf } from './key-item.ts';
 import { type LimiterItem, rateLimitsOf, usageOf, wholeRateLimitsOf } from './limiter-item.ts';
 import { MINUTE_MS, minuteOf, remaining, resetMs, type Window } from './sliding-window.ts';
 
@@ -27,10 +26,11 @@ export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; to
   'x-ratelimit-reset-tokens': formatDuration(tokens.resetMs),
 });
 
-/** The state of a limit, assuming that every shard has as much left as this one. */
-const rateLimitOf = (limit: number, whole: number, window: Window, shards: number, nowMs: number): RateLimit => ({
+/** The state of a limit, assuming that every shard has as much left of its part as this one. */
+const rateLimitOf = (limit: number, whole: number, window: Window, nowMs: number): RateLimit => ({
   limit: whole,
-  remaining: Math.min(whole, remaining(limit, window, nowMs) * shards),
+  remaining:
+    limit === whole || limit === 0 ? remaining(limit, window, nowMs) : Math.floor((remaining(limit, window, nowMs) * whole) / limit),
   resetMs: resetMs(window, nowMs),
 });
 
@@ -38,10 +38,9 @@ const currentLimitsOf = (item: LimiterItem, nowMs: number): { requests: RateLimi
   const limits = rateLimitsOf(item);
   const whole = wholeRateLimitsOf(item);
   const usage = usageOf(item, minuteOf(nowMs));
-  const shards = shardsOf(item);
   return {
-    requests: rateLimitOf(limits.requestsPerMinute, whole.requestsPerMinute, usage.requests, shards, nowMs),
-    tokens: rateLimitOf(limits.tokensPerMinute, whole.tokensPerMinute, usage.tokens, shards, nowMs),
+    requests: rateLimitOf(limits.requestsPerMinute, whole.requestsPerMinute, usage.requests, nowMs),
+    tokens: rateLimitOf(limits.tokensPerMinute, whole.tokensPerMinute, usage.tokens, nowMs),
   };
 };
 

@@ -3,7 +3,7 @@ import type { Period } from './limits.ts';
 import { type Entry, storedEntry } from './reservation-entry.ts';
 import { epochKeyOf } from './sweep-epoch.ts';
 
-/** The bounds of one minute. None is ever negative, because a missing counter would pass a negative bound. */
+/** The bounds of one minute. */
 export interface MinuteBounds {
   /** The minute to count in: our own, or the next one if our clock is behind. */
   minute: number;
@@ -39,6 +39,10 @@ interface Write {
   values: Record<string, unknown>;
 }
 
+/** A counter is at most this. A missing counter is 0, so it does not pass a negative bound. */
+const atMost = (name: string, bound: string, most: number | bigint): string =>
+  most < 0 ? `${name} <= ${bound}` : `(attribute_not_exists(${name}) OR ${name} <= ${bound})`;
+
 const countMinute = ({ minute, tokens, ...bounds }: MinuteBounds, { add, clauses, names, values }: Write): void => {
   add.push('#rc :one', '#tc :tok');
   Object.assign(names, { '#rc': `r${minute}`, '#tc': `t${minute}`, '#rn': `r${minute + 1}` });
@@ -49,8 +53,8 @@ const countMinute = ({ minute, tokens, ...bounds }: MinuteBounds, { add, clauses
     names[`#${kind}p`] = `${kind}${minute - 1}`;
     Object.assign(values, { [`:${kind}p`]: previous, [`:${kind}max`]: max });
     clauses.push(
-      `(attribute_not_exists(#${kind}p) OR #${kind}p <= :${kind}p)`, // the previous minute was not underestimated
-      `(attribute_not_exists(#${kind}c) OR #${kind}c <= :${kind}max)`,
+      atMost(`#${kind}p`, `:${kind}p`, previous), // the previous minute was not underestimated
+      atMost(`#${kind}c`, `:${kind}max`, max),
     );
   };
   bound('r', bounds.previousRequests, bounds.maxRequests);
@@ -66,7 +70,7 @@ const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clause
     const max = budgets[period as keyof typeof budgets];
     if (max === undefined) continue;
     values[`:${period}`] = max;
-    clauses.push(`(attribute_not_exists(#${period}) OR #${period} <= :${period})`);
+    clauses.push(atMost(`#${period}`, `:${period}`, max));
   }
   if (!entry.isFromCredit) return;
   set.push('avail = avail - :hold');

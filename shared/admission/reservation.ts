@@ -1,8 +1,9 @@
 import type { KeyItem } from './key-item.ts';
-import { entryOf, type LimiterItem } from './limiter-item.ts';
+import { entryOf, type LimiterItem, shardsOf } from './limiter-item.ts';
 import type { LimiterStore } from './limiter-store.ts';
 import type { Ending } from './reservation-end.ts';
 import type { Entry } from './reservation-entry.ts';
+import { shardIds } from './shards.ts';
 
 /** A request's reservation in one limiter, with an image of the limiter. */
 export interface Reservation {
@@ -11,12 +12,29 @@ export interface Reservation {
   entry: Entry;
 }
 
-/** The reservations of a request in flight: its entry in the key's limiter, then the matching entry in the organization's limiter, if it exists. */
-export const reservationsOf = async (store: LimiterStore, key: KeyItem, requestId: string, entry: Entry): Promise<Reservation[]> => {
+/** The items of all shards of a key or organization, its own first. */
+export const readAllShards = async (store: LimiterStore, ownerId: string): Promise<LimiterItem[]> => {
+  const own = await store.get(ownerId);
+  if (!own) return [];
+  return [own, ...(await store.getMany(shardIds(ownerId, shardsOf(own)).slice(1)))];
+};
+
+/**
+ * The reservations of a request in flight: its entry in the key's limiter, then the matching entry in a shard of the organization, if it exists.
+ * @param shards the organization's shards; called if the key's entry says that there is one
+ */
+export const reservationsOf = async (
+  key: KeyItem,
+  requestId: string,
+  entry: Entry,
+  shards: () => Promise<readonly LimiterItem[]>,
+): Promise<Reservation[]> => {
   const own = { limiterId: key.id, item: key, entry };
-  const organization = entry.link ? await store.get(key.org) : undefined;
-  const shared = organization && entryOf(organization, requestId);
-  return shared?.link === key.id ? [own, { limiterId: key.org, item: organization as LimiterItem, entry: shared }] : [own];
+  for (const item of entry.link ? await shards() : []) {
+    const shared = entryOf(item, requestId);
+    if (shared?.link === key.id) return [own, { limiterId: item.id, item, entry: shared }];
+  }
+  return [own];
 };
 
 /** Ends a request's reservations, the organization's before the key's, because the sweep finds the organization's through the key's. Idempotent. */

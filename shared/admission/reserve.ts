@@ -42,6 +42,8 @@ export interface RequestedReservation<Item extends LimiterItem> {
   tokens: number;
   /** The most that the request can cost, in nano-dollars; computed only if money is limited. */
   holdNanos: () => bigint;
+  /** Fewer requests than this may be in flight in this item, besides the limit. Absent: only the limit holds. */
+  maxInFlight?: number | undefined;
   /** The entry's link, from the item that the write verifies. */
   linkOf: (item: Item) => Entry['link'];
   /** The item, if its configuration allows the request; throws otherwise. */
@@ -68,24 +70,31 @@ export interface RefusedBy<Item> {
   roundTrips: number;
 }
 
-type RequestedAmounts = Pick<RequestedReservation<LimiterItem>, 'requestId' | 'tokens' | 'holdNanos'>;
+export type RequestedAmounts = Pick<RequestedReservation<LimiterItem>, 'requestId' | 'tokens' | 'holdNanos' | 'maxInFlight'>;
 
 const holdFor = (item: LimiterItem, { holdNanos }: RequestedAmounts): bigint => (countsMoney(item) ? holdNanos() : 0n);
+
+const concurrencyFor = (item: LimiterItem, { maxInFlight = Number.POSITIVE_INFINITY }: RequestedAmounts): number =>
+  Math.min(rateLimitsOf(item).concurrency, maxInFlight);
 
 /** Why a request does not fit an image, or undefined if it fits. Spent money takes precedence over limits that last a minute. */
 export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {
   const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, requested.requestId), requested.holdNanos(), nowMs) : undefined;
-  const rate = refusalOf(rateLimitsOf(item), usageOf(item, minuteOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
+  const limits = { ...rateLimitsOf(item), concurrency: concurrencyFor(item, requested) };
+  const rate = refusalOf(limits, usageOf(item, minuteOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
   return money && !money.isHeld ? money : (rate ?? money);
 };
 
 /** If the item already counts the minute after ours, our clock is behind: count at that minute's start, where the previous minute weighs most. */
-const furthestClock = (item: LimiterItem, nowMs: number): number => {
+export const furthestClock = (item: LimiterItem, nowMs: number): number => {
   const next = minuteOf(nowMs) + 1;
   return hasCountedIn(item, next) ? next * MINUTE_MS : nowMs;
 };
 
-/** The minute's bounds, from the image if it has counts of this minute, otherwise from a guess; undefined if both are negative. */
+/**
+ * The minute's bounds, from the image if it has counts of this minute, otherwise from a guess; undefined if both are negative. An exact image that the
+ * request fits can have negative bounds, because releases after a split can leave a shard with a negative count.
+ */
 const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact: boolean): MinuteBounds | undefined => {
   const minute = minuteOf(clock);
   const limits = rateLimitsOf(item);
@@ -94,7 +103,9 @@ const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact:
   const bounds = (previousRequests: number, previousTokens: number): MinuteBounds | undefined => {
     const maxRequests = room(limits.requestsPerMinute, previousRequests, 1);
     const maxTokens = room(limits.tokensPerMinute, previousTokens, tokens);
-    return maxRequests < 0 || maxTokens < 0 ? undefined : { minute, tokens, previousRequests, previousTokens, maxRequests, maxTokens };
+    return !isExact && (maxRequests < 0 || maxTokens < 0)
+      ? undefined
+      : { minute, tokens, previousRequests, previousTokens, maxRequests, maxTokens };
   };
   const usage = usageOf(item, minute);
   const isOfThisMinute = hasCountedIn(item, minute) && !hasCountedIn(item, minute + 1);
@@ -115,7 +126,7 @@ const planOf = <Item extends LimiterItem>(
   if (countsMinutes(item) && !minute) return undefined;
   const budgets: ReservationPlan['budgets'] = {};
   for (const { period, limitNanos } of budgetsOf(item, requested.requestId)) {
-    if (limitNanos < holdNanos) return undefined;
+    if (!isExact && limitNanos < holdNanos) return undefined;
     budgets[period] = limitNanos - holdNanos;
   }
   return {
@@ -129,7 +140,7 @@ const planOf = <Item extends LimiterItem>(
       link: requested.linkOf(item),
     },
     cfg: item.cfg,
-    concurrency: rateLimitsOf(item).concurrency,
+    concurrency: concurrencyFor(item, requested),
     ...(minute && { minute }),
     budgets,
     nowMs: clock,

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { Limits, RateLimits } from './limits.ts';
 
 /** A limiter item with more requests in flight costs more than one write unit per write. */
-const MAX_IN_FLIGHT = 32;
+const MAX_IN_FLIGHT = 12;
 /** A DynamoDB partition accepts 1,000 writes per second; a request needs two, and failed conditions need some more. */
 const MAX_REQUESTS_PER_SECOND = 400;
 /** A shard's part of the tokens must fit a typical request. */
@@ -39,14 +39,49 @@ export const shareOf = (whole: number, shards: number, shard: number): number =>
 export const shareOfNanos = (whole: bigint, shards: number, shard: number): bigint =>
   whole / BigInt(shards) + (BigInt(shard) < whole % BigInt(shards) ? 1n : 0n);
 
-/** The id of a shard's limiter item. The first shard is the key's own item. */
+/** The id of a shard's limiter item. The first shard is the own item of the key or organization. */
 export const shardId = (keyId: string, shard: number): string => (shard === 0 ? keyId : `${keyId}#${shard}`);
 
-/** The ids of the limiter items that share a key's limits. */
+/** The ids of the limiter items that share the limits of a key or organization. */
 export const shardIds = (keyId: string, shards: number): string[] => Array.from({ length: shards }, (_, shard) => shardId(keyId, shard));
 
-/** The id of the key whose limits a limiter item shares. */
-export const keyIdOf = (limiterId: string): string => limiterId.split('#', 1)[0] as string;
+/** The id under which an environment remembers that all shards together reject requests. No item has it. */
+export const wholeId = (ownerId: string): string => `${ownerId}#all`;
 
-/** The shard that a request tries first. It also stores the usage event, even if another shard admits the request. */
+/** The id of the key or organization whose limits a limiter item shares. */
+export const ownerIdOf = (limiterId: string): string => limiterId.split('#', 1)[0] as string;
+
+/** The shard of a key that a request tries first. */
 export const shardOf = (requestId: string, shards: number): number => (shards === 1 ? 0 : crc32(requestId) % shards);
+
+/** A key's events are spread over at most this many shards: enough for 16,800 requests per second. Every total reads them all. */
+const MAX_EVENT_SHARDS = 42;
+
+/** The number of a key's shards that store its usage events. */
+export const eventShardsOf = (shards: number): number => Math.min(shards, MAX_EVENT_SHARDS);
+
+/** Up to `count` other shards than the first one, from a random one on. */
+export const randomShards = (shards: number, first: number, count: number): number[] => {
+  const start = Math.floor(Math.random() * (shards - 1));
+  return Array.from({ length: Math.min(count, shards - 1) }, (_, i) => (first + 1 + ((start + i) % (shards - 1))) % shards);
+};
+
+/** The size of the last complete generation of shards: a power of two. */
+const generationOf = (shards: number): number => 2 ** Math.floor(Math.log2(shards));
+
+/**
+ * The shard of an organization that a request tries first: linear hashing (Litwin, 1980). Shards are split in their order, so a shard that was
+ * already split gets half as many requests as one that was not, and has half of its limits.
+ */
+export const growingShardOf = (requestId: string, shards: number): number => {
+  const hash = crc32(requestId);
+  const generation = generationOf(shards);
+  const shard = hash % (2 * generation);
+  return shard < shards ? shard : hash % generation;
+};
+
+/** The shards to split next, at most `count`: the first one gives half of its limits to the shard with the number `shards`, and so on. */
+export const nextToSplit = (shards: number, count: number): number[] => {
+  const generation = generationOf(shards);
+  return Array.from({ length: Math.min(count, 2 * generation - shards) }, (_, i) => shards - generation + i);
+};

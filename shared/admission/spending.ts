@@ -17,6 +17,8 @@ export const monthOf = (ms: number): number => {
 
 export const monthBefore = (month: number): number => (month % 100 === 1 ? month - 89 : month - 1);
 
+export const monthAfter = (month: number): number => (month % 100 === 12 ? month + 89 : month + 1);
+
 export interface Budget {
   period: Period;
   limitNanos: bigint;

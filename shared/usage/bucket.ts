@@ -1,4 +1,4 @@
-import { keyIdOf } from '../admission/shards.ts';
+import { ownerIdOf } from '../admission/shards.ts';
 import { BUCKET_MS } from './usage-store.ts';
 
 /** Ten minutes of a key or one of its shards: the events in one partition of the `usage` table. */
@@ -36,7 +36,7 @@ export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0,
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 
 /** The day in which a bucket is counted. */
-export const keyDayOf = ({ shard, startMs }: Bucket): KeyDay => ({ keyId: keyIdOf(shard), day: dayOf(startMs) });
+export const keyDayOf = ({ shard, startMs }: Bucket): KeyDay => ({ keyId: ownerIdOf(shard), day: dayOf(startMs) });
 
 /** The start times of all ten-minute buckets of a day, including future ones, so that the result does not depend on a clock. */
 export const bucketStarts = (day: string): number[] =>

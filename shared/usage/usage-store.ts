@@ -1,4 +1,4 @@
-import { shardId, shardOf } from '../admission/shards.ts';
+import { eventShardsOf, shardId, shardOf } from '../admission/shards.ts';
 import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
@@ -14,7 +14,7 @@ const bucketOf = (shard: string, atMs: number): string =>
 
 /** An event's key depends only on its request, so every settlement of the request writes the same item. */
 const keyOf = (keyId: string, requestId: string, shards: number) => ({
-  usage_bucket: bucketOf(shardId(keyId, shardOf(requestId, shards)), requestTimeMs(requestId)),
+  usage_bucket: bucketOf(shardId(keyId, shardOf(requestId, eventShardsOf(shards))), requestTimeMs(requestId)),
   usage_event: requestId,
 });
 

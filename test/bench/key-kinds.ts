@@ -29,7 +29,7 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   { name: 'a plain key', target: 4 },
   { name: 'a key with budgets', key: { day_budget_nanos: DOLLARS, month_budget_nanos: DOLLARS, total_budget_nanos: DOLLARS }, target: 4 },
-  { name: 'a key of eight shards', key: { concurrency: 256 }, target: 4 },
+  { name: 'a key of eight shards', key: { concurrency: 96 }, target: 4 },
   { name: "an organization's limits", organization: { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 }, target: 7 },
   { name: "an organization's money", organization: { budgets: { month: DOLLARS }, isPrepaid: true }, target: 7 },
   { name: 'a plain key and an idempotency key', isIdempotent: true },

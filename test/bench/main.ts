@@ -6,6 +6,7 @@ import { measureChunks } from './chunks.ts';
 import { measureColdStarts } from './cold-start.ts';
 import { measureDatabase } from './database.ts';
 import { measureFirstToken } from './first-token.ts';
+import { measureInFlight } from './in-flight.ts';
 import { applyLoad } from './load.ts';
 import { measureLongStream } from './long-stream.ts';
 import { type Options, type Phase, readOptions, USAGE } from './options.ts';
@@ -21,7 +22,7 @@ const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
 const WARM_UP_CONCURRENCY = 16;
 const WARM_UP_MS = { direct: 1_000, proxy: 2_000, sluice: 8_000 } as const;
 /** The bench and all processes that it started end after this time at the latest. */
-const MAX_MS = 180_000;
+const MAX_MS = 300_000;
 
 const main = async (): Promise<void> => {
   const options = readOptions(process.argv.slice(2));
@@ -69,6 +70,7 @@ const measure = async (stack: Stack, { phases, secondsPerPhase }: Options, assem
   await phase('tokenizer', () => measureTokenizer(stack, assemblyDir));
   await phase('cold-start', () => measureColdStarts(stack, assemblyDir));
   await phase('database', () => measureDatabase(stack));
+  await phase('in-flight', () => measureInFlight(stack.run));
   return findings;
 };
 

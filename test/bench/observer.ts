@@ -23,9 +23,11 @@ export interface Observer {
 }
 
 const Request = z.looseObject({ TableName: z.string().default('') });
-const Reply = z.object({ ConsumedCapacity: z.object({ CapacityUnits: z.number() }).optional() });
-const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
-const READS = new Set(['GetItem', 'Query']);
+const Capacity = z.object({ CapacityUnits: z.number() });
+/** A transaction reports the units of each table. */
+const Reply = z.object({ ConsumedCapacity: z.union([Capacity, z.array(Capacity)]).optional() });
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
+const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
 
 /**
  * A proxy in front of a database and a container. It forwards everything and records each call with the capacity units that the database
@@ -42,7 +44,11 @@ export const startObserver = async (databaseUrl: string, containerUrl: string): 
     const counted = WRITES.has(operation) || READS.has(operation) ? { ...body, ReturnConsumedCapacity: 'TOTAL' } : body;
     const reply = await passOn(databaseUrl, incoming, Buffer.from(JSON.stringify(counted)), outgoing);
     // A write whose condition failed costs at least one unit too, although the database does not report it.
-    const units = (): number => Reply.parse(JSON.parse(reply.toString())).ConsumedCapacity?.CapacityUnits ?? 1;
+    const units = (): number => {
+      const { ConsumedCapacity: capacity } = Reply.parse(JSON.parse(reply.toString()));
+      if (!capacity) return 1;
+      return [capacity].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
+    };
     if (WRITES.has(operation)) call.writeUnits = units();
     if (READS.has(operation)) call.readUnits = units();
   };

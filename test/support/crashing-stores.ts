@@ -1,11 +1,12 @@
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
+import type { Move } from '../../shared/admission/move-money.ts';
 import type { Ending } from '../../shared/admission/reservation-end.ts';
 import type { ReservationPlan } from '../../shared/admission/reservation-plan.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import { Crash } from './unreliable-database.ts';
 
-/** The writes of a request, in order. */
-export const WRITES = ['admit key', 'admit organization', 'event', 'end organization', 'end key'] as const;
+/** The writes of a request, in order; the last one does not belong to a single request. */
+export const WRITES = ['admit key', 'admit organization', 'move', 'event', 'end organization', 'end key', 'split'] as const;
 export type RequestWrite = (typeof WRITES)[number];
 
 /** Where a function process crashes: before one of its writes, or after the write was done and before its reply arrived. */
@@ -40,6 +41,12 @@ export const crashingStores = <Store extends LimiterStore>(limiters: Store, usag
         checkAlive();
         return limiters.get(id);
       },
+      getMany: async (ids: readonly string[]) => {
+        checkAlive();
+        return limiters.getMany(ids);
+      },
+      move: (move: Move) => writing('move', () => limiters.move(move)),
+      split: (...parameters: Parameters<LimiterStore['split']>) => writing('split', () => limiters.split(...parameters)),
       admit: (plan: ReservationPlan) => writing(`admit ${ownerOf(plan.limiterId)}`, () => limiters.admit(plan)),
       end: (ending: Ending) => writing(`end ${ownerOf(ending.limiterId)}`, () => limiters.end(ending)),
     },

@@ -1,8 +1,8 @@
-import { shareLimits } from '../../functions/control/api-keys/share-limits.ts';
 import { newKeyItem } from '../../shared/admission/key-item.ts';
 import type { Limits } from '../../shared/admission/limits.ts';
 import { newSecret } from '../../shared/admission/secret.ts';
 import { shardIds, shardsFor } from '../../shared/admission/shards.ts';
+import { shareLimits } from '../../shared/admission/share-limits.ts';
 import type { Scope } from '../../shared/hosts/host.ts';
 import type { TestLimiters } from './limiters.ts';
 import { newId } from './new-id.ts';

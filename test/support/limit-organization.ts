@@ -1,5 +1,6 @@
 import { toSetLimiter } from '../../functions/control/organizations/organization-limiter.ts';
 import type { Limits } from '../../shared/admission/limits.ts';
+import { ownerIdOf } from '../../shared/admission/shards.ts';
 import type { TestLimiters } from './limiters.ts';
 
 const NO_LIMITS: Limits = {
@@ -11,8 +12,16 @@ const NO_LIMITS: Limits = {
 };
 
 /** Limits an organization that has keys but no control-plane record. */
-export const limitOrganization = async (store: TestLimiters, organization: string, limits: Partial<Limits>): Promise<void> => {
+export const limitOrganization = async (
+  store: TestLimiters,
+  organization: string,
+  limits: Partial<Limits>,
+  nowMs = Date.now(),
+): Promise<void> => {
   const settings = { status: 'active', limits: { ...NO_LIMITS, ...limits } } as const;
-  await store.write(await toSetLimiter(store, organization, settings, 'limits'));
-  for await (const id of store.listByOrganization(organization)) if (id !== organization) await store.markOrganizationLimited(id);
+  const { writes, isSpread } = await toSetLimiter(store, organization, settings, 'limits', nowMs);
+  await store.writeAll(writes);
+  if (isSpread) await store.spread(organization, nowMs);
+  for await (const id of store.listByOrganization(organization))
+    if (ownerIdOf(id) !== organization) await store.markOrganizationLimited(id);
 };

@@ -1,6 +1,8 @@
 import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import type { KeyItem } from '../../shared/admission/key-item.ts';
 import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
+import { mergeShards } from '../../shared/admission/merge-shards.ts';
+import { readAllShards } from '../../shared/admission/reservation.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { transact, type Write } from '../../shared/database/transaction.ts';
 
@@ -11,6 +13,12 @@ export const openLimiters = (database: Database, table: string) => {
   return {
     ...store,
     write,
+    writeAll: (writes: readonly Write[]): Promise<void> => transact(database, writes),
+    /** A whole key or organization: the sum of its shards. */
+    whole: async (id: string): Promise<LimiterItem | undefined> => {
+      const [own, ...others] = await readAllShards(store, id);
+      return own && mergeShards([own, ...others]);
+    },
     create: (item: LimiterItem): Promise<void> => write(store.toCreate(item)),
     configure: (id: string, set: Partial<KeyItem>, remove: readonly (keyof KeyItem & string)[] = []): Promise<void> =>
       write(store.toConfigure<KeyItem>(id, { set, remove })),

@@ -8,7 +8,7 @@ import { createUserPool, createUserPoolClient } from '../../functions/control/id
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { shardsOf } from '../../shared/admission/key-item.ts';
+import { shardsOf } from '../../shared/admission/limiter-item.ts';
 import { shardIds } from '../../shared/admission/shards.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';

@@ -68,7 +68,7 @@ export const apiKeyUsage = async (
   const { nowMs } = actor.origin;
   const range = rangeOf(query, nowMs);
   const { shards } = await visibleKey(deps, actor, id);
-  const items = await Promise.all(shardIds(id, shards).map((limiter) => deps.limiters.get(limiter)));
+  const items = await deps.limiters.getMany(shardIds(id, shards));
   const days: ApiKeyUsage['days'] = [];
   let costNanos = 0n;
   for await (const { day, model, totals } of deps.rollups.listDays(id, range.from, range.to)) {
@@ -84,7 +84,7 @@ export const apiKeyUsage = async (
       cost: dollarsOf(totals.cost_nanos),
     });
   }
-  const facts = keyFactsOf(items.filter((item) => item !== undefined) as unknown as readonly [KeyItem, ...LimiterItem[]], nowMs);
+  const facts = keyFactsOf(items as unknown as readonly [KeyItem, ...LimiterItem[]], nowMs);
   const { requests_per_minute, tokens_per_minute, concurrency, budgets } = facts;
   const now = { requests_per_minute, tokens_per_minute, concurrency, budgets };
   return { object: 'api_key_usage', api_key: id, ...range, cost: dollarsOf(costNanos), days, now };

@@ -1,18 +1,21 @@
-import { type KeyItem, REVOKED, secretConfiguration } from '../../../shared/admission/key-item.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
+import { type KeyItem, keyConfiguration, REVOKED, secretConfiguration } from '../../../shared/admission/key-item.ts';
+import { type Configuration, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { newSecret } from '../../../shared/admission/secret.ts';
 import { shardIds, shardsForLoad } from '../../../shared/admission/shards.ts';
+import { type Part, redivide } from '../../../shared/admission/share-limits.ts';
+import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
-import { CountedMore } from '../limits/limiter-configuration-store.ts';
 import { toLimits } from '../limits/limits.ts';
 import type { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, Rotation, StoredApiKey } from './api-key.ts';
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
-import { configureShards } from './configure-shards.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
+import { settingsOf } from './key-settings.ts';
 
 type Expected = readonly number[] | undefined;
 
@@ -22,7 +25,40 @@ interface Change {
   writes: readonly Write[];
 }
 
-/** Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request. */
+type KeyConfiguration = Configuration<KeyItem>;
+
+/**
+ * The writes that change a key's limiter items: all of them, or the first one if they are too many for a transaction. Then the others follow.
+ * @param parts of new limits, if these change; the current items can then not have counted more meanwhile
+ */
+const toConfigure = async (
+  { limiters }: ApiKeyDependencies,
+  key: StoredApiKey,
+  configurations: readonly KeyConfiguration[],
+  nowMs: number,
+  parts?: readonly Part[],
+): Promise<Write[]> => {
+  const ids = shardIds(key.id, key.shards);
+  if (ids.length > MAX_CHANGED_AT_ONCE) {
+    const own = (await limiters.get(key.id)) as KeyItem;
+    const first = beginSpreading(
+      own,
+      configurations[0] as KeyConfiguration,
+      parts?.[0]?.limits ?? limitsOf(own),
+      toLimits(key).budgets,
+      nowMs,
+    );
+    return [limiters.toConfigure(key.id, first, parts && { cfg: own.cfg })];
+  }
+  return ids.map((id, shard) =>
+    limiters.toConfigure(id, configurations[shard] as KeyConfiguration, parts && { ...parts[shard], atMs: nowMs }),
+  );
+};
+
+/**
+ * Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request. If the items are too many for a
+ * transaction, the others have followed when this returns.
+ */
 const change = async (
   deps: ApiKeyDependencies,
   actor: Actor,
@@ -35,6 +71,7 @@ const change = async (
   const wire = await toWire(deps.limiters, after);
   const audited = { action, organization, target: { type: 'api_key', id }, before: { ...before }, after: { ...after } };
   await commit(deps, actor.origin, audited, [deps.apiKeys.toReplace(after), ...writes]);
+  if (after.shards > MAX_CHANGED_AT_ONCE) await deps.limiters.spread(id, actor.origin.nowMs);
   return { ...wire, version: after.version + 1 };
 };
 
@@ -48,7 +85,8 @@ const active = (key: StoredApiKey): StoredApiKey => {
 const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
   const [old, limits] = [toLimits(before), toLimits(after)];
   const isRaised = limits.concurrency > old.concurrency || limits.requestsPerMinute > old.requestsPerMinute;
-  if (isRaised && shardsForLoad(limits) > Math.max(after.shards, after.load_shards))
+  // An older key can have fewer shards than its limits would get today.
+  if (isRaised && shardsForLoad(limits) > Math.max(after.shards, after.load_shards, shardsForLoad(old)))
     throw new Conflict({
       code: 'limits_too_high',
       param: 'limits',
@@ -79,11 +117,17 @@ export const updateApiKey = async (
   const after = { ...before, ...changes };
   checkFits(before, after);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const writes = await configureShards(deps.limiters, after, actor.origin.nowMs);
+    const { nowMs } = actor.origin;
+    const parts = redivide(toLimits(after), await deps.limiters.getMany(shardIds(id, after.shards)), nowMs);
+    const settings = settingsOf(
+      after,
+      parts.map((part) => part.limits),
+    );
+    const writes = await toConfigure(deps, after, settings.map(keyConfiguration), nowMs, parts);
     try {
       return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
     } catch (error) {
-      if (!(error instanceof CountedMore)) throw error;
+      if (!(error instanceof ChangedMeanwhile)) throw error;
     }
   }
   throw new DatabaseUnavailable(new Error(`The counters of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
@@ -117,7 +161,7 @@ export const rotateApiKey = async (
   const current = (await deps.limiters.get(id)) as KeyItem | undefined;
   const previous = overlap_seconds > 0 && current ? { hash: current.h, untilMs } : undefined;
   const configuration = secretConfiguration(hash, previous);
-  const writes = shardIds(id, before.shards).map((limiterId) => deps.limiters.toConfigure(limiterId, configuration));
+  const writes = await toConfigure(deps, before, Array<KeyConfiguration>(before.shards).fill(configuration), nowMs);
   const fields = { hint: hintOf(secret), previous_secret_until: previous ? Math.floor(untilMs / 1_000) : null };
   const key = await change(deps, actor, before, fields, { action: 'api_key.rotated', writes });
   return { ...key, secret };
@@ -126,9 +170,14 @@ export const rotateApiKey = async (
 /** Revokes a key permanently, from the next request on. Does nothing if the key is already revoked. @throws 404, 412 */
 export const revokeApiKey = async (deps: ApiKeyDependencies, actor: Actor, id: string, expected?: Expected): Promise<ApiKey> => {
   const before = checkVersion(await visibleKey(deps, actor, id), expected);
-  if (before.status === 'revoked') return toWire(deps.limiters, before);
+  const { nowMs } = actor.origin;
+  if (before.status === 'revoked') {
+    // A crash can have left out shards.
+    if (before.shards > MAX_CHANGED_AT_ONCE) await deps.limiters.spread(id, nowMs);
+    return toWire(deps.limiters, before);
+  }
   const writes = [
-    ...shardIds(id, before.shards).map((limiterId) => deps.limiters.toConfigure(limiterId, REVOKED)),
+    ...(await toConfigure(deps, before, Array<KeyConfiguration>(before.shards).fill(REVOKED), nowMs)),
     deps.apiKeys.toUncount(before.organization),
   ];
   return change(deps, actor, before, { status: 'revoked', previous_secret_until: null }, { action: 'api_key.revoked', writes });

@@ -1,6 +1,8 @@
 import { newKeyItem } from '../../../shared/admission/key-item.ts';
 import { newSecret } from '../../../shared/admission/secret.ts';
 import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/shards.ts';
+import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
+import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
@@ -8,7 +10,7 @@ import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import type { ApiKeyWithSecret, NewApiKey, StoredApiKey } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
-import { settingsOf } from './share-limits.ts';
+import { settingsOf } from './key-settings.ts';
 
 export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads {
   organizations: OrganizationStore;
@@ -21,7 +23,7 @@ const HINT_END = 4;
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
 /**
- * Creates an API key with the limiter items that share its limits, in one transaction. Only the SHA-256 of its secret is stored.
+ * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256 of its secret is stored.
  * @throws 403, 404, 409
  */
 export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
@@ -61,10 +63,16 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   const wire = await toWire(deps.limiters, key);
   const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire };
+  // The key works as soon as its first item exists, so what does not fit the transaction is written before it. A crash leaves items that nothing uses.
+  for (let start = MAX_CHANGED_AT_ONCE; start < items.length; start += MAX_WRITES)
+    await transact(
+      deps.database,
+      items.slice(start, start + MAX_WRITES).map((item) => deps.limiters.toCreate(item)),
+    );
   await commit(deps, origin, change, [
     deps.organizations.toCheckActive(organization),
     ...deps.apiKeys.toCreate(key),
-    ...items.map((item) => deps.limiters.toCreate(item)),
+    ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),
   ]);
   // The organization can have received limits since the read above.
   if (!isLimited && (await deps.limiters.get(organization))) for (const item of items) await deps.limiters.markOrganizationLimited(item.id);

@@ -1,60 +1,17 @@
-import { type Configuration, type LimiterItem, moneyCountersAt } from '../../../shared/admission/limiter-item.ts';
+import { type Expected, toConfigure } from '../../../shared/admission/configuration-write.ts';
+import type { Configuration, LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
-import type { Limits } from '../../../shared/admission/limits.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { getItems } from '../../../shared/database/get-items.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-
-/** The most that a limiter can have counted for a change of its configuration to succeed. */
-interface CountBounds {
-  nanos: Limits['budgets'];
-  atMs: number;
-}
-
-/** A limiter has counted more than the bounds of a configuration change. */
-export class CountedMore extends Error {}
-
-const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>, bounds: CountBounds | undefined) => {
-  const names: Record<string, string> = {};
-  const values: Record<string, unknown> = { ':one': 1 };
-  const assignments = Object.entries(set).map(([name, value], i) => {
-    names[`#n${i}`] = name;
-    values[`:v${i}`] = value;
-    return `#n${i} = :v${i}`;
-  });
-  const removed = remove.map((name, i) => {
-    names[`#r${i}`] = name;
-    return `#r${i}`;
-  });
-  const counters = moneyCountersAt(bounds?.atMs ?? 0);
-  const clauses = Object.entries(bounds?.nanos ?? {}).map(([period, most], i) => {
-    names[`#b${i}`] = counters[period as keyof typeof counters];
-    values[`:b${i}`] = most;
-    return `(attribute_not_exists(#b${i}) OR #b${i} <= :b${i})`;
-  });
-  return {
-    UpdateExpression: [
-      assignments.length > 0 && `SET ${assignments.join(', ')}`,
-      removed.length > 0 && `REMOVE ${removed.join(', ')}`,
-      'ADD cfg :one', // the condition of every admission checks this version
-    ]
-      .filter(Boolean)
-      .join(' '),
-    ConditionExpression: ['attribute_exists(id)', ...clauses].join(' AND '),
-    ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-    ExpressionAttributeValues: values,
-  };
-};
 
 /** The `keys` table with the writes of the control plane, which configures limiters. */
 export const createLimiterConfigurationStore = (database: Database, table: string) => ({
   ...createLimiterStore(database, table),
 
-  /** Changes the configuration as one write of a transaction; fails with CountedMore if the limiter exceeds the bounds. */
-  toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, bounds?: CountBounds): Write => ({
-    item: { Update: { TableName: table, Key: { id }, ...updateOf(configuration, bounds) } },
-    ...(bounds && { refused: () => new CountedMore() }),
-  }),
+  /** Changes the configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as expected. */
+  toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, expected?: Expected): Write =>
+    toConfigure(table, id, configuration, expected),
 
   toCreate: (item: LimiterItem): Write => ({
     item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },

@@ -4,7 +4,7 @@ import { Dollars, dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 
 const requests_per_minute = z.int().min(0).max(1_000_000);
 const tokens_per_minute = z.int().min(0).max(1_000_000_000);
-const concurrency = z.int().min(0).max(1_000);
+const concurrency = z.int().min(0).max(10_000);
 const budget = Dollars.nullable();
 
 export const KeyLimits = z.strictObject({

@@ -1,6 +1,7 @@
 import { availableNanosOf, entriesOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { keyIdOf } from '../../../shared/admission/shards.ts';
+import { readAllShards } from '../../../shared/admission/reservation.ts';
+import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import type { CreditStore } from './credit-store.ts';
@@ -34,18 +35,18 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amoun
 
 /** Computes an organization's balance and whether it adds up. @throws NoCredit */
 export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependencies, organization: string): Promise<Balance> => {
-  const item = await limiters.get(organization);
-  if (!item) throw new NoCredit(organization);
+  const shards = await readAllShards(limiters, organization);
+  if (shards.length === 0) throw new NoCredit(organization);
   const grants = await Array.fromAsync(credit.list(organization));
   const keys = new Set<string>();
-  for await (const id of limiters.listByOrganization(organization)) if (id !== organization) keys.add(keyIdOf(id));
+  for await (const id of limiters.listByOrganization(organization)) if (ownerIdOf(id) !== organization) keys.add(ownerIdOf(id));
   let spent = 0n;
   const add = async (key: string): Promise<void> => {
     for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;
   };
   throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
   const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
-  const held = sum(entriesOf(item).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
-  const available = availableNanosOf(item);
+  const held = sum(shards.flatMap(entriesOf).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
+  const available = sum(shards.map(availableNanosOf));
   return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available };
 };

@@ -1,6 +1,21 @@
-import { type LimiterItem, limitConfiguration, newLimiterItem } from '../../../shared/admission/limiter-item.ts';
+import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
+import {
+  type Configuration,
+  type LimiterItem,
+  limitConfiguration,
+  limitsOf,
+  nanosOfStored,
+  newLimiterItem,
+  shardsOf,
+  WHOLE_ATTRIBUTES,
+  wholeLimitsOf,
+} from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import type { Limits } from '../../../shared/admission/limits.ts';
+import { mergeShards } from '../../../shared/admission/merge-shards.ts';
+import { readAllShards } from '../../../shared/admission/reservation.ts';
+import { type Part, redivide } from '../../../shared/admission/share-limits.ts';
+import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
@@ -8,7 +23,8 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 
 /**
- * The write that replaces all limits of an organization and its status. Counters stay. A first budget counts from now, not from the start of the
+ * The writes that replace all limits of an organization and its status, on all of its shards. They fail with ChangedMeanwhile if a shard counts too much
+ * or is added meanwhile. If the shards are too many for a transaction, only the first write is returned, and the others must be spread. Counters stay. A first budget counts from now, not from the start of the
  * month.
  * @param changes `status`: existing limits stay; a new limiter gets the given ones
  */
@@ -17,12 +33,46 @@ export const toSetLimiter = async (
   organization: string,
   { status, limits }: { status: 'active' | 'suspended'; limits: Limits },
   changes: 'limits' | 'status',
-): Promise<Write> => {
-  const { set, remove } = limitConfiguration(limits);
-  const configuration = { set: { ...set, status }, remove };
-  if (!(await limiters.get(organization))) return limiters.toCreate(newLimiterItem(organization, organization, configuration));
-  return limiters.toConfigure<LimiterItem>(organization, changes === 'limits' ? configuration : { set: { status }, remove: [] });
+  nowMs: number,
+): Promise<{ writes: Write[]; isSpread: boolean }> => {
+  const items = await readAllShards(limiters, organization);
+  const [own] = items;
+  if (!own) {
+    const { set } = limitConfiguration(limits);
+    const item = newLimiterItem(organization, organization, { set: { ...set, status } });
+    return { writes: [{ ...limiters.toCreate(item), refused: () => new ChangedMeanwhile() }], isSpread: false };
+  }
+  const parts = changes === 'limits' ? redivide(limits, items, nowMs) : undefined;
+  const shards = shardsOf(own);
+  const configurationOf = (part: Part | undefined): Configuration => {
+    if (!part) return { set: { status }, remove: [] };
+    const { set, remove } = limitConfiguration(part.limits);
+    return shards === 1
+      ? { set: { ...set, status }, remove }
+      : { set: { ...set, ...wholeLimitsOf(limits), status }, remove: [...remove, ...missingWholeLimits(limits)] };
+  };
+  // An organization that gets another shard meanwhile has changed, and so has one whose limits are still being changed.
+  if (items.length > MAX_CHANGED_AT_ONCE || own.pending) {
+    const budgets = changes === 'limits' ? limits.budgets : own.pending ? nanosOfStored(own.pending) : budgetsOfAll(items);
+    const first = beginSpreading(own, configurationOf(parts?.[0]), parts?.[0]?.limits ?? limitsOf(own), budgets, nowMs);
+    return { writes: [limiters.toConfigure(organization, first, { cfg: own.cfg, shards })], isSpread: true };
+  }
+  const writes = items.map((item, i) => {
+    const part = parts?.[i];
+    const expected = { ...(part && { ...part, atMs: nowMs }), ...(item === own && { shards }) };
+    return limiters.toConfigure(item.id, configurationOf(part), expected);
+  });
+  return { writes, isSpread: false };
 };
+
+/** The whole limits that a shard must not keep, because there is no such limit any more. */
+const missingWholeLimits = (limits: Limits): (keyof LimiterItem & string)[] => {
+  const whole = wholeLimitsOf(limits);
+  return WHOLE_ATTRIBUTES.filter((name) => whole[name] === undefined);
+};
+
+const budgetsOfAll = (items: readonly LimiterItem[]): Limits['budgets'] =>
+  limitsOf(mergeShards(items as [LimiterItem, ...LimiterItem[]])).budgets;
 
 const MAX_PARALLEL = 16;
 

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
@@ -26,6 +28,9 @@ const limitersOf = async ({ apiKeys }: OrganizationDependencies, organization: s
   return ids;
 };
 
+/** Requests of a busy organization, and its new shards, can make the change fail this often; then it returns 503. */
+const MAX_ATTEMPTS = 8;
+
 interface Change {
   action: string;
   reason?: string;
@@ -44,15 +49,21 @@ const change = async (
   const { id } = before;
   const after: Organization = { ...before, ...fields, updated_at: Math.floor(origin.nowMs / 1_000) };
   const settings = { status: after.status, limits: toLimits(after.limits ?? OrganizationLimits.parse({})) };
-  const writes = [organizations.toReplace(after), ...(limiter ? [await toSetLimiter(limiters, id, settings, limiter)] : [])];
-  await commit(
-    deps,
-    origin,
-    { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after },
-    writes,
-  );
-  if (limiter) await markKeys(limiters, id, await limitersOf(deps, id));
-  return { ...after, version: after.version + 1 };
+  const audited = { action, organization: id, target: { type: 'organization', id }, reason: reason ?? null, before, after };
+  const done = { ...after, version: after.version + 1 };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const set = limiter && (await toSetLimiter(limiters, id, settings, limiter, origin.nowMs));
+    try {
+      await commit(deps, origin, audited, [organizations.toReplace(after), ...(set?.writes ?? [])]);
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) continue;
+      throw error;
+    }
+    if (set?.isSpread) await limiters.spread(id, origin.nowMs);
+    if (limiter) await markKeys(limiters, id, await limitersOf(deps, id));
+    return done;
+  }
+  throw new DatabaseUnavailable(new Error(`The limiter of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
 };
 
 type Expected = readonly number[] | undefined;

@@ -1,9 +1,9 @@
 import type { KeyItem } from '../../../shared/admission/key-item.ts';
-import { entryOf } from '../../../shared/admission/limiter-item.ts';
+import { entryOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { endReservations, reservationsOf } from '../../../shared/admission/reservation.ts';
+import { endReservations, readAllShards, reservationsOf } from '../../../shared/admission/reservation.ts';
 import { usedBy } from '../../../shared/admission/reservation-end.ts';
-import { shardIds } from '../../../shared/admission/shards.ts';
+import { ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 
 /**
@@ -18,11 +18,12 @@ export const releaseDeadAttempt = async (
   event: UsageEvent | undefined,
   nowMs: number,
 ): Promise<void> => {
-  const items = await Promise.all(shardIds(key.id, key.shards ?? 1).map((id) => limiters.get(id)));
-  for (const item of items) {
-    const entry = item && entryOf(item, requestId);
-    if (!item || !entry) continue;
+  const ownerId = ownerIdOf(key.id);
+  for (const item of await limiters.getMany(shardIds(ownerId, shardsOf(key)))) {
+    const entry = entryOf(item, requestId);
+    if (!entry) continue;
     const used = event ? usedBy(event, entry.admittedAtMs) : 'undone';
-    await endReservations(limiters, await reservationsOf(limiters, item as KeyItem, requestId, entry), { requestId, used, nowMs });
+    const reservations = await reservationsOf(item as KeyItem, requestId, entry, () => readAllShards(limiters, key.org));
+    await endReservations(limiters, reservations, { requestId, used, nowMs });
   }
 };

@@ -44,7 +44,7 @@ describe('an API key', () => {
   });
 
   test('with eight shards is changed, rotated and revoked in all of them', async () => {
-    const { id, secret } = await createKey({ limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
+    const { id, secret } = await createKey({ limits: { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
     expect(await Promise.all(Array.from({ length: 16 }, () => statusOf(secret)))).toEqual(Array(16).fill(200));
     const { secret: next } = await control.done('POST', `/v1/api-keys/${id}/rotate`, { token: owner.token, body: { overlap_seconds: 60 } });
     expect(await Promise.all([secret, next].flatMap((each) => Array.from({ length: 8 }, () => statusOf(each))))).toEqual(
@@ -59,7 +59,7 @@ describe('an API key', () => {
   });
 
   test('with many shards admits no more requests than its lowered limit', async () => {
-    const { id, secret } = await createKey({ limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
+    const { id, secret } = await createKey({ limits: { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 } });
     expect((await patch(id, { limits: { requests_per_minute: 1 } })).status).toBe(200);
     const answers = [];
     for (let i = 0; i < 5; i++) answers.push(await statusOf(secret));
@@ -90,7 +90,7 @@ describe('an API key', () => {
   });
 
   test('never exceeds a changed budget, however unevenly its shards have counted', async () => {
-    const limits = { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 };
+    const limits = { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 };
     const { id, secret } = await createKey({ limits, budgets: { total: '100' } });
     for (const [shard, dollars] of [10n, 0n, 3n, 0n, 7n, 0n, 0n, 1n].entries())
       await run.accounts.spend(shardId(id, shard), dollars * DOLLAR);
@@ -107,7 +107,7 @@ describe('an API key', () => {
     expect(room(await partsOf())).toBe(9n * DOLLAR);
     expect((await patch(id, { limits: { concurrency: 1 } })).status).toBe(200);
     expect((await partsOf())[0]).toEqual({ spent: 10n * DOLLAR, part: 19n * DOLLAR });
-    expect((await patch(id, { limits: { concurrency: 256 }, budgets: { total: '21' } })).status).toBe(200);
+    expect((await patch(id, { limits: { concurrency: 96 }, budgets: { total: '21' } })).status).toBe(200);
     expect(room(await partsOf())).toBe(0n);
     await eventually(async () => (await statusOf(secret)) === 429, 'nothing is left');
     expect((await patch(id, { budgets: { total: '22' } })).status).toBe(200);
@@ -116,7 +116,7 @@ describe('an API key', () => {
 
   test('with a small budget accepts any other budget and none', async () => {
     const { id } = await createKey({
-      limits: { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 },
+      limits: { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 },
       budgets: { month: '5' },
     });
     for (const month of ['6', '100', '0.5', null]) expect((await patch(id, { budgets: { month } })).status).toBe(200);
@@ -307,7 +307,7 @@ describe('suspension', () => {
     const { id: other } = await control.createOrganization('Late');
     const { token } = await control.asAdmin();
     const secrets: string[] = [];
-    for (const limits of [undefined, { concurrency: 256, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 }])
+    for (const limits of [undefined, { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 }])
       secrets.push((await control.done('POST', '/v1/api-keys', { token, body: { name: 'k', organization: other, limits } })).secret);
     for (const secret of secrets) expect(await statusOf(secret)).toBe(200);
     await control.done('POST', `/v1/organizations/${other}/suspend`, { token, body: { reason: 'overdue' } });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
-import { keyIdOf, shardId } from '../../../shared/admission/shards.ts';
+import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { ownerIdOf, shardId } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -64,21 +64,22 @@ interface Caller {
 
 const limits = { scope: 'serverless', requests_per_minute: 24_000, tokens_per_minute: 10_000_000, concurrency: 32 } as const;
 
-/** Every kind of key: plain, with two shards, with budgets, and of a prepaid organization. */
+/** Every kind of key: plain, with more shards, with budgets, and of a prepaid organization. */
 const createCallers = async (): Promise<Caller[]> => {
   const { limiters } = database;
   const prepaid = newId('organization');
-  const make = async (fields: Partial<Parameters<typeof createKey>[1]>, shards = 1): Promise<Caller> => {
+  const make = async (fields: Partial<Parameters<typeof createKey>[1]>): Promise<Caller> => {
     const organization = fields.org ?? newId('organization');
     const { secret, key_id } = await createKey(limiters, { ...limits, ...fields, org: organization });
-    return { secret, keyId: key_id, shards, organization };
+    const item = (await limiters.get(key_id)) as LimiterItem;
+    return { secret, keyId: key_id, shards: shardsOf(item), organization };
   };
   const callers = [
     await make({}),
-    await make({ concurrency: 64 }, 2),
+    await make({ concurrency: 64 }),
     await make({ day_budget_nanos: GRANTED, month_budget_nanos: GRANTED, total_budget_nanos: GRANTED }),
     await make({ org: prepaid }),
-    await make({ org: prepaid, total_budget_nanos: GRANTED, concurrency: 64 }, 2),
+    await make({ org: prepaid, total_budget_nanos: GRANTED, concurrency: 64 }),
   ];
   await limitOrganization(limiters, prepaid, { budgets: { month: GRANTED }, isPrepaid: true, concurrency: 200, requestsPerMinute: 24_000 });
   const credit = createCreditStore(database.database, database.tables.Accounts as string);
@@ -157,7 +158,7 @@ const expectedEvents = (
     if (write.kind === 'event') done.add(String(write.item.request_id?.S));
     else if (write.kind === 'undone') undone.add(write.requestId);
     else if (keyLimiters.has(write.limiterId)) {
-      if (write.kind === 'admitted') expected.set(write.requestId, keyIdOf(write.limiterId));
+      if (write.kind === 'admitted') expected.set(write.requestId, ownerIdOf(write.limiterId));
       // The event is written before the release.
       else expect(done.has(write.requestId)).toBe(true);
     }
@@ -205,8 +206,9 @@ test(
 
     // Wait for work in the background, such as retried settlements, to end.
     const stored = async (): Promise<LimiterItem[]> => {
-      const ids = [...keyLimiters.keys(), ...new Set(callers.map(({ organization }) => organization))];
-      return (await Promise.all(ids.map((id) => database.limiters.get(id)))).filter((item) => item !== undefined);
+      const organizations = [...new Set(callers.map(({ organization }) => organization))];
+      const reads = [...[...keyLimiters.keys()].map(database.limiters.get), ...organizations.map(database.limiters.whole)];
+      return (await Promise.all(reads)).filter((item) => item !== undefined);
     };
     for (let quiet = 0, before = -1; quiet < 3; ) {
       await delay(500);
@@ -245,13 +247,13 @@ test(
       const cost = costOf(({ key_id }) => key_id === keyId);
       expect(
         counted(
-          ({ id }) => keyIdOf(id) === keyId,
+          ({ id }) => ownerIdOf(id) === keyId,
           ({ spent }) => spent,
         ),
       ).toBe(cost);
       expect(
         counted(
-          ({ id }) => keyIdOf(id) === keyId,
+          ({ id }) => ownerIdOf(id) === keyId,
           (item) => item[month],
         ),
       ).toBe(cost);

@@ -234,7 +234,7 @@ describe.each(HOSTS)('the %s host', (name) => {
   });
 
   const untilInFlight = (): Promise<void> =>
-    eventually(async () => Object.keys((await run.limiters.get(keyId))?.fl ?? {}).length > 0, 'the request is in flight');
+    eventually(async () => Object.keys((await run.limiters.whole(keyId))?.fl ?? {}).length > 0, 'the request is in flight');
 
   describe('the routes that need no key', () => {
     test('answer GET and HEAD', async () => {

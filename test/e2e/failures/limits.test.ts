@@ -56,7 +56,7 @@ describe.each(HOSTS)('the %s host', (name) => {
         expect(statuses.filter((status) => status === 200)).toHaveLength(50);
         expect(statuses.filter((status) => status === 429)).toHaveLength(150);
         expect(await run.eventsOf(key_id)).toHaveLength(50);
-        expect((await run.limiters.get(key_id))?.fl).toEqual({});
+        expect((await run.limiters.whole(key_id))?.fl).toEqual({});
         return;
       }
       throw new Error('Every batch crossed into the next minute.');
@@ -95,13 +95,13 @@ describe.each(HOSTS)('the %s host', (name) => {
       } finally {
         await run.control('container');
       }
-      const item = await run.limiters.get(key_id);
+      const item = await run.limiters.whole(key_id);
       const admitted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + Number(count) : sum), 0);
       await sweepLater();
       const events = await run.eventsOf(key_id);
       expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(events.length);
       expect(events).toHaveLength(admitted);
-      expect((await run.limiters.get(key_id))?.fl).toEqual({});
+      expect((await run.limiters.whole(key_id))?.fl).toEqual({});
       // Each caller got its whole reply, an error, or a broken connection, and never a truncated reply that looks complete.
       expect(endings.filter((end) => end !== 200 && end !== 503 && end !== 'cut')).toEqual([]);
       expect(events.filter(({ outcome }) => outcome === 'completed').length).toBeGreaterThanOrEqual(

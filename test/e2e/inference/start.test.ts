@@ -46,20 +46,20 @@ test('--stop-on-disconnect stops the model when the caller disconnects, and bill
   for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
   await eventually(async () => (await run.eventsOf(key_id)).length > 0, 'the request is settled');
   expect(await run.eventsOf(key_id)).toEqual([expect.objectContaining({ outcome: 'client_closed', source: 'estimated' })]);
-  expect((await run.limiters.get(key_id))?.fl).toEqual({});
+  expect((await run.limiters.whole(key_id))?.fl).toEqual({});
 
   // The same before the first token.
   const container = run.pids.container as number;
   process.kill(container, 'SIGSTOP');
   const leaving = new AbortController();
   const call = client.chat.completions.create({ ...ask, stream: true }, { signal: leaving.signal });
-  await eventually(async () => Object.keys((await run.limiters.get(key_id))?.fl ?? {}).length === 1, 'the request is in flight');
+  await eventually(async () => Object.keys((await run.limiters.whole(key_id))?.fl ?? {}).length === 1, 'the request is in flight');
   leaving.abort();
   await expect(call).rejects.toThrow();
   process.kill(container, 'SIGCONT');
   await eventually(async () => (await run.eventsOf(key_id)).length === 2, 'the second request is settled');
   // The event is written before the release.
-  await eventually(async () => Object.keys((await run.limiters.get(key_id))?.fl ?? {}).length === 0, 'nothing is in flight');
+  await eventually(async () => Object.keys((await run.limiters.whole(key_id))?.fl ?? {}).length === 0, 'nothing is in flight');
 });
 
 test('--container uses another OpenAI-compatible server under the published model name', async () => {

@@ -81,7 +81,7 @@ test('each request has one usage event without cost and leaves nothing reserved'
   const events = await run.eventsOf(key_id);
   expect(events.map(({ route }) => route).sort()).toEqual([...Array(5).fill('/detokenize'), ...Array(5).fill('/tokenize')]);
   for (const event of events) expect(event).toMatchObject({ cost_nanos: 0n, prompt_tokens: 0, completion_tokens: 0, outcome: 'completed' });
-  expect((await run.limiters.get(key_id))?.fl).toEqual({});
+  expect((await run.limiters.whole(key_id))?.fl).toEqual({});
 });
 
 describe('/tokenize and /detokenize report errors as every route does', () => {

@@ -6,7 +6,7 @@ import { createAuditStore } from '../../../functions/control/audit/audit-store.t
 import { createMemoryStore } from '../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../infra/local/s3/server.ts';
 import { authenticate } from '../../../shared/admission/authenticate.ts';
-import { limitsOf } from '../../../shared/admission/limiter-item.ts';
+import { type LimiterItem, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import type { TokenizerFiles } from '../../../shared/models/model.ts';
@@ -49,7 +49,11 @@ describe('npm run admin', () => {
     const key = parseSecret(stdout.trim().split('\n').at(-1) as string) as PresentedKey;
     const item = await authenticate(makeCaller(database.limiters, Date.now), key);
     expect(item).toMatchObject({ org: 'org_1', models: ['a', 'b'], expires_at: Date.UTC(2099, 0, 1) });
-    expect(limitsOf(item)).toMatchObject({ requestsPerMinute: 60, tokensPerMinute: 200_000, concurrency: 32 });
+    expect(limitsOf((await database.limiters.whole(item.id)) as LimiterItem)).toMatchObject({
+      requestsPerMinute: 60,
+      tokensPerMinute: 200_000,
+      concurrency: 32,
+    });
   });
 
   test('publishes a model from a file', async () => {

@@ -27,15 +27,18 @@ describe('the serverless host', () => {
     const dynamo = (...names: string[]): string[] => names.map((name) => `dynamodb:${name}`);
     expect(actions('Inference')).toEqual(
       [
-        ...dynamo('DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem', 'UpdateItem'),
+        ...dynamo('BatchGetItem', 'DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'PutItem', 'Query'),
+        ...dynamo('UpdateItem', 'UpdateItem'),
         ...own,
         'lambda:InvokeFunction',
         'sagemaker:InvokeEndpoint',
         'sagemaker:InvokeEndpointWithResponseStream',
       ].sort(),
     );
-    expect(actions('Catalog')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'Query'), ...own].sort());
-    expect(actions('Metering')).toEqual([...dynamo('GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort());
+    expect(actions('Catalog')).toEqual([...dynamo('BatchGetItem', 'GetItem', 'GetItem', 'PutItem', 'Query'), ...own].sort());
+    expect(actions('Metering')).toEqual(
+      [...dynamo('BatchGetItem', 'ConditionCheckItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort(),
+    );
     const ofStream = dynamo('DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams');
     expect(actions('Rollups')).toEqual([...dynamo('PutItem', 'Query'), ...ofStream, ...own, 'sqs:SendMessage'].sort());
     expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, release } from '../../../shared/admission/admit.ts';
+import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { nextToSplit, shardId } from '../../../shared/admission/shards.ts';
 import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
+import { planSplit } from '../../../shared/admission/split-shard.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { newId } from '../../support/new-id.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 const RUNS = 120;
@@ -95,3 +100,59 @@ test(`${RUNS} × ${OPERATIONS} random operations in three environments have the 
     { numRuns: RUNS },
   );
 });
+
+/** The shards of the organization have parts of the limits, so they can reject what they could admit together, but never the other way round. */
+const splitting = fc.oneof(
+  { weight: 12, arbitrary: operation },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('split' as const) }) },
+);
+const SPLITTING_RUNS = 12;
+/** A part of the tokens of so many shards is enough for most requests. */
+const MAX_SHARDS = 3;
+
+test(`${SPLITTING_RUNS} × ${OPERATIONS} random operations on an organization whose shards are split meanwhile never admit what a reference model rejects`, async () => {
+  let admittedInAll = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(splitting, { minLength: OPERATIONS, maxLength: OPERATIONS }), async (operations) => {
+      const { limiters } = database;
+      const org = newId('organization');
+      const key = await makeKey(limiters, { org });
+      const { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency } = LIMITS;
+      await limitOrganization(limiters, org, { requestsPerMinute, tokensPerMinute, concurrency });
+      let now = START;
+      const callers = [0, 1, 2].map(() => ({ ...makeCaller(limiters, () => now), cache: forgetfulCache() }));
+      const reference = createReference();
+      const inFlight: Admission[] = [];
+      for (const next of operations) {
+        if (next.kind === 'wait') now += next.ms;
+        else if (next.kind === 'split') {
+          const shards = shardsOf((await limiters.get(org)) as LimiterItem);
+          const parent = await limiters.get(shardId(org, nextToSplit(shards, 1)[0] as number));
+          const split = shards < MAX_SHARDS ? planSplit(parent as LimiterItem, shardId(org, shards), now) : undefined;
+          if (split) expect(await limiters.split(org, [split], shards)).toBe(true);
+        } else if (next.kind === 'admit') {
+          const result = await attempt(callers[next.caller] as (typeof callers)[number], key, next.amount);
+          const reserved = isAdmitted(result) ? (result.reservations[1]?.entry.tokens ?? 0) : next.amount;
+          if (isAdmitted(result)) {
+            expect(reference.admit(now, reserved)).toBe(true);
+            inFlight.push(result);
+            admittedInAll++;
+          }
+        } else if (inFlight.length > 0) {
+          const [admission] = inFlight.splice(next.which % inFlight.length, 1) as [Admission];
+          // A request that uses more than it reserved counts in its own shard only, which is a documented bound of the limit of tokens.
+          const reserved = admission.reservations[1]?.entry.tokens ?? 0;
+          const used = Math.min(next.used, reserved);
+          for (let time = 0; time < (next.twice ? 2 : 1); time++)
+            await release(callers[0] as (typeof callers)[number], admission, usedTokens(used));
+          reference.release(admission.admittedAtMs, now, reserved, used);
+        }
+      }
+      const whole = await limiters.whole(org);
+      expect(Object.keys(whole?.fl ?? {}).sort()).toEqual(inFlight.map(({ requestId }) => requestId).sort());
+      expect(whole).toMatchObject({ lim_r: LIMITS.requests, lim_t: LIMITS.tokens, lim_c: LIMITS.concurrency });
+    }),
+    { numRuns: SPLITTING_RUNS, endOnFailure: true, seed: 20_261_122 },
+  );
+  expect(admittedInAll).toBeGreaterThan(SPLITTING_RUNS * 20);
+}, 60_000);

@@ -3,7 +3,7 @@ import { settle } from '../../../functions/inference/pipeline/settle-request.ts'
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
 import { isKeyItem } from '../../../shared/admission/key-item.ts';
-import { keyIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../shared/admission/shards.ts';
+import { ownerIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../shared/admission/shards.ts';
 import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
@@ -12,7 +12,7 @@ import { startTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 const START = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
 /** The limits of a key with four shards. */
-const busy = { requests_per_minute: 100, tokens_per_minute: 400_000, concurrency: 128 };
+const busy = { requests_per_minute: 100, tokens_per_minute: 400_000, concurrency: 48 };
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -27,12 +27,13 @@ const shardItems = async (keyId: string, shards: number) =>
 
 describe('the number of shards of a key', () => {
   test.each([
-    [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 }, 1],
-    [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 64 }, 2],
+    [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 12 }, 1],
+    [{ requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 }, 3],
     [{ requestsPerMinute: 600, tokensPerMinute: 100_000, concurrency: 1_000 }, 1],
-    [{ requestsPerMinute: 600, tokensPerMinute: 10_000_000, concurrency: 1_000 }, 32],
-    [{ requestsPerMinute: 48_000, tokensPerMinute: 10_000_000, concurrency: 32 }, 2],
-    [{ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 42],
+    [{ requestsPerMinute: 600, tokensPerMinute: 10_000_000, concurrency: 1_000 }, 84],
+    [{ requestsPerMinute: 48_000, tokensPerMinute: 10_000_000, concurrency: 12 }, 2],
+    [{ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 500 }, 42],
+    [{ requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }, 834],
     [{ requestsPerMinute: 3, tokensPerMinute: 1_000_000_000, concurrency: 1_000 }, 3],
     [{ requestsPerMinute: 0, tokensPerMinute: 0, concurrency: 0 }, 1],
   ])('with the limits %j is %i', (limits, shards) => {
@@ -64,19 +65,19 @@ describe('the number of shards of a key', () => {
     const counts = [0, 0, 0, 0];
     for (let i = 0; i < 4_000; i++) counts[shardOf(newRequestId(START + i), 4)] = (counts[shardOf(newRequestId(START + i), 4)] ?? 0) + 1;
     for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(150);
-    expect(keyIdOf(shardId('key_a', 3))).toBe('key_a');
+    expect(ownerIdOf(shardId('key_a', 3))).toBe('key_a');
     expect(shardId('key_a', 0)).toBe('key_a');
   });
 });
 
 describe('a key with four shards', () => {
   test('admits at most 100 of 300 concurrent requests over ten cold environments, as its limit says', async () => {
-    const key = await makeKey(database.limiters, busy);
+    const key = await makeKey(database.limiters, { ...busy, tokens_per_minute: 300_000, concurrency: 128 });
     const environments: Keys[] = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => START + 1_000));
     const results = await Promise.all(Array.from({ length: 300 }, (_, i) => attempt(environments[i % 10] as Keys, key)));
     const admitted = results.filter(isAdmitted);
     expect(admitted.length).toBeLessThanOrEqual(100);
-    expect(admitted.length).toBeGreaterThan(80);
+    expect(admitted.length).toBeGreaterThan(90);
     const refusals = results.filter((result) => !isAdmitted(result) && (result as { status?: number }).status !== 503);
     for (const rejected of refusals) expect(rejected).toMatchObject({ status: 429, type: 'requests' });
     const refusal = refusals[0] as Error;
@@ -88,10 +89,10 @@ describe('a key with four shards', () => {
   });
 
   test('never has a request too many in flight, even if its limit is not divisible by four', async () => {
-    const key = await makeKey(database.limiters, { ...busy, requests_per_minute: 24_000, concurrency: 97 });
-    expect((await database.limiters.get(key.keyId)) as object).toMatchObject({ shards: 4, lim_c: 25 });
+    const key = await makeKey(database.limiters, { ...busy, requests_per_minute: 24_000, concurrency: 37 });
+    expect((await database.limiters.get(key.keyId)) as object).toMatchObject({ shards: 4, lim_c: 10 });
     const admitted = [];
-    for (let i = 0; i < 130; i++)
+    for (let i = 0; i < 60; i++)
       admitted.push(
         await attempt(
           makeCaller(database.limiters, () => START + 1_000),
@@ -100,8 +101,9 @@ describe('a key with four shards', () => {
       );
     const inFlight = (await shardItems(key.keyId, 4)).map((item) => Object.keys(item?.fl ?? {}).length);
     expect(inFlight.reduce((sum, count) => sum + count, 0)).toBe(admitted.filter(isAdmitted).length);
-    expect(Math.max(...inFlight.slice(1))).toBeLessThanOrEqual(24);
-    expect(admitted.filter(isAdmitted).length).toBeLessThanOrEqual(97);
+    expect(Math.max(...inFlight.slice(1))).toBeLessThanOrEqual(9);
+    // If two shards reject a request, it is tried in one with room.
+    expect(admitted.filter(isAdmitted)).toHaveLength(37);
   });
 
   test('admits a request that is larger than the part of one shard, and corrects its reservation', async () => {
@@ -126,7 +128,7 @@ describe('a key with four shards', () => {
     expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': '96' });
   });
 
-  test('gets insufficient_quota only if no shard’s budget can pay for the request', async () => {
+  test('gets insufficient_quota only if all shards’ budgets together cannot pay for the request', async () => {
     const key = await makeKey(database.limiters, { ...busy, total_budget_nanos: 4_000_000_000n });
     const keys = makeCaller(database.limiters, () => START + 1_000);
     const random = seededRandom(3);
@@ -137,14 +139,14 @@ describe('a key with four shards', () => {
       if (!isAdmitted(admission)) {
         expect(admission).toMatchObject({ code: 'insufficient_quota' });
         const left = (await shardItems(key.keyId, 4)).map((item) => BigInt(item?.bud_t ?? 0) - BigInt(item?.spent ?? 0));
-        expect(left.every((room) => room < holdNanos)).toBe(true);
+        expect(left.reduce((sum, room) => sum + room, 0n)).toBeLessThan(holdNanos);
         continue;
       }
       await settle({ usage: database.usage, keys }, admission, eventOf(admission, { tokens: 1, costNanos: holdNanos }));
       spent += holdNanos;
     }
     expect(spent).toBeLessThanOrEqual(4_000_000_000n);
-    expect(spent).toBeGreaterThan(3_000_000_000n);
+    expect(spent).toBeGreaterThan(3_800_000_000n);
   });
 
   test('stores the event of a request in the shard that its id determines, whichever shard admitted it', async () => {

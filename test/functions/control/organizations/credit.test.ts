@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const setUp = (nanos: bigint) => setUpIn(deps, nanos);
 
-const availableTo = async (organization: string): Promise<bigint> => BigInt((await database.limiters.get(organization))?.avail ?? 0);
+const availableTo = async (organization: string): Promise<bigint> => BigInt((await database.limiters.whole(organization))?.avail ?? 0);
 
 test('1,000 requests, 128 at a time in eight environments, never exceed a credit of $1.00, and the ledger balances to the nano-dollar', async () => {
   const { organization, key } = await setUp(DOLLAR);

@@ -52,7 +52,7 @@ describe('an organization', () => {
 
   test.each([
     ['one limiter', {}],
-    ['eight shards', { concurrency: 256, tokens_per_minute: 1_000_000 }],
+    ['eight shards', { concurrency: 96, tokens_per_minute: 1_000_000 }],
   ])('with new limits rejects the next request in every environment that had cached its key of %s', async (_, limits) => {
     const organization = newId('organization');
     const key = await makeKey(database.limiters, { org: organization, ...limits });

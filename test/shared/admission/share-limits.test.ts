@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { shareBudget } from '../../../../functions/control/api-keys/share-limits.ts';
+import { shareBudget } from '../../../shared/admission/share-limits.ts';
 
 const DOLLAR = 1_000_000_000n;
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);

@@ -1,0 +1,187 @@
+import type { TransactItem } from '../database/database.ts';
+import {
+  budgetAttributes,
+  countsMinutes,
+  hasCountedIn,
+  type LimiterItem,
+  rateAttributes,
+  type StoredNanos,
+  usageOf,
+  wholeLimitsOf,
+  wholeRateLimitsOf,
+} from './limiter-item.ts';
+import { carried, minuteOf } from './sliding-window.ts';
+import { dayNumberOf, monthAfter, monthBefore, monthOf } from './spending.ts';
+
+/**
+ * Splitting a shard of an organization: a new shard gets half of its limits, counts and credit. Requests in flight stay where they are. The condition
+ * proves that each of the two stays within its new part, so together they never admit more than the old shard could.
+ */
+export interface Split {
+  parent: LimiterItem;
+  child: LimiterItem;
+  /** What the parent keeps of its limits. */
+  kept: Record<string, StoredNanos>;
+  /** What moves to the child: counters and credit. */
+  moved: ReadonlyMap<string, bigint>;
+  /** The highest counts of the parent, before the move, at which it stays within its new part. */
+  bounds: ReadonlyMap<string, bigint>;
+  /** The minute in which both count from now on; undefined: nothing is counted per minute. */
+  minute: number | undefined;
+}
+
+const { requests, tokens, concurrency } = rateAttributes;
+const { day, month, total } = budgetAttributes;
+const LIMITS = [requests, tokens, concurrency, day, month, total] as const;
+
+const halfOf = (amount: StoredNanos): bigint => BigInt(amount) / 2n;
+
+/** Requests in flight stay in the parent; a few more can come before the split is written. */
+const SPARE = 2;
+
+/** Half of the concurrency, or what is free of it. */
+const freeHalf = (parent: LimiterItem, limit: number): bigint =>
+  BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - Object.keys(parent.fl).length - SPARE)));
+
+/** The counters of a budget that requests can still use: those of now, and those of clocks that are behind or ahead. */
+const moneyCounters = (limit: typeof day | typeof month | typeof total, nowMs: number): string[] => {
+  const [today, thisMonth] = [dayNumberOf(nowMs), monthOf(nowMs)];
+  if (limit === day) return [today - 1, today, today + 1].map((time) => `d${time}`);
+  return limit === month ? [monthBefore(thisMonth), thisMonth, monthAfter(thisMonth)].map((time) => `m${time}`) : ['spent'];
+};
+
+/** @returns undefined if the shard cannot be split now, because one of the two would exceed its part */
+export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): Split | undefined => {
+  const minute = minuteOf(nowMs);
+  if (countsMinutes(parent) && hasCountedIn(parent, minute + 1)) return undefined;
+  const kept: Record<string, StoredNanos> = {};
+  const given: Record<string, StoredNanos> = {};
+  const moved = new Map<string, bigint>();
+  const bounds = new Map<string, bigint>();
+  const move = (name: string): bigint => {
+    const half = halfOf((parent as unknown as Record<string, StoredNanos>)[name] ?? 0);
+    if (half !== 0n) moved.set(name, half);
+    return half;
+  };
+  const countOf = (name: string): bigint => BigInt((parent as unknown as Record<string, StoredNanos>)[name] ?? 0);
+  let fits = true;
+  for (const name of LIMITS) {
+    const whole = parent[name];
+    if (whole === undefined) continue;
+    const half = name === concurrency ? freeHalf(parent, whole as number) : halfOf(whole);
+    given[name] = typeof whole === 'number' ? Number(half) : half;
+    kept[name] = typeof whole === 'number' ? whole - Number(half) : whole - half;
+    if (name === requests || name === tokens || name === concurrency) continue;
+    for (const counter of moneyCounters(name, nowMs)) {
+      const half = move(counter);
+      bounds.set(counter, BigInt(kept[name]) + half);
+      fits &&= countOf(counter) - half <= BigInt(kept[name]) && half <= BigInt(given[name]);
+    }
+  }
+  if (parent.avail !== undefined && BigInt(parent.avail) > 0n) move('avail');
+  for (const name of Object.keys(parent)) if (/^[rt]\d+$/.test(name)) move(name);
+  for (const [kind, limit] of [
+    ['r', requests],
+    ['t', tokens],
+  ] as const) {
+    if (kept[limit] === undefined) continue;
+    const [current, previous] = [`${kind}${minute}`, `${kind}${minute - 1}`];
+    const roomOf = (part: StoredNanos, before: bigint): bigint => BigInt(part) - BigInt(carried(Number(before), nowMs));
+    const halves = { current: moved.get(current) ?? 0n, previous: moved.get(previous) ?? 0n };
+    const room = roomOf(kept[limit], countOf(previous) - halves.previous);
+    bounds.set(current, room + halves.current);
+    bounds.set(previous, countOf(previous));
+    fits &&= countOf(current) - halves.current <= room && halves.current <= roomOf(given[limit] ?? 0, halves.previous);
+  }
+  if (!fits || usageOf(parent, minute).inFlight > Number(kept[concurrency] ?? Number.POSITIVE_INFINITY)) return undefined;
+  const { org, status, prepaid } = parent;
+  const counts = Object.fromEntries(
+    [...moved].map(([name, amount]) => [name, Number.isSafeInteger(Number(amount)) ? Number(amount) : amount]),
+  );
+  const child = {
+    ...(countsMinutes(parent) && { [`r${minute}`]: 0 }),
+    ...counts,
+    ...given,
+    ...wholeLimitsOf(wholeRateLimitsOf(parent)),
+    ...(prepaid && { prepaid, avail: counts.avail ?? 0 }),
+    id: childId,
+    org,
+    status,
+    cfg: 1,
+    fl: {},
+  } as LimiterItem;
+  return { parent, child, kept, moved, bounds, minute: countsMinutes(parent) ? minute : undefined };
+};
+
+/** The update of the parent, and what must hold for it. @param shards the new number of shards @param before set if the parent is the organization's own item */
+const toKeep = ({ parent, kept, moved, bounds, minute }: Split, shards: number, before: number | undefined) => {
+  const names: Record<string, string> = {};
+  const values: Record<string, unknown> = { ':cfg': parent.cfg, ':one': 1 };
+  const nameOf = (name: string): string => {
+    const alias = `#${name}`;
+    names[alias] = name;
+    return alias;
+  };
+  const set = Object.entries({ ...kept, ...wholeLimitsOf(wholeRateLimitsOf(parent)), shards }).map(([name, value]) => {
+    values[`:${name}`] = value;
+    return `${nameOf(name)} = :${name}`;
+  });
+  const add = ['cfg :one'];
+  const clauses = ['cfg = :cfg']; // the limits and the status are the ones that are divided
+  for (const [name, amount] of [...moved, ...(minute !== undefined && !moved.has(`r${minute}`) ? [[`r${minute}`, 0n] as const] : [])]) {
+    if (name === 'avail') continue;
+    values[`:by_${name}`] = -amount;
+    add.push(`${nameOf(name)} :by_${name}`); // a counter of this minute exists from now on, so clocks that are behind count in it as well
+  }
+  const credit = moved.get('avail');
+  if (credit !== undefined) {
+    values[':credit'] = credit;
+    set.push('avail = avail - :credit');
+    clauses.push('avail >= :credit');
+  }
+  if (minute !== undefined) clauses.push(`attribute_not_exists(${nameOf(`r${minute + 1}`)})`); // no clock has reached the next minute
+  if (kept[concurrency] !== undefined) clauses.push(`size(fl) <= :${concurrency}`);
+  for (const [name, most] of bounds) {
+    values[`:most_${name}`] = most;
+    // A missing counter is 0, which is within a bound of 0 or more only.
+    clauses.push(
+      most < 0n ? `${nameOf(name)} <= :most_${name}` : `(attribute_not_exists(${nameOf(name)}) OR ${nameOf(name)} <= :most_${name})`,
+    );
+  }
+  if (before !== undefined) clauses.push(...ownClauses(before, values));
+  return {
+    UpdateExpression: `SET ${set.join(', ')} ADD ${add.join(', ')}`,
+    ConditionExpression: clauses.join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+  };
+};
+
+/** Nobody else has added a shard, and no change of the configuration is under way. */
+const ownClauses = (before: number, values: Record<string, unknown>): string[] => {
+  if (before > 1) values[':before'] = before;
+  return [before > 1 ? 'shards = :before' : 'attribute_not_exists(shards)', 'attribute_not_exists(pending)'];
+};
+
+/** The writes of one transaction that makes these splits. @param before the number of shards */
+export const toSplit = (table: string, organization: string, splits: readonly Split[], before: number): TransactItem[] => {
+  const shards = before + splits.length;
+  const writes = splits.flatMap((split): TransactItem[] => {
+    const { parent, child } = split;
+    const isOwn = parent.id === organization;
+    return [
+      { Update: { TableName: table, Key: { id: parent.id }, ...toKeep(split, shards, isOwn ? before : undefined) } },
+      { Put: { TableName: table, Item: { ...child, shards }, ConditionExpression: 'attribute_not_exists(id)' } },
+    ];
+  });
+  if (splits.some(({ parent }) => parent.id === organization)) return writes;
+  const values: Record<string, unknown> = { ':shards': shards };
+  const own = {
+    TableName: table,
+    Key: { id: organization },
+    UpdateExpression: 'SET shards = :shards',
+    ConditionExpression: ownClauses(before, values).join(' AND '),
+    ExpressionAttributeValues: values,
+  };
+  return [{ Update: own }, ...writes];
+};

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
+import { growOrganization } from '../../../shared/admission/grow-organization.ts';
+import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import type { Limits } from '../../../shared/admission/limits.ts';
+import { readAllShards } from '../../../shared/admission/reservation.ts';
+import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import { growingShardOf, nextToSplit, shardId } from '../../../shared/admission/shards.ts';
+import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
+import { planSplit } from '../../../shared/admission/split-shard.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { newId } from '../../support/new-id.ts';
+
+const START = 29_000_000 * MINUTE_MS;
+const DOLLAR = 1_000_000_000n;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+/** An organization with these limits, and a key of it without limits that matter. */
+const setUp = async (limits: Partial<Limits>, creditNanos?: bigint): Promise<{ organization: string; key: PresentedKey }> => {
+  const organization = newId('organization');
+  const key = await makeKey(database.limiters, { org: organization, requests_per_minute: 1_000_000 });
+  await limitOrganization(database.limiters, organization, { ...limits, ...(creditNanos !== undefined && { isPrepaid: true }) });
+  if (creditNanos !== undefined) await database.limiters.addGrant(organization, 1, creditNanos);
+  return { organization, key };
+};
+
+const countShards = async (organization: string): Promise<number> => shardsOf((await database.limiters.get(organization)) as LimiterItem);
+
+/** Splits shards until there are so many. */
+const splitInto = async (organization: string, shards: number, nowMs: number): Promise<void> => {
+  for (let before = await countShards(organization); before < shards; before++) {
+    const parent = await database.limiters.get(shardId(organization, nextToSplit(before, 1)[0] as number));
+    const split = planSplit(parent as LimiterItem, shardId(organization, before), nowMs);
+    expect(split && (await database.limiters.split(organization, [split], before))).toBe(true);
+  }
+};
+
+const inFlightOf = async (organization: string): Promise<number> =>
+  Object.keys((await database.limiters.whole(organization))?.fl ?? {}).length;
+
+describe('linear hashing', () => {
+  test('gives a shard that was split half as many requests as one that was not', () => {
+    const ids = Array.from({ length: 12_000 }, (_, i) => newRequestId(START + i));
+    for (const shards of [1, 2, 3, 6, 8]) {
+      const counts = Array<number>(shards).fill(0);
+      for (const id of ids) counts[growingShardOf(id, shards)] = (counts[growingShardOf(id, shards)] ?? 0) + 1;
+      const generation = 2 ** Math.floor(Math.log2(shards));
+      for (const [shard, count] of counts.entries()) {
+        const isSplit = shards > generation && (shard < shards - generation || shard >= generation);
+        expect(Math.abs(count / ids.length - 1 / (isSplit ? 2 * generation : generation))).toBeLessThan(0.03);
+      }
+    }
+    expect([1, 2, 3, 4, 6].map((shards) => nextToSplit(shards, 10))).toEqual([[0], [0, 1], [1], [0, 1, 2, 3], [2, 3]]);
+  });
+});
+
+describe('growth', () => {
+  test('gives an organization more shards under concurrent load, rejects no request, and keeps every item small', async () => {
+    const { organization, key } = await setUp(
+      { concurrency: 1_000, requestsPerMinute: 60_000, budgets: { month: 1_000n * DOLLAR } },
+      1_000n * DOLLAR,
+    );
+    const environments = Array.from({ length: 6 }, () => makeCaller(database.limiters, () => START));
+    const results = await Promise.all(
+      Array.from({ length: 240 }, (_, i) => attempt(environments[i % 6] as Keys, key, 1, undefined, DOLLAR / 100n)),
+    );
+    const admitted = results.filter(isAdmitted);
+    expect(admitted).toHaveLength(240);
+    await Promise.all(admitted.map(({ growth }) => growth));
+    const shards = await readAllShards(database.limiters, organization);
+    expect(shards.length).toBeGreaterThan(8);
+    expect(Math.max(...shards.map(({ fl }) => Object.keys(fl).length))).toBeLessThanOrEqual(20);
+    expect(await database.limiters.whole(organization)).toMatchObject({ lim_c: 1_000, lim_r: 60_000 });
+    await Promise.all(admitted.map((admission) => release(environments[0] as Keys, admission, { tokens: 1, costNanos: 1_000n })));
+    expect(await inFlightOf(organization)).toBe(0);
+    expect(BigInt((await database.limiters.whole(organization))?.avail ?? 0)).toBe(1_000n * DOLLAR - 240_000n);
+  });
+
+  test('happens once if many environments want it at the same time, and divides everything exactly', async () => {
+    const { organization, key } = await setUp(
+      { concurrency: 100, requestsPerMinute: 6_001, tokensPerMinute: 1_000_003 },
+      101n * DOLLAR + 7n,
+    );
+    const now = START + 30_000;
+    for (let i = 0; i < 9; i++)
+      await attempt(
+        makeCaller(database.limiters, () => now),
+        key,
+        17,
+        undefined,
+        DOLLAR,
+      );
+    const before = await database.limiters.whole(organization);
+    const environments = Array.from({ length: 10 }, () => makeCaller(database.limiters, () => now));
+    for (const keys of environments) keys.cache.set(organization, before, now);
+    await Promise.all(environments.map((keys) => growOrganization(keys, organization, 1)));
+    expect(await countShards(organization)).toBe(2);
+    const after = await database.limiters.whole(organization);
+    const minute = START / MINUTE_MS;
+    for (const name of ['lim_r', 'lim_t', 'lim_c', 'avail', `r${minute}`, `t${minute}`] as const)
+      expect(after?.[name]).toBe(before?.[name]);
+    expect(Object.keys(after?.fl ?? {})).toHaveLength(Object.keys(before?.fl ?? {}).length);
+  });
+
+  test('admits no request too many at the end of a minute, however often shards are split meanwhile', async () => {
+    const { organization, key } = await setUp({ requestsPerMinute: 50, concurrency: 1_000 });
+    let now = START + 59_000;
+    const environments = Array.from({ length: 5 }, () => ({ ...makeCaller(database.limiters, () => now), cache: forgetfulCache() }));
+    const send = async (count: number): Promise<number> =>
+      (await Promise.all(Array.from({ length: count }, (_, i) => attempt(environments[i % 5] as Keys, key)))).filter(isAdmitted).length;
+    expect(await send(31)).toBe(31);
+    await splitInto(organization, 3, now);
+    expect(31 + (await send(60))).toBe(50);
+    let more = 0;
+    for (const [elapsed, shards] of [
+      [0, 4],
+      [15_000, 5],
+      [30_000, 6],
+      [59_999, 7],
+    ] as const) {
+      now = START + MINUTE_MS + elapsed;
+      await splitInto(organization, shards, now);
+      more += await send(60);
+      // The previous minute counts 50 at its start; each shard rounds its part up.
+      const room = 50 - Math.ceil((50 * (MINUTE_MS - elapsed)) / MINUTE_MS);
+      expect(more).toBeLessThanOrEqual(room);
+      expect(more).toBeGreaterThanOrEqual(room - shards);
+    }
+  });
+
+  test('stops while the parts would be too small, and items then hold as many requests as the limit allows', async () => {
+    const { organization, key } = await setUp({ concurrency: 30, requestsPerMinute: 100 });
+    const keys = makeCaller(database.limiters, () => START);
+    const results = await Promise.all(Array.from({ length: 40 }, () => attempt(keys, key)));
+    expect(results.filter(isAdmitted)).toHaveLength(30);
+    expect(await countShards(organization)).toBe(1);
+  });
+});
+
+describe('money', () => {
+  test('moves between shards, and is refused only when all of them together cannot pay', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 7 }),
+        fc.array(fc.bigInt({ min: 1n, max: 400n }), { minLength: 20, maxLength: 40 }),
+        async (shards, holds) => {
+          const credit = 2_000n;
+          const { organization, key } = await setUp({ budgets: { month: 1_700n } }, credit);
+          const environments = [0, 1, 2].map(() => ({ ...makeCaller(database.limiters, () => START), cache: forgetfulCache() }));
+          let left = 1_700n;
+          for (const [i, hold] of holds.entries()) {
+            if (i === 3) await splitInto(organization, shards, START);
+            const result = await attempt(environments[i % 3] as Keys, key, 1, undefined, hold);
+            expect(isAdmitted(result)).toBe(hold <= left);
+            if (isAdmitted(result)) left -= hold;
+            else expect(result).toMatchObject({ status: 429, type: 'insufficient_quota' });
+          }
+          const whole = await database.limiters.whole(organization);
+          expect(BigInt(whole?.avail ?? 0)).toBe(credit - (1_700n - left));
+          for (const item of await readAllShards(database.limiters, organization))
+            expect(BigInt(item.avail ?? 0)).toBeGreaterThanOrEqual(0n);
+        },
+      ),
+      { numRuns: 15, seed: 20_261_122 },
+    );
+  });
+
+  test('is never spent twice by concurrent requests of eight environments on shards that run short', async () => {
+    const { organization, key } = await setUp({}, 100n);
+    await splitInto(organization, 6, START);
+    const environments = Array.from({ length: 8 }, () => makeCaller(database.limiters, () => START));
+    const results = await Promise.all(Array.from({ length: 60 }, (_, i) => attempt(environments[i % 8] as Keys, key, 1, undefined, 10n)));
+    const admitted = results.filter(isAdmitted);
+    expect(admitted.length).toBeLessThanOrEqual(10);
+    const whole = await database.limiters.whole(organization);
+    expect(BigInt(whole?.avail ?? 0)).toBe(100n - 10n * BigInt(admitted.length));
+    // What is left can be spent by the next requests, one after the other.
+    const keys = { ...makeCaller(database.limiters, () => START), cache: forgetfulCache() };
+    for (let i = admitted.length; i < 10; i++) expect(isAdmitted(await attempt(keys, key, 1, undefined, 10n))).toBe(true);
+    const refused = (await attempt(keys, key, 1, undefined, 10n)) as Error;
+    expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+  });
+
+  test('a deduction takes credit from all shards', async () => {
+    const { organization } = await setUp({}, 1_000n);
+    await splitInto(organization, 5, START);
+    expect(await database.limiters.addGrant(organization, 2, -900n)).toBe(true);
+    expect(await database.limiters.addGrant(organization, 2, -900n)).toBe(false);
+    const shards = await readAllShards(database.limiters, organization);
+    expect(shards.map(({ avail }) => Number(avail)).reduce((sum, avail) => sum + avail, 0)).toBe(100);
+    expect(Math.min(...shards.map(({ avail }) => Number(avail)))).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('a change while shards are added', () => {
+  const growing = async (organization: string): Promise<void> => {
+    for (let shards = 2; shards <= 6; shards++) {
+      const before = await countShards(organization);
+      const parent = await database.limiters.get(shardId(organization, nextToSplit(before, 1)[0] as number));
+      const split = planSplit(parent as LimiterItem, shardId(organization, before), START);
+      if (split) await database.limiters.split(organization, [split], before);
+    }
+  };
+
+  test('of the limits reaches every shard or is retried', async () => {
+    const { organization } = await setUp({ concurrency: 400, requestsPerMinute: 4_000, budgets: { month: 100n * DOLLAR } });
+    const change = async (requestsPerMinute: number): Promise<void> => {
+      for (let tries = 0; tries < 20; tries++)
+        try {
+          return await limitOrganization(
+            database.limiters,
+            organization,
+            { concurrency: 300, requestsPerMinute, budgets: { month: 70n * DOLLAR } },
+            START,
+          );
+        } catch {
+          // A shard was added between the read and the write.
+        }
+      throw new Error('The limits could not be changed.');
+    };
+    for (const limit of [5_000, 3_000]) {
+      await Promise.all([growing(organization), change(limit)]);
+      const whole = await database.limiters.whole(organization);
+      expect(whole).toMatchObject({ lim_r: limit, lim_c: 300 });
+      expect(BigInt(whole?.bud_m ?? 0)).toBe(70n * DOLLAR);
+      for (const item of await readAllShards(database.limiters, organization)) expect(item.all_c ?? item.lim_c).toBe(300);
+    }
+    expect(await countShards(organization)).toBeGreaterThan(2);
+  });
+
+  test('a grant is added once', async () => {
+    const { organization } = await setUp({ concurrency: 400 }, 1_000n);
+    await Promise.all([growing(organization), database.limiters.addGrant(organization, 2, 500n)]);
+    expect(Number((await database.limiters.whole(organization))?.avail)).toBe(1_500);
+  });
+});
+
+test('a lowered limit of requests applies to the next request, whatever the shards have counted', async () => {
+  const { organization, key } = await setUp({ concurrency: 400, requestsPerMinute: 4_000 });
+  const keys = makeCaller(database.limiters, () => START);
+  await splitInto(organization, 4, START);
+  const admitted: Admission[] = [];
+  for (let i = 0; i < 12; i++) admitted.push((await attempt(keys, key)) as Admission);
+  for (const admission of admitted) await release(keys, admission, usedTokens(1));
+  await limitOrganization(database.limiters, organization, { concurrency: 400, requestsPerMinute: 12 }, START);
+  expect(await attempt(keys, key)).toMatchObject({ status: 429, type: 'requests' });
+  await limitOrganization(database.limiters, organization, { concurrency: 400, requestsPerMinute: 14 }, START);
+  const fresh = makeCaller(database.limiters, () => START);
+  const more = [];
+  for (let i = 0; i < 5; i++) more.push(isAdmitted(await attempt(fresh, key)));
+  expect(more).toEqual([true, true, false, false, false]);
+});
