@@ -1,7 +1,7 @@
 import path from 'node:path';
 import middy from '@middy/core';
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { createLimiterReader } from '../../shared/admission/limiter-reader.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
@@ -21,7 +21,7 @@ import { listModels, ownDeployments, retrieveModel, sharedModels } from './model
 const now = Date.now;
 const { database } = createDirectDatabases();
 const models = createModelStore(database, environmentVariable('MODELS_TABLE'));
-const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
+const limiters = createLimiterReader(database, environmentVariable('KEYS_TABLE'));
 const keys = { store: limiters, cache: createLimiterCache(), now };
 const host = hostOfEnvironment();
 const isShared = host.scope === 'serverless';

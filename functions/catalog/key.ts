@@ -1,7 +1,7 @@
-import type { Keys } from '../../shared/admission/admit.ts';
 import { authenticateNow, presentedKey } from '../../shared/admission/authenticate.ts';
 import { keyFactsOf } from '../../shared/admission/key-facts.ts';
 import { shardsOf } from '../../shared/admission/limiter-item.ts';
+import type { ReadableKeys } from '../../shared/admission/limiter-reader.ts';
 import { limitHeaders } from '../../shared/admission/rate-limits.ts';
 import { shardIds } from '../../shared/admission/shards.ts';
 import type { Host } from '../../shared/hosts/host.ts';
@@ -10,7 +10,7 @@ import type { Handle } from '../../shared/http/router.ts';
 
 /** The caller's own key and the current state of its limits. One read for each of the key's shards, in batches, and no write. */
 export const retrieveKey =
-  (keys: Keys, host: Host): Handle =>
+  (keys: ReadableKeys, host: Host): Handle =>
   async (event) => {
     const item = await authenticateNow(keys, presentedKey(event, host));
     const shards = await keys.store.getMany(shardIds(item.id, shardsOf(item)).slice(1));

@@ -1,5 +1,5 @@
-import type { Keys } from '../../shared/admission/admit.ts';
 import { authenticateToSee, isModelAllowed, presentedKey } from '../../shared/admission/authenticate.ts';
+import type { ReadableKeys } from '../../shared/admission/limiter-reader.ts';
 import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { entityTag, unlessKnown } from '../../shared/http/conditional.ts';
@@ -35,7 +35,7 @@ export const sharedModels = (inventory: Inventory): ListingFor => {
 
 /** The deployments of the key's organization that the key can use. @throws 401, 400 for a missing user id */
 export const ownDeployments =
-  (keys: Keys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
+  (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
   async (event) => {
     const item = await authenticateToSee(keys, presentedKey(event, host));
     userIdOf(event);

@@ -1,5 +1,5 @@
-import type { Keys } from '../../shared/admission/admit.ts';
 import { authenticateToSee, presentedKey } from '../../shared/admission/authenticate.ts';
+import type { ReadableKeys } from '../../shared/admission/limiter-reader.ts';
 import { limitHeaders } from '../../shared/admission/rate-limits.ts';
 import type { Host } from '../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
@@ -25,7 +25,7 @@ export class ResponseNotFound extends ApiError {
 
 export interface ResponsesDependencies {
   host: Host;
-  keys: Keys;
+  keys: ReadableKeys;
   store: ResponseStore;
 }
 

@@ -4,8 +4,9 @@ import { ApiError } from '../http/errors.ts';
 import { expiredKey, InvalidApiKey, missingKey, wrongHost, wrongKey } from './key-errors.ts';
 import { isKeyItem, isOrganizationLimited, type KeyItem } from './key-item.ts';
 import type { LimiterItem } from './limiter-item.ts';
+import type { ReadableKeys } from './limiter-reader.ts';
 import { checkOrganization } from './organization.ts';
-import type { Limiters } from './reserve.ts';
+
 import { type PresentedKey, parseSecret, sameHash } from './secret.ts';
 
 /** The API key of a request. A key that can't be valid on this host is rejected without a read. @throws 401 */
@@ -49,7 +50,7 @@ export interface Opened {
  * new secret works at once, and many requests with wrong keys cost few reads.
  */
 export const openKey = async (
-  { store, cache, now }: Limiters,
+  { store, cache, now }: ReadableKeys,
   key: PresentedKey,
   maxAgeMs: number,
   check: (item: KeyItem) => void = () => undefined,
@@ -82,18 +83,19 @@ export const openKey = async (
 };
 
 /** The item of a presented key, for routes that admit no request. @throws 401 */
-export const authenticate = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> =>
+export const authenticate = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> =>
   (await openKey(limiters, key, CONFIGURATION_MS)).item;
 
 /**
  * The current item of a presented key, for access to the organization's stored data, which no conditional write protects.
  * @throws 401; 403 if the organization is suspended
  */
-export const authenticateToSee = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => {
+export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
   const item = await authenticateNow(limiters, key);
   if (isOrganizationLimited(item)) checkOrganization(await limiters.store.get(item.org));
   return item;
 };
 
 /** The current item of a presented key, by one read. @throws 401 */
-export const authenticateNow = async (limiters: Limiters, key: PresentedKey): Promise<KeyItem> => (await openKey(limiters, key, 0)).item;
+export const authenticateNow = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> =>
+  (await openKey(limiters, key, 0)).item;

@@ -1,11 +1,11 @@
-import { ConditionFailed, type Database, type Item, TransactionCanceled } from '../database/database.ts';
-import { getItems } from '../database/get-items.ts';
+import { ConditionFailed, type Database, TransactionCanceled } from '../database/database.ts';
 import { DatabaseUnavailable } from '../database/outage.ts';
 import { queryItems } from '../database/query.ts';
 import { transact } from '../database/transaction.ts';
 import { ChangedMeanwhile } from './configuration-write.ts';
 import { toGrant } from './credit-grant.ts';
 import { type LimiterItem, shardsOf } from './limiter-item.ts';
+import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
 import { type Move, toMove } from './move-money.ts';
 import { type Ending, toEnd } from './reservation-end.ts';
 import { type ReservationPlan, toReserve } from './reservation-plan.ts';
@@ -18,8 +18,6 @@ export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
 const MAX_PAGES = 100;
-/** DynamoDB's limit for one call. */
-const MAX_READ = 100;
 /** Requests of a busy organization can make a deduction of credit fail this often. */
 const MAX_ATTEMPTS = 8;
 
@@ -30,23 +28,11 @@ export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | u
  * @param once sends each admission only once: one that arrives after its request has ended must differ from the one that was settled
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
-  /** The current item, or undefined. */
-  const get = async (id: string): Promise<LimiterItem | undefined> => {
-    const { Item } = await database.get({ TableName: table, Key: { id }, ConsistentRead: true });
-    return Item as LimiterItem | undefined;
-  };
-
-  /** The current items with these ids, in their order; missing ones are left out. */
-  const getMany = async (ids: readonly string[]): Promise<LimiterItem[]> => {
-    const batches = Array.from({ length: Math.ceil(ids.length / MAX_READ) }, (_, i) => ids.slice(i * MAX_READ, (i + 1) * MAX_READ));
-    const reads = batches.map((batch) => getItems(database, table, { Keys: batch.map((id) => ({ id })), ConsistentRead: true }));
-    const found = new Map((await Promise.all(reads)).flat().map((item: Item) => [item.id, item as unknown as LimiterItem]));
-    return ids.flatMap((id) => found.get(id) ?? []);
-  };
+  const reader = createLimiterReader(database, table);
+  const { get, getMany } = reader;
 
   return {
-    get,
-    getMany,
+    ...reader,
 
     /** Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing is done. */
     split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
@@ -160,19 +146,10 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       for await (const { id } of queryItems(database, query, MAX_PAGES)) yield id as string;
     },
 
-    /** The last epoch that a sweep has finished; undefined before the first sweep. */
-    sweptEpoch: async (): Promise<number | undefined> => {
-      const { Item } = await database.get({ TableName: table, Key: { id: SWEEP_MARK } });
-      return Item?.epoch as number | undefined;
-    },
-
     markSwept: async (epoch: number): Promise<void> => {
       await database.put({ TableName: table, Item: { id: SWEEP_MARK, epoch } });
     },
   };
 };
-
-/** The id of the sweep's own row; no limiter has such an id. */
-const SWEEP_MARK = 'sweep';
 
 export type LimiterStore = ReturnType<typeof createLimiterStore>;
