@@ -1,10 +1,10 @@
 import { ResponseNotFound } from '../../functions/catalog/responses.ts';
+import { type Refused, refusedBy } from '../../functions/inference/admission/limit-errors.ts';
 import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
 import { UnsupportedByModel } from '../../functions/inference/chat/support.ts';
 import { IdempotencyInProgress, IdempotentResultNotStored } from '../../functions/inference/idempotency/errors.ts';
 import { ItemNotFound, PreviousResponseNotFound } from '../../functions/inference/responses/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
-import { type Refused, refusedBy } from '../../shared/admission/limit-errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import { type ApiError, InternalError, ServiceUnavailable } from '../../shared/http/errors.ts';

@@ -1,6 +1,6 @@
+import { type Admission, admit, type Keys } from '../../functions/inference/admission/admit.ts';
 import { settle } from '../../functions/inference/pipeline/settle-request.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
-import { type Admission, admit, type Keys } from '../../shared/admission/admit.ts';
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { type PresentedKey, parseSecret } from '../../shared/admission/secret.ts';

@@ -1,4 +1,4 @@
-import { type Admission, admit, type Keys } from '../../shared/admission/admit.ts';
+import { type Admission, admit, type Keys } from '../../functions/inference/admission/admit.ts';
 import { createLimiterCache, type LimiterCache } from '../../shared/admission/limiter-cache.ts';
 import type { LimiterStore } from '../../shared/admission/limiter-store.ts';
 import type { Used } from '../../shared/admission/reservation-end.ts';

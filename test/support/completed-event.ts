@@ -1,4 +1,4 @@
-import type { Admission } from '../../shared/admission/admit.ts';
+import type { Admission } from '../../functions/inference/admission/admit.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 
 /** The usage event of a completed request. */

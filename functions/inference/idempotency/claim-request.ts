@@ -1,4 +1,3 @@
-import { type AdmissionRequest, checkRemembered, type Keys } from '../../../shared/admission/admit.ts';
 import { authenticateToSee } from '../../../shared/admission/authenticate.ts';
 import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
@@ -10,6 +9,7 @@ import { commonHeaders, type Reply } from '../../../shared/http/reply.ts';
 import { userIdOf } from '../../../shared/http/user-id.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import { type AdmissionRequest, checkRemembered, type Keys } from '../admission/admit.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import { type Claim, recordIdOf } from './key-record.ts';
 import { releaseDeadAttempt } from './release-dead-attempt.ts';

@@ -1,4 +1,3 @@
-import type { Keys } from '../../../shared/admission/admit.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
@@ -7,6 +6,7 @@ import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
 import type { CacheSalt } from '../../../shared/upstream/request-body.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import type { Keys } from '../admission/admit.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { ReplyBody } from './reply-body.ts';
 

@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import { checkModel, checkRemembered } from '../../../shared/admission/admit.ts';
 import { authenticate, authenticateToSee, isModelAllowed, type Opened, openKey } from '../../../shared/admission/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
@@ -11,6 +10,7 @@ import { validate } from '../../../shared/http/validate.ts';
 import { DeploymentNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
+import { checkModel, checkRemembered } from '../admission/admit.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Every request of these routes names a model. */

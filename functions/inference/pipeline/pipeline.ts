@@ -1,10 +1,10 @@
-import { type Admission, admit } from '../../../shared/admission/admit.ts';
 import { presentedKey } from '../../../shared/admission/authenticate.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
 import { collectAnswer, streamAnswer, waitForFirstChunk } from './answer.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';

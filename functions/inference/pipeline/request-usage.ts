@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Admission } from '../../../shared/admission/admit.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { codeOf } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
@@ -7,6 +6,7 @@ import type { Model, Target } from '../../../shared/models/model.ts';
 import { costNanos, type Price } from '../../../shared/prices/price.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import type { Admission } from '../admission/admit.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Fitted } from './fit-window.ts';
 import type { InferenceRequest } from './inference-route.ts';

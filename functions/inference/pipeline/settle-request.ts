@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Admission, release } from '../../../shared/admission/admit.ts';
 import { usedBy } from '../../../shared/admission/reservation-end.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { type Admission, release } from '../admission/admit.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** If DynamoDB is unavailable, a settlement is retried after these waits, and then left to the sweep. */

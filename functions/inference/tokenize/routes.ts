@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import { type Admission, admit } from '../../../shared/admission/admit.ts';
 import { presentedKey } from '../../../shared/admission/authenticate.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError, codeOf } from '../../../shared/http/errors.ts';
@@ -9,6 +8,7 @@ import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
 import type { ChatPrompt } from '../../../shared/tokens/prompt.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
+import { type Admission, admit } from '../admission/admit.ts';
 import { toChatPrompt } from '../chat/to-prompt.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
 import { parseRequest } from '../pipeline/parse-request.ts';

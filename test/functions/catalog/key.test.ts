@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { retrieveKey } from '../../../functions/catalog/key.ts';
-import { admit } from '../../../shared/admission/admit.ts';
+import { admit } from '../../../functions/inference/admission/admit.ts';
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { newSecret, type PresentedKey, parseSecret } from '../../../shared/admission/secret.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';

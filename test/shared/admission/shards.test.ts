@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Admission, type Keys, release } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { type Admission, type Keys, release } from '../../../shared/admission/admit.ts';
 import { isKeyItem } from '../../../shared/admission/key-item.ts';
 import { ownerIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../shared/admission/shards.ts';
 import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';

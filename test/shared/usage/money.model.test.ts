@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import { type Admission, admit } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
-import { type Admission, admit } from '../../../shared/admission/admit.ts';
 import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Admission, Keys } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
 import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import type { Admission, Keys } from '../../../shared/admission/admit.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Admission } from '../../../../shared/admission/admit.ts';
+import type { Admission } from '../../../../functions/inference/admission/admit.ts';
 import type { PresentedKey } from '../../../../shared/admission/secret.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { OrganizationLimits } from '../../../../functions/control/limits/limits.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { limitOrganization, setSuspended } from '../../../../functions/control/organizations/update-organization.ts';
+import type { Admission } from '../../../../functions/inference/admission/admit.ts';
+import { growOrganization } from '../../../../functions/inference/admission/grow-organization.ts';
 import { sweep } from '../../../../functions/metering/sweep.ts';
-import type { Admission } from '../../../../shared/admission/admit.ts';
-import { growOrganization } from '../../../../shared/admission/grow-organization.ts';
 import { type LimiterItem, shardsOf } from '../../../../shared/admission/limiter-item.ts';
 import { readAllShards } from '../../../../shared/admission/reservation.ts';
 import { nextToSplit, shardId } from '../../../../shared/admission/shards.ts';

@@ -1,9 +1,10 @@
-import { ServiceUnavailable } from '../http/errors.ts';
+import { type LimiterItem, rateLimitsOf, shardsOf, usageOf } from '../../../shared/admission/limiter-item.ts';
+import { mergeShards } from '../../../shared/admission/merge-shards.ts';
+import { planMove } from '../../../shared/admission/move-money.ts';
+import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
+import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/shards.ts';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { blockGrowth, growOrganization, IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
-import { type LimiterItem, rateLimitsOf, shardsOf, usageOf } from './limiter-item.ts';
-import { mergeShards } from './merge-shards.ts';
-import { planMove } from './move-money.ts';
-import { isMoneyRefusal, type Refusal } from './refusal.ts';
 import {
   exactRefusal,
   furthestClock,
@@ -15,7 +16,6 @@ import {
   type Reserved,
   reserve,
 } from './reserve.ts';
-import { randomShards, shardId, shardIds, wholeId } from './shards.ts';
 
 /** Shards are read this often for one request; meanwhile other requests can take what the reads showed. */
 const MAX_SURVEYS = 6;

@@ -1,10 +1,10 @@
-import { REFUSAL_MS } from './authenticate.ts';
-import type { KeyItem } from './key-item.ts';
-import { type LimiterItem, shardsOf } from './limiter-item.ts';
-import { checkOrganization } from './organization.ts';
+import { REFUSAL_MS } from '../../../shared/admission/authenticate.ts';
+import type { KeyItem } from '../../../shared/admission/key-item.ts';
+import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { checkOrganization } from '../../../shared/admission/organization.ts';
+import { growingShardOf } from '../../../shared/admission/shards.ts';
 import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
 import { reserveInShards } from './reserve-in-shards.ts';
-import { growingShardOf } from './shards.ts';
 
 /** The last image of an organization's shard, or the current one. A suspended organization is read again after a while because it can have been resumed. */
 const knownOf = async ({ cache, store, now }: Limiters, limiterId: string): Promise<Known> => {

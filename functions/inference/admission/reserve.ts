@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ServiceUnavailable } from '../http/errors.ts';
-import type { LimiterCache } from './limiter-cache.ts';
+import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
 import {
   budgetsOf,
   countsMinutes,
@@ -13,13 +12,14 @@ import {
   rateLimitsOf,
   tokensToReserve,
   usageOf,
-} from './limiter-item.ts';
-import type { AdmitResult, LimiterStore } from './limiter-store.ts';
-import type { Refusal } from './refusal.ts';
-import type { Entry } from './reservation-entry.ts';
-import type { MinuteBounds, ReservationPlan } from './reservation-plan.ts';
-import { MINUTE_MS, minuteOf, refusalOf, roomFor } from './sliding-window.ts';
-import { moneyRefusalOf } from './spending.ts';
+} from '../../../shared/admission/limiter-item.ts';
+import type { AdmitResult, LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import type { Refusal } from '../../../shared/admission/refusal.ts';
+import type { Entry } from '../../../shared/admission/reservation-entry.ts';
+import type { MinuteBounds, ReservationPlan } from '../../../shared/admission/reservation-plan.ts';
+import { MINUTE_MS, minuteOf, refusalOf, roomFor } from '../../../shared/admission/sliding-window.ts';
+import { moneyRefusalOf } from '../../../shared/admission/spending.ts';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 
 /** If the condition fails this often in a row, the limiter is too busy: 503. */
 const MAX_ATTEMPTS = 6;

@@ -1,9 +1,9 @@
-import { ApiError } from '../http/errors.ts';
-import { dollarsOf } from '../prices/dollars.ts';
-import type { Period, RateLimits } from './limits.ts';
-import { isMoneyRefusal, type Refusal } from './refusal.ts';
-import type { Dimension, RateRefusal } from './sliding-window.ts';
-import type { MoneyRefusal } from './spending.ts';
+import type { Period, RateLimits } from '../../../shared/admission/limits.ts';
+import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
+import type { Dimension, RateRefusal } from '../../../shared/admission/sliding-window.ts';
+import type { MoneyRefusal } from '../../../shared/admission/spending.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
 
 /** The owner of the limit that rejected a request. */
 export type Owner = 'key' | 'organization';

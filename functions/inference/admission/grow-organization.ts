@@ -1,4 +1,3 @@
-import { logError, logInfo } from '../logging/log.ts';
 import {
   availableNanosOf,
   countedNanosAt,
@@ -8,11 +7,12 @@ import {
   rateLimitsOf,
   shardsOf,
   usageOf,
-} from './limiter-item.ts';
-import type { Period } from './limits.ts';
+} from '../../../shared/admission/limiter-item.ts';
+import type { Period } from '../../../shared/admission/limits.ts';
+import { nextToSplit, randomShards, shardId } from '../../../shared/admission/shards.ts';
+import { planSplit, type Split } from '../../../shared/admission/split-shard.ts';
+import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { Limiters } from './reserve.ts';
-import { nextToSplit, randomShards, shardId } from './shards.ts';
-import { planSplit, type Split } from './split-shard.ts';
 
 /** An organization gets more shards when an admission finds more requests than this in flight in one. */
 const GROW_ABOVE = 8;

@@ -1,21 +1,21 @@
-import type { ApiError } from '../http/errors.ts';
-import { logError } from '../logging/log.ts';
-import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from './authenticate.ts';
+import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from '../../../shared/admission/authenticate.ts';
+import { ModelNotAllowed } from '../../../shared/admission/key-errors.ts';
+import { assumedShard, isOrganizationLimited, type KeyItem, usableShardsOf } from '../../../shared/admission/key-item.ts';
+import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from '../../../shared/admission/limiter-item.ts';
+import { checkOrganization } from '../../../shared/admission/organization.ts';
+import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
+import { isMoneyRefusal } from '../../../shared/admission/refusal.ts';
+import { endReservations, type Reservation } from '../../../shared/admission/reservation.ts';
+import type { Used } from '../../../shared/admission/reservation-end.ts';
+import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import { ownerIdOf, shardId, shardOf, wholeId } from '../../../shared/admission/shards.ts';
+import type { ApiError } from '../../../shared/http/errors.ts';
+import { logError } from '../../../shared/logging/log.ts';
 import { growIfBusy } from './grow-organization.ts';
-import { ModelNotAllowed } from './key-errors.ts';
-import { assumedShard, isOrganizationLimited, type KeyItem, usableShardsOf } from './key-item.ts';
 import { type Owner, refusedBy } from './limit-errors.ts';
-import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from './limiter-item.ts';
-import { checkOrganization } from './organization.ts';
-import { limitHeaders } from './rate-limits.ts';
-import { isMoneyRefusal } from './refusal.ts';
-import { endReservations, type Reservation } from './reservation.ts';
-import type { Used } from './reservation-end.ts';
 import type { Known, Limiters, RefusedBy, RequestedAmounts, Reserved } from './reserve.ts';
 import { remembered, reserveInShards } from './reserve-in-shards.ts';
 import { reserveOrganization } from './reserve-organization.ts';
-import type { PresentedKey } from './secret.ts';
-import { ownerIdOf, shardId, shardOf, wholeId } from './shards.ts';
 
 export type Keys = Limiters;
 
