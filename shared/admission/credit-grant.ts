@@ -1,56 +1,75 @@
 import type { TransactItem } from '../database/database.ts';
 import { availableNanosOf, type LimiterItem, shardsOf } from './limiter-item.ts';
 
-/** A deduction takes credit from at most this many shards: a transaction has at most 100 writes. */
+/** A transaction takes credit from at most this many shards: it has at most 100 writes. */
 const MAX_DONORS = 90;
 
+/** Credit that a shard gives to its organization's own item. */
+interface Donation {
+  id: string;
+  nanos: bigint;
+}
+
 /**
- * The writes of one transaction that adds the grant with this number to an organization's credit. A grant is added to the own item. A deduction, a
- * negative grant, is taken from the shards that have credit; if they don't have enough, the own item's credit becomes negative.
- * @param shards all items of the organization, its own first
+ * What other shards give to an organization's own item, so that a deduction can be taken from it: the richest first.
+ * @returns empty if none has any credit available
  */
-export const toGrant = (table: string, shards: readonly LimiterItem[], number: number, amountNanos: bigint): TransactItem[] => {
-  const [own, ...others] = shards;
-  if (!own) throw new Error('There is no organization to grant credit to.');
-  let missing = amountNanos < 0n ? -amountNanos - availableNanosOf(own) : 0n;
-  const donors = others.toSorted((one, other) => (availableNanosOf(one) < availableNanosOf(other) ? 1 : -1)).slice(0, MAX_DONORS);
-  const taken = donors.flatMap((item): { id: string; amount: bigint }[] => {
-    const available = availableNanosOf(item);
-    const amount = available < missing ? available : missing;
-    if (amount <= 0n) return [];
-    missing -= amount;
-    return [{ id: item.id, amount }];
-  });
-  const collected = taken.reduce((sum, { amount }) => sum + amount, 0n);
-  // Without shards, nothing else can have the credit, so the write needs no look at it.
-  const isShared = amountNanos < 0n && shardsOf(own) > 1;
-  return [
-    {
-      Update: {
-        TableName: table,
-        Key: { id: own.id },
-        UpdateExpression: 'SET avail = if_not_exists(avail, :zero) + :amount, grants = :number',
-        ConditionExpression: [
-          number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'grants = :before',
-          ...(amountNanos < 0n ? [isShared ? 'shards = :shards' : 'attribute_not_exists(shards)'] : []),
-        ].join(' AND '),
-        ExpressionAttributeValues: {
-          ':zero': 0,
-          ':amount': amountNanos + collected,
-          ':number': number,
-          ...(number > 1 && { ':before': number - 1 }),
-          ...(isShared && { ':shards': shardsOf(own) }),
-        },
-      },
+export const planCollection = (others: readonly LimiterItem[], missingNanos: bigint): Donation[] => {
+  let missing = missingNanos;
+  return others
+    .map((item) => ({ id: item.id, nanos: availableNanosOf(item) }))
+    .filter(({ nanos }) => nanos > 0n)
+    .sort((one, other) => (one.nanos < other.nanos ? 1 : -1))
+    .slice(0, MAX_DONORS)
+    .flatMap(({ id, nanos }) => {
+      if (missing <= 0n) return [];
+      // The last one gives only what is missing.
+      const rest = missing - nanos;
+      missing = rest;
+      return [{ id, nanos: rest < 0n ? nanos + rest : nanos }];
+    });
+};
+
+/** The writes of one transaction that collects credit in an organization's own item. Its sum stays the same. */
+export const toCollect = (table: string, ownId: string, donations: readonly Donation[]): TransactItem[] => {
+  const change = (id: string, nanos: bigint, condition: string, values = {}): TransactItem => ({
+    Update: {
+      TableName: table,
+      Key: { id },
+      UpdateExpression: 'SET avail = avail + :amount',
+      ConditionExpression: condition,
+      ExpressionAttributeValues: { ':amount': nanos, ...values },
     },
-    ...taken.map(({ id, amount }) => ({
-      Update: {
-        TableName: table,
-        Key: { id },
-        UpdateExpression: 'SET avail = avail - :amount',
-        ConditionExpression: 'avail >= :amount',
-        ExpressionAttributeValues: { ':amount': amount },
-      },
-    })),
+  });
+  const collected = donations.reduce((sum, { nanos }) => sum + nanos, 0n);
+  return [
+    change(ownId, collected, 'attribute_exists(avail)'),
+    ...donations.map(({ id, nanos }) => change(id, -nanos, 'avail >= :least', { ':least': nanos })),
   ];
+};
+
+/**
+ * The write that adds the grant with this number to an organization's own item. A deduction, a negative grant, that this item can't pay makes its
+ * credit negative.
+ */
+export const toGrant = (table: string, own: LimiterItem, number: number, amountNanos: bigint): TransactItem => {
+  const clauses = [number === 1 ? 'attribute_exists(id) AND attribute_not_exists(grants)' : 'grants = :before'];
+  const values: Record<string, unknown> = { ':zero': 0, ':amount': amountNanos, ':number': number };
+  if (number > 1) values[':before'] = number - 1;
+  if (amountNanos < 0n && shardsOf(own) === 1) clauses.push('attribute_not_exists(shards)'); // nothing else has the credit
+  if (amountNanos < 0n && shardsOf(own) > 1) {
+    const canPay = availableNanosOf(own) >= -amountNanos;
+    clauses.push(canPay ? 'avail >= :least' : 'avail = :least AND shards = :shards'); // no credit has left this item since all were read
+    values[':least'] = canPay ? -amountNanos : availableNanosOf(own);
+    if (!canPay) values[':shards'] = shardsOf(own);
+  }
+  return {
+    Update: {
+      TableName: table,
+      Key: { id: own.id },
+      UpdateExpression: 'SET avail = if_not_exists(avail, :zero) + :amount, grants = :number',
+      ConditionExpression: clauses.join(' AND '),
+      ExpressionAttributeValues: values,
+    },
+  };
 };

@@ -3,8 +3,8 @@ import { DatabaseUnavailable } from '../database/outage.ts';
 import { queryItems } from '../database/query.ts';
 import { transact } from '../database/transaction.ts';
 import { ChangedMeanwhile } from './configuration-write.ts';
-import { toGrant } from './credit-grant.ts';
-import { type LimiterItem, shardsOf } from './limiter-item.ts';
+import { planCollection, toCollect, toGrant } from './credit-grant.ts';
+import { availableNanosOf, type LimiterItem, shardsOf } from './limiter-item.ts';
 import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
 import { type Move, toMove } from './move-money.ts';
 import { type Ending, toEnd } from './reservation-end.ts';
@@ -18,8 +18,8 @@ export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
 const MAX_PAGES = 100;
-/** Requests of a busy organization can make a deduction of credit fail this often. */
-const MAX_ATTEMPTS = 8;
+/** A deduction collects credit from all shards in so many transactions, some of which fail because requests changed the shards. */
+const MAX_ATTEMPTS = 40;
 
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
@@ -118,16 +118,17 @@ export const createLimiterStore = (database: Database, table: string, once: Data
     addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const own = await get(id);
-        if ((own?.grants ?? 0) !== number - 1) return false;
-        const others = own && amountNanos < 0n ? await getMany(shardIds(id, shardsOf(own)).slice(1)) : [];
-        if (!own) return false;
-        const writes = toGrant(table, [own, ...others], number, amountNanos).map((item) => ({
-          item,
-          refused: () => new ChangedMeanwhile(),
-        }));
+        if (!own || (own.grants ?? 0) !== number - 1) return false;
+        const missing = amountNanos < 0n ? -amountNanos - availableNanosOf(own) : 0n;
+        const others = missing > 0n ? await getMany(shardIds(id, shardsOf(own)).slice(1)) : [];
+        const donations = planCollection(others, missing);
+        const items = donations.length > 0 ? toCollect(table, id, donations) : [toGrant(table, own, number, amountNanos)];
         try {
-          await transact(database, writes);
-          return true;
+          await transact(
+            database,
+            items.map((item) => ({ item, refused: () => new ChangedMeanwhile() })),
+          );
+          if (donations.length === 0) return true;
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
         }

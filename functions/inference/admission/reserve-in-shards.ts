@@ -19,6 +19,8 @@ import {
 
 /** Shards are read this often for one request; meanwhile other requests can take what the reads showed. */
 const MAX_SURVEYS = 6;
+/** So often, a request that finds crowded shards only waits for more shards. */
+const PATIENT_SURVEYS = 5;
 /** The first time, a few shards are read, because one of them nearly always has room. */
 const FEW = 8;
 /** Later, this many are read in one call, or all if money is limited: it must be known what they have together. */
@@ -123,6 +125,8 @@ const reserveAnywhere = async <Item extends LimiterItem>(
         return { item: whole, refusal, nowMs: furthestClock(whole, now()), roundTrips };
       }
     }
+    // Requests that were always slower than others are admitted where there is room, at a higher cost.
+    if (survey >= PATIENT_SURVEYS) isGrowing = false;
     const limitOf = (item: LimiterItem): number | undefined => (isGrowing && maySplit(item, now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined);
     let target = anyOf(items.filter((item) => !refusalOf(item, { ...wanted, maxInFlight: limitOf(item) })));
     if (!target && items.some((item) => !refusalOf(item))) {
