@@ -7,6 +7,8 @@ import { startDatabase } from '../../infra/local/dynamodb/dynoxide.ts';
 import { createTables } from '../../infra/local/dynamodb/tables.ts';
 import { createProcessList } from '../../infra/local/processes/process-list.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
+import { shardsOf } from '../../shared/admission/limiter-item.ts';
+import { eventShardsOf, shardIds } from '../../shared/admission/shards.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
@@ -28,18 +30,21 @@ export const startTestDatabase = async () => {
   const tables = await createTables(server.url, interpret(await readAssembly(assemblyDir())).tables);
   const database = openLocalDatabase(server.url);
   const usage = createUsageStore(database, tables.Usage as string);
+  const limiters = openLimiters(database, tables.Keys as string);
   return {
     url: server.url,
     tables,
     database,
-    limiters: openLimiters(database, tables.Keys as string),
+    limiters,
     models: createModelStore(database, tables.Models as string),
     usage,
-    /** The events of a key or one of its shards from at least the last ten minutes. */
-    recentEvents: async (shard: string): Promise<UsageEvent[]> => {
+    /** The events of a key, in all its shards, from at least the last ten minutes. */
+    recentEvents: async (keyId: string): Promise<UsageEvent[]> => {
+      const key = await limiters.get(keyId);
       const events: UsageEvent[] = [];
-      for (const at of [Date.now() - BUCKET_MS, Date.now()]) for await (const event of usage.listByBucket(shard, at)) events.push(event);
-      return events;
+      for (const shard of shardIds(keyId, key ? eventShardsOf(shardsOf(key)) : 1))
+        for (const at of [Date.now() - BUCKET_MS, Date.now()]) for await (const event of usage.listByBucket(shard, at)) events.push(event);
+      return events.sort((one, other) => (one.request_id < other.request_id ? -1 : 1));
     },
     close: async (): Promise<void> => {
       database.destroy();

@@ -79,7 +79,7 @@ export const startTestPipeline = async () => {
       return respond(event, { getRemainingTimeInMillis: () => remainingMs });
     };
     const events = (): Promise<UsageEvent[]> => database.recentEvents(key_id);
-    const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
+    const inFlight = async (): Promise<number> => Object.keys((await database.limiters.whole(key_id))?.fl ?? {}).length;
     return { call, events, inFlight, keyId: key_id };
   };
   return { database, setUp, close: database.close };

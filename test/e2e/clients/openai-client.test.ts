@@ -108,7 +108,7 @@ describe.each(HOSTS)('the %s host', (name) => {
       const events = await run.eventsOf(key_id);
       expect(events).toHaveLength(50);
       expect(events.reduce((sum, event) => sum + event.completion_tokens, 0)).toBe(answers.reduce((sum, tokens) => sum + tokens, 0));
-      expect(Object.keys((await run.limiters.get(key_id))?.fl ?? { missing: true })).toEqual([]);
+      expect(Object.keys((await run.limiters.whole(key_id))?.fl ?? { missing: true })).toEqual([]);
     });
 
     test('lists the models', async () => {

@@ -83,6 +83,6 @@ export const setUpIn = async (database: TestDatabase, fields: Partial<TestKey> =
     return { status: statusCode, headers, body: JSON.parse(String(reply)) as Record<string, unknown> };
   };
   const events = () => database.recentEvents(key_id);
-  const inFlight = async (): Promise<number> => Object.keys((await database.limiters.get(key_id))?.fl ?? {}).length;
+  const inFlight = async (): Promise<number> => Object.keys((await database.limiters.whole(key_id))?.fl ?? {}).length;
   return { call, events, inFlight };
 };
