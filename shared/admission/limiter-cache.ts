@@ -27,8 +27,15 @@ interface Entry extends Seen {
  */
 export const createLimiterCache = () => {
   const entries = new Map<string, Entry>();
-  const rereading = new Map<string, Promise<LimiterItem | undefined>>();
   const sharing = new Map<string, Promise<unknown>>();
+  /** Runs the work once for all concurrent callers. */
+  const share = <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    const pending = sharing.get(name) as Promise<Result> | undefined;
+    if (pending) return pending;
+    const shared = work().finally(() => sharing.delete(name));
+    sharing.set(name, shared);
+    return shared;
+  };
   const paused = new Map<string, number>();
   const put = (id: string, entry: Entry): void => {
     entries.delete(id);
@@ -58,25 +65,15 @@ export const createLimiterCache = () => {
      * seconds. Returns undefined if no read is allowed now.
      */
     readAgain: (id: string, nowMs: number, read: () => Promise<LimiterItem | undefined>): Promise<LimiterItem | undefined> | undefined => {
-      const pending = rereading.get(id);
-      if (pending) return pending;
+      const name = `reread ${id}`;
       const entry = entries.get(id);
-      if (entry) {
+      if (entry && !sharing.has(name)) {
         if (!entry.rereads || nowMs - entry.rereads.sinceMs >= REREADS_MS) entry.rereads = { sinceMs: nowMs, count: 0 };
         if (++entry.rereads.count > MAX_REREADS) return undefined;
       }
-      const reread = read().finally(() => rereading.delete(id));
-      rereading.set(id, reread);
-      return reread;
+      return share(name, read);
     },
-    /** Runs the work once for all concurrent callers. */
-    share: <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-      const pending = sharing.get(name) as Promise<Result> | undefined;
-      if (pending) return pending;
-      const shared = work().finally(() => sharing.delete(name));
-      sharing.set(name, shared);
-      return shared;
-    },
+    share,
     /** Remembers until when an organization is not grown. */
     pause: (id: string, untilMs: number): void => {
       if (paused.size >= MAX_ENTRIES) paused.clear();

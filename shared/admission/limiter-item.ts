@@ -84,8 +84,8 @@ export const wholeLimitsOf = ({ requestsPerMinute, tokensPerMinute, concurrency 
   ...(Number.isFinite(concurrency) && { all_c: concurrency }),
 });
 
-/** The number of limiter items that share an item's limits, as far as the item knows. */
-export const shardsOf = ({ shards = 1 }: LimiterItem): number => shards;
+/** The number of limiter items that share an item's limits, as far as the item knows; 1 without an item. */
+export const shardsOf = (item: LimiterItem | undefined): number => item?.shards ?? 1;
 
 /** A limiter item without counts. */
 export const newLimiterItem = (id: string, org: string, { set }: Pick<Configuration, 'set'>): LimiterItem =>

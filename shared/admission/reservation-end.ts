@@ -44,9 +44,18 @@ export interface Ending {
 /** Whether a counter no longer counts. */
 const isStale = (counter: string, nowMs: number): boolean => {
   const time = Number(counter.slice(1));
-  if (/^[rt]\d+$/.test(counter)) return time < minuteOf(nowMs) - KEPT_MINUTES;
-  if (/^d\d+$/.test(counter)) return time < dayNumberOf(nowMs) - KEPT_DAYS;
-  return /^m\d+$/.test(counter) && time < monthBefore(monthOf(nowMs));
+  if (!Number.isInteger(time)) return false;
+  switch (counter[0]) {
+    case 'r':
+    case 't':
+      return time < minuteOf(nowMs) - KEPT_MINUTES;
+    case 'd':
+      return time < dayNumberOf(nowMs) - KEPT_DAYS;
+    case 'm':
+      return time < monthBefore(monthOf(nowMs));
+    default:
+      return false;
+  }
 };
 
 /** Corrections of the counters that still count, from reserved to used amounts. */

@@ -58,12 +58,13 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
   const given: Record<string, StoredNanos> = {};
   const moved = new Map<string, bigint>();
   const bounds = new Map<string, bigint>();
+  // Only called with the names of counters and of credit.
+  const countOf = (name: string): bigint => BigInt((parent as unknown as Record<string, StoredNanos>)[name] ?? 0);
   const move = (name: string): bigint => {
-    const half = halfOf((parent as unknown as Record<string, StoredNanos>)[name] ?? 0);
+    const half = countOf(name) / 2n;
     if (half !== 0n) moved.set(name, half);
     return half;
   };
-  const countOf = (name: string): bigint => BigInt((parent as unknown as Record<string, StoredNanos>)[name] ?? 0);
   let fits = true;
   for (const name of LIMITS) {
     const whole = parent[name];
@@ -113,7 +114,11 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
   return { parent, child, kept, moved, bounds, minute: countsMinutes(parent) ? minute : undefined };
 };
 
-/** The update of the parent, and what must hold for it. @param shards the new number of shards @param before set if the parent is the organization's own item */
+/**
+ * The update of the parent, and what must hold for it.
+ * @param shards the new number of shards
+ * @param before the number until now, if the parent is the organization's own item
+ */
 const toKeep = ({ parent, kept, moved, bounds, minute }: Split, shards: number, before: number | undefined) => {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = { ':cfg': parent.cfg, ':one': 1 };

@@ -77,7 +77,7 @@ const planGrowth = async ({ store, now }: Limiters, own: LimiterItem, most: numb
 /** @param least so many shards are added even if the mean does not need them, because one is crowded */
 const grow = async (limiters: Limiters, organization: string, least: number): Promise<boolean> => {
   const { store, cache, now } = limiters;
-  const known = shardsOf(cache.get(organization)?.item ?? ({} as LimiterItem));
+  const known = shardsOf(cache.get(organization)?.item);
   let shards = known;
   let needed: number | undefined;
   let most = MAX_SPLITS;

@@ -92,9 +92,9 @@ const readShards = async <Item extends LimiterItem>(
     count <= most
       ? shardIds(ownerId, count)
       : [...new Set([0, first, ...randomShards(count, first, most)])].map((shard) => shardId(ownerId, shard));
-  const known = Math.max(shards, shardsOf(cache.get(ownerId)?.item ?? ({} as LimiterItem)));
+  const known = Math.max(shards, shardsOf(cache.get(ownerId)?.item));
   let items = await store.getMany(idsOf(known));
-  const current = shardsOf(items[0] ?? ({} as LimiterItem));
+  const current = shardsOf(items[0]);
   if (current > known) items = await store.getMany(idsOf(current));
   for (const item of items) cache.set(item.id, item, now());
   return { items: items.length > 0 ? (items as [LimiterItem, ...LimiterItem[]]) : undefined, isComplete: current <= most };

@@ -26,7 +26,7 @@ export const reserveOrganization = async (
 ): Promise<Reserved<LimiterItem> | RefusedBy<LimiterItem>> => {
   const { cache, now } = limiters;
   const own = await knownOf(limiters, key.org);
-  const shards = own.item ? shardsOf(own.item) : 1;
+  const shards = shardsOf(own.item);
   const result = await reserveInShards(limiters, {
     ownerId: key.org,
     own,

@@ -58,6 +58,13 @@ test('an answer is returned once, and its connection is used again', async () =>
   expect([sagemaker.received.length, sagemaker.sockets.size]).toEqual([3, 1]);
 });
 
+test('everything that arrives together is one batch, so that it leaves in one write', async () => {
+  sagemaker.answers(sends(token('one '), token('two '), token('three'), END));
+  const target = { endpoint: 'e', weight: 1 };
+  const batches = await Array.fromAsync(createInvoke()({ target, body: '{}', choices: 1, signal: new AbortController() }));
+  expect(batches).toHaveLength(1);
+});
+
 describe('a damaged answer', () => {
   test.each([
     ['the length', 2],

@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { logError, logInfo } from '../../../shared/logging/log.ts';
+
+let lines: string[];
+beforeEach(() => {
+  lines = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+test('a message is one line of JSON; amounts of money are text, also within objects', () => {
+  logInfo('request', { cost_nanos: 2n ** 60n, text: 'two\nlines' });
+  logInfo('request', { usage: { cost_nanos: 1n }, left_out: undefined });
+  expect(lines.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
+  const [first, second] = lines.map((line) => JSON.parse(line));
+  expect(first).toMatchObject({ level: 'INFO', message: 'request', cost_nanos: '1152921504606846976', text: 'two\nlines' });
+  expect(second).toMatchObject({ level: 'INFO', message: 'request', usage: { cost_nanos: '1' } });
+  expect(second).not.toHaveProperty('left_out');
+});
+
+test('a failure has its name, its message and where it happened', () => {
+  logError('call_failed', new RangeError('too far'), { request_id: 'r' });
+  logError('call_failed', 'a text');
+  const [first, second] = lines.map((line) => JSON.parse(line));
+  expect(first).toMatchObject({ level: 'ERROR', error: 'RangeError', detail: 'too far', request_id: 'r' });
+  expect(first.stack).toContain('log.test.ts');
+  expect(second).toMatchObject({ level: 'ERROR', detail: 'a text' });
+});
