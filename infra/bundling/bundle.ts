@@ -36,6 +36,15 @@ export const bundle = ({ entry, afterwards }: BundleOptions): AssetCode =>
     },
   });
 
+/**
+ * Modules of Node that bundles get by a function call. To import one as an ES module reads all its exports and so loads what Node would load later:
+ * 34 ms more for node:http, 8 for node:crypto, 3 for node:util.
+ */
+const BUILTINS = ['crypto', 'http', 'https', 'stream', 'util', 'zlib'];
+const builtins = Object.fromEntries(
+  BUILTINS.flatMap((name) => [name, `node:${name}`].map((module) => [module, path.join(import.meta.dirname, 'builtins', `${name}.cjs`)])),
+);
+
 const writeBundle = (entry: string, folder: string): void => {
   buildSync({
     entryPoints: { index: entry },
@@ -54,7 +63,7 @@ const writeBundle = (entry: string, folder: string): void => {
     // Some CommonJS packages call require().
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     alias: {
-      'node:http': path.join(import.meta.dirname, 'node-http.mjs'),
+      ...builtins,
       '@aws-sdk/credential-provider-node': path.join(import.meta.dirname, 'environment-credentials.mjs'),
     },
     logLevel: 'warning',

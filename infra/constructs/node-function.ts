@@ -14,7 +14,7 @@ const root = path.join(import.meta.dirname, '../..');
  * Fixes the size of V8's young generation. By default it is about 1 MB in 256 MB of memory, so V8 collects garbage all the time, and far larger on a
  * large machine, where it mostly holds garbage. 8 MB instead of 4 saves an eighth of a stream's CPU time and costs 20 MiB (`npm run bench`).
  */
-const NODE_OPTIONS = '--enable-source-maps --max-semi-space-size=8';
+const NODE_OPTIONS = '--max-semi-space-size=8';
 
 interface NodeFunctionProps {
   config: Config;

@@ -1,3 +1,5 @@
+import { createOriginalStack } from './original-stack.ts';
+
 type Facts = Record<string, unknown>;
 
 const toText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
@@ -18,8 +20,13 @@ export const logInfo = (message: string, facts: Facts = {}): void => {
   process.stdout.write(`${line('INFO', message, facts)}\n`);
 };
 
+const originalStack = createOriginalStack();
+
 /** Logs a failure that someone may have to investigate, with its cause. */
 export const logError = (message: string, error: unknown, facts: Facts = {}): void => {
-  const cause = error instanceof Error ? { error: error.name, detail: error.message, stack: error.stack } : { detail: String(error) };
+  const cause =
+    error instanceof Error
+      ? { error: error.name, detail: error.message, stack: error.stack && originalStack(error.stack) }
+      : { detail: String(error) };
   process.stdout.write(`${line('ERROR', message, { ...facts, ...cause })}\n`);
 };
