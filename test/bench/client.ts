@@ -26,9 +26,9 @@ const HAS_TEXT = /"content":"[^"]/;
 
 /**
  * Posts a body to a server over a keep-alive connection and reads the reply to its end.
- * @throws Error for a status other than 200, and for 15 s of silence
+ * @throws Error for a status other than the expected one, and for 15 s of silence
  */
-export const ask = ({ url, headers }: Server, body: string): Promise<Answer> =>
+export const ask = ({ url, headers }: Server, body: string, status = 200): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const startedAt = performance.now();
     const outgoing = request(url, {
@@ -49,7 +49,7 @@ export const ask = ({ url, headers }: Server, body: string): Promise<Answer> =>
       response.once('error', reject);
       response.once('end', () => {
         const latencyMs = performance.now() - startedAt;
-        if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode} ${text}`));
+        if (response.statusCode !== status) reject(new Error(`${url}: ${response.statusCode} ${text}`));
         else resolve({ latencyMs, firstTokenMs, chunks: text.split('\n\ndata: {').length, writes, text });
       });
     });
