@@ -13,9 +13,10 @@ const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unkn
  * Synthesizes the CDK app as `cdk synth` does, with the program and context (feature flags) of cdk.json.
  * @param projectRoot the folder of cdk.json
  * @param outputFolder where the cloud assembly is written
- * @throws Error with the app's error output if it fails or takes longer than a minute
+ * @param timeoutMs how long the app can take
+ * @throws Error with the app's error output if it fails or takes too long
  */
-export const synthesize = async (projectRoot: string, outputFolder: string): Promise<void> => {
+export const synthesize = async (projectRoot: string, outputFolder: string, timeoutMs = SYNTH_TIMEOUT_MS): Promise<void> => {
   const { app, context } = CdkJson.parse(JSON.parse(await readFile(path.join(projectRoot, 'cdk.json'), 'utf8')));
   const [program, ...parameters] = app.split(' ');
   if (program !== 'node') throw new Error(`The app in cdk.json must be 'node <file>', not '${app}'`);
@@ -23,12 +24,15 @@ export const synthesize = async (projectRoot: string, outputFolder: string): Pro
     cwd: projectRoot,
     env: { ...process.env, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify(context) },
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: SYNTH_TIMEOUT_MS,
+    timeout: timeoutMs,
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-MAX_ERROR_OUTPUT_CHARS);
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`The CDK app failed to synthesize:\n${errors}`);
+  if (code !== 0) throw new Error(`${child.killed ? timedOut(timeoutMs) : 'The CDK app failed to synthesize:'}\n${errors}`);
 };
+
+const timedOut = (timeoutMs: number): string =>
+  `The CDK app timed out after ${timeoutMs / 1_000} s. Try again when the machine is less busy. 'npm run synth' has no time limit.`;

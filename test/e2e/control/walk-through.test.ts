@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -51,11 +51,12 @@ afterAll(async () => {
 });
 
 /** Runs a script as a person types it, in one shell; what it printed. */
-const shell = (script: string): Promise<string> =>
+const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    // Bash reads its startup files if SHLVL is 0 and its input is a socket, as Node's pipes are. BASH_ENV names another one.
+    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
       cwd: folder,
-      env: { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
+      env: { ...process.env, ...variables, BASH_ENV: undefined, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
     });
     let output = '';
     child.stdout.on('data', (text: Buffer) => {
@@ -77,4 +78,9 @@ test('the commands in docs/control-plane.md print the output that it shows', asy
     if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
     expect(printed[i]).toMatch(patternOf(expected));
   }
+});
+
+test.each([undefined, '0'])('the commands run without the startup files of the shell, also if SHLVL is %s', async (SHLVL) => {
+  writeFileSync(path.join(folder, '.bashrc'), 'echo "read the startup file, prompt $PS1"\n');
+  expect(await shell('echo done', { SHLVL, PS1: undefined, HOME: folder, BASH_ENV: path.join(folder, '.bashrc') })).toBe('done\n');
 });
