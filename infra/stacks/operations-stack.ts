@@ -92,11 +92,14 @@ export class OperationsStack extends Stack {
     const notKept = count('ResponseNotKept', says('response_not_kept'), ...inference);
     const unhandled = count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function);
     const refusedLogins = count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.function);
-    const swept = count(
-      'SweepCompleted',
-      FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
-      serverless.metering,
-    );
+    const swept = new MetricFilter(this, 'SweepCompleted', {
+      logGroup: serverless.metering.logGroup,
+      filterPattern: FilterPattern.all(says('sweep'), FilterPattern.booleanValue('$.complete', true)),
+      metricNamespace: config.name,
+      metricName: 'SweepCompleted',
+      // Sweeps that run but never complete count as 0. Only a function that does not run has no data.
+      defaultValue: 0,
+    }).metric({ statistic: 'sum', period: PERIOD });
     const refused = count('RequestsRefused', says('refused'), ...inference);
     const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const stage = serverless.host.api.deploymentStage;
@@ -154,15 +157,26 @@ export class OperationsStack extends Stack {
     this.#act(name, { metric, threshold, evaluationPeriods: 1, comparisonOperator, treatMissingData: TreatMissingData.NOT_BREACHING });
   }
 
-  /** Goes off when the metric has had no value for half an hour. */
+  /**
+   * Goes off when the metric has been 0 for half an hour, and when it stops having values. A new alarm has no state until the first value, because
+   * missing data is not a breach; it would otherwise start in alarm.
+   */
   #alarmWithout(name: string, metric: IMetric): void {
     const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
-    this.#act(name, { metric, threshold: 1, evaluationPeriods: 6, comparisonOperator, treatMissingData: TreatMissingData.BREACHING });
+    const alarm = this.#act(name, {
+      metric,
+      threshold: 1,
+      evaluationPeriods: 6,
+      comparisonOperator,
+      treatMissingData: TreatMissingData.MISSING,
+    });
+    alarm.addInsufficientDataAction(new SnsAction(this.#topic));
   }
 
-  #act(name: string, props: AlarmProps): void {
+  #act(name: string, props: AlarmProps): Alarm {
     const alarm = new Alarm(this, name, { ...props, alarmDescription: `See docs/operations.md, "${name}".` });
     alarm.addAlarmAction(new SnsAction(this.#topic));
+    return alarm;
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
 import { templateOf } from '../../support/templates.ts';
 
@@ -23,6 +23,17 @@ describe('the serverless host', () => {
         },
       });
       data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } });
+    });
+
+    test('may read the stream of usage events only, and list streams, which AWS allows for all resources or none', () => {
+      const [policy] = Object.entries(serverless.findResources('AWS::IAM::Policy'))
+        .filter(([id]) => id.startsWith('Rollups'))
+        .map(([, { Properties }]) => Properties.PolicyDocument.Statement as { Action: string | string[]; Resource: unknown }[]);
+      const resourceOf = (action: string) =>
+        policy?.filter(({ Action }) => [Action].flat().includes(action)).map(({ Resource }) => Resource);
+      for (const action of ['DescribeStream', 'GetRecords', 'GetShardIterator'])
+        expect(resourceOf(`dynamodb:${action}`)).toEqual([{ 'Fn::ImportValue': expect.stringContaining('UsageStreamArn') }]);
+      expect(resourceOf('dynamodb:ListStreams')).toEqual(['*']);
     });
 
     test('keeps failed batches for 14 days in an encrypted, TLS-only queue', () => {

@@ -61,6 +61,29 @@ describe('the alarms', () => {
     });
   });
 
+  test('SweepStalled has no state before the first sweep, and reports both sweeps without an end and missing sweeps', () => {
+    // Every log line of the function counts as 0 completed sweeps, so only a function that does not run has no data.
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      MetricTransformations: [Match.objectLike({ MetricName: 'SweepCompleted', MetricValue: '1', DefaultValue: 0 })],
+    });
+    const [[topic] = []] = Object.entries(operations.findResources('AWS::SNS::Topic'));
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"SweepStalled"'),
+      MetricName: 'SweepCompleted',
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      EvaluationPeriods: 6,
+      TreatMissingData: 'missing',
+      AlarmActions: [{ Ref: topic }],
+      InsufficientDataActions: [{ Ref: topic }],
+    });
+  });
+
+  test('no alarm is in alarm when it is created, because none takes missing data for a problem', () => {
+    for (const { Properties } of Object.values(operations.findResources('AWS::CloudWatch::Alarm')))
+      expect(['notBreaching', 'missing']).toContain(Properties.TreatMissingData);
+  });
+
   test.each([
     ['HostUnavailable', 'sluice-serverless'],
     ['OndemandUnavailable', 'sluice-ondemand'],
