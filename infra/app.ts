@@ -3,6 +3,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config/config.ts';
 import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
+import { GatewayStack, hasGatewayStack } from './stacks/gateway-stack.ts';
 import { IdentityStack } from './stacks/identity-stack.ts';
 import { OndemandStack } from './stacks/ondemand-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
@@ -17,5 +18,9 @@ const serverless = new ServerlessStack(app, `${config.name}-serverless`, { confi
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, serverless });
 const control = new ControlStack(app, `${config.name}-control`, { config, data, identity, serverless });
 new OperationsStack(app, `${config.name}-operations`, { config, serverless, ondemand, control });
+if (hasGatewayStack(config)) {
+  const gateway = new GatewayStack(app, `${config.name}-gateway`, { config });
+  for (const host of [serverless, ondemand, control]) host.addDependency(gateway);
+}
 
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

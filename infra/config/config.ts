@@ -1,6 +1,30 @@
 import * as z from 'zod';
 
 const Concurrency = z.int().min(1).max(100_000);
+const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
+const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/;
+
+/** The settings of a host. @param throttle how much of the account's 10,000 requests per second and bursts of 5,000 the host can use by default */
+const host = (throttle: { requestsPerSecond: number; burst: number }) =>
+  z
+    .strictObject({
+      /** The host's own domain, such as `api.example.com`, so that its URL does not change if its stack is replaced. It needs `certificateArn`. */
+      domain: z.string().regex(DOMAIN, 'expected a lower-case domain name such as api.example.com').optional(),
+      /** The certificate of the domain in AWS Certificate Manager, in the region of the deployment. */
+      certificateArn: z.string().regex(CERTIFICATE, 'expected the ARN of a certificate in AWS Certificate Manager').optional(),
+      /** Whether to reject requests at the API's own URL (execute-api). Set it when the domain's DNS record works and callers use the domain. */
+      onlyDomain: z.boolean().default(false),
+      /** Requests per second of all callers together. API Gateway rejects more with a 429. */
+      requestsPerSecond: z.int().min(1).max(1_000_000).default(throttle.requestsPerSecond),
+      /** Requests at the same moment, of all callers together. */
+      burst: z.int().min(1).max(1_000_000).default(throttle.burst),
+    })
+    .refine(({ domain, certificateArn }) => (domain === undefined) === (certificateArn === undefined), {
+      path: ['certificateArn'],
+      message: 'expected domain and certificateArn together',
+    })
+    .refine(({ domain, onlyDomain }) => domain !== undefined || !onlyDomain, { path: ['onlyDomain'], message: 'expected a domain' })
+    .prefault({});
 
 /**
  * All settings of a deployer. They are read from the CDK context key `sluice`, in cdk.json or as
@@ -42,9 +66,24 @@ export const Config = z.strictObject({
       'ondemand-inference': 200,
       'ondemand-catalog': 20,
     }),
+  /** The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits to its other APIs. */
+  hosts: z
+    .strictObject({
+      serverless: host({ requestsPerSecond: 5_000, burst: 2_500 }),
+      ondemand: host({ requestsPerSecond: 2_000, burst: 1_000 }),
+      control: host({ requestsPerSecond: 500, burst: 250 }),
+    })
+    .prefault({}),
+  /**
+   * Whether to set the role with which API Gateway writes logs. An account has one such role per region, so set false if your account already has one:
+   * a deployment replaces it.
+   */
+  gatewayLogRole: z.boolean().default(true),
+  /** Whether API Gateway reports metrics for each route. CloudWatch charges for each of them; the alarms and the dashboard don't use them. */
+  detailedMetrics: z.boolean().default(false),
   /**
    * The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host sends it to callers whose key is for the on-demand
-   * host. You know it if you have a custom domain, or after the first deployment. Without it, the error does not contain a URL.
+   * host. You know it after the first deployment. Default: the host's `domain`. Without either, the error does not contain a URL.
    */
   ondemandUrl: z
     .url({ protocol: /^https$/ })

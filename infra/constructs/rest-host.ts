@@ -2,6 +2,8 @@ import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
+  CfnBasePathMapping,
+  type CfnRestApi,
   EndpointType,
   type IResource,
   LambdaIntegration,
@@ -15,6 +17,7 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
 import { gatewayTexts } from './gateway-texts.ts';
+import { TLS } from './host-domain.ts';
 
 const BUFFERED_TIMEOUT = Duration.seconds(29);
 const STREAM_TIMEOUT = Duration.seconds(600);
@@ -22,7 +25,7 @@ const STAGE = 'live';
 
 interface RestHostProps {
   config: Config;
-  name: string;
+  name: keyof Config['hosts'];
   /** Serves all paths and methods without a function of their own. */
   fallback: LambdaFunction;
   /** Why the API has no authorizer: where callers are authenticated instead. */
@@ -32,11 +35,14 @@ interface RestHostProps {
 /** A public host: a regional REST API. All its error responses have the format of interface 2.6, including those of API Gateway. */
 export class RestHost extends Construct {
   readonly api: RestApi;
+  readonly #domain: string | undefined;
   readonly #fallback: LambdaIntegration;
   readonly #fellBack = new Set<string>();
 
   constructor(scope: Construct, id: string, { config, name, fallback, authorization }: RestHostProps) {
     super(scope, id);
+    const { domain, onlyDomain, requestsPerSecond, burst } = config.hosts[name];
+    this.#domain = domain;
     const accessLogs = new LogGroup(this, 'AccessLogs', {
       retention: config.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -46,12 +52,14 @@ export class RestHost extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       // Bodies reach the function unchanged, and their maximum size does not depend on their content.
       binaryMediaTypes: ['*/*'],
-      cloudWatchRole: true,
-      // An account has one such role for all its APIs, so it must not be deleted with this API.
-      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      disableExecuteApiEndpoint: onlyDomain,
+      // The account's role is in the gateway stack.
+      cloudWatchRole: false,
       deployOptions: {
         stageName: STAGE,
-        metricsEnabled: true,
+        throttlingRateLimit: requestsPerSecond,
+        throttlingBurstLimit: burst,
+        metricsEnabled: config.detailedMetrics,
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
         // Request bodies contain prompts.
@@ -76,6 +84,12 @@ export class RestHost extends Construct {
         ),
       },
     });
+    Object.assign(this.api.node.defaultChild as CfnRestApi, TLS);
+    if (domain) {
+      const { restApiId, deploymentStage } = this.api;
+      // The domain's name and not a reference to it: an export in use could not be removed together with the setting.
+      new CfnBasePathMapping(this, 'DomainMapping', { domainName: domain, restApiId, stage: deploymentStage.stageName });
+    }
     this.#fallback = new LambdaIntegration(fallback, { timeout: BUFFERED_TIMEOUT, allowTestInvoke: false });
     this.api.root.addMethod('ANY', this.#fallback);
     this.api.root.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
@@ -85,6 +99,7 @@ export class RestHost extends Construct {
 
   /** The public URL, without a trailing slash. It contains no reference to the stage, so stacks that use it don't depend on a deployment. */
   get url(): string {
+    if (this.#domain) return `https://${this.#domain}`;
     const { region, urlSuffix } = Stack.of(this);
     return `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   }
@@ -145,9 +160,5 @@ export class RestHost extends Construct {
     );
     acknowledge('APIG4', authorization);
     acknowledge('COG4', authorization);
-    acknowledge(
-      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      'API Gateway requires this managed policy to write its logs.',
-    );
   }
 }

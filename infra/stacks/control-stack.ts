@@ -69,6 +69,6 @@ export class ControlStack extends Stack {
       authorization:
         'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
-    new CfnOutput(this, 'ControlUrl', { value: `${this.host.api.url}v1`, description: 'The base URL of the control plane.' });
+    new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });
   }
 }

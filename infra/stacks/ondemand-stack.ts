@@ -27,7 +27,7 @@ export class OndemandStack extends Stack {
         'The function checks API keys in the same write that admits the request. The interface requires health and version to be public.',
     });
     new CfnOutput(this, 'OndemandUrl', {
-      value: `${this.host.api.url}v1`,
+      value: `${this.host.url}/v1`,
       description: 'The base URL for OpenAI clients that call deployments.',
     });
   }

@@ -24,6 +24,7 @@ export class ServerlessStack extends Stack {
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
+    const { domain: ondemandDomain } = config.hosts.ondemand;
     this.tokenizer = new NodeFunction(this, 'Tokenizer', {
       config,
       name: 'tokenizer',
@@ -37,7 +38,7 @@ export class ServerlessStack extends Stack {
       data,
       tokenizer: this.tokenizer,
       keyScope: 'serverless',
-      otherHostUrl: config.ondemandUrl,
+      otherHostUrl: config.ondemandUrl ?? (ondemandDomain && `https://${ondemandDomain}`),
       authorization:
         'The function checks API keys in the same write that admits the request. The interface requires models, health and version to be public.',
     });
@@ -54,6 +55,6 @@ export class ServerlessStack extends Stack {
 
     this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage });
 
-    new CfnOutput(this, 'BaseUrl', { value: `${this.host.api.url}v1`, description: 'The base URL for OpenAI clients.' });
+    new CfnOutput(this, 'BaseUrl', { value: `${this.host.url}/v1`, description: 'The base URL for OpenAI clients.' });
   }
 }

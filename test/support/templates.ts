@@ -1,10 +1,39 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
+import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 import { assemblyDir } from './assembly.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
-export type StackName = 'data' | 'identity' | 'serverless' | 'ondemand' | 'control' | 'operations';
+const ROOT = path.join(import.meta.dirname, '../..');
+
+export const stackNames = ['data', 'identity', 'gateway', 'serverless', 'ondemand', 'control', 'operations'] as const;
+export type StackName = (typeof stackNames)[number];
+
+const fileOf = (folder: string, stack: StackName): string => path.join(folder, `sluice-${stack}.template.json`);
 
 /** The template of a stack in the cloud assembly that was made before all tests. */
-export const templateOf = (stack: StackName): Template =>
-  Template.fromString(readFileSync(path.join(assemblyDir(), `sluice-${stack}.template.json`), 'utf8'));
+export const templateOf = (stack: StackName): Template => readTemplate(assemblyDir(), stack);
+
+const readTemplate = (folder: string, stack: StackName): Template => Template.fromString(readFileSync(fileOf(folder, stack), 'utf8'));
+
+/**
+ * The templates of the app with these settings of a deployer, without bundles, which are slow.
+ * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
+ */
+export const templatesWith = async (settings: object): Promise<(stack: StackName) => Template> => {
+  await using project = temporaryFolder();
+  const { context } = JSON.parse(readFileSync(path.join(ROOT, 'cdk.json'), 'utf8'));
+  const app = `node ${path.join(ROOT, 'infra/app.ts')}`;
+  const cdkJson = { app, context: { ...context, 'aws:cdk:bundling-stacks': [], sluice: settings } };
+  writeFileSync(path.join(project.path, 'cdk.json'), JSON.stringify(cdkJson));
+  const folder = path.join(project.path, 'cdk.out');
+  await synthesize(project.path, folder);
+  const read = stackNames.filter((name) => existsSync(fileOf(folder, name))).map((name) => [name, readTemplate(folder, name)] as const);
+  const templates = new Map(read);
+  return (stack) => {
+    const template = templates.get(stack);
+    if (!template) throw new Error(`There is no stack sluice-${stack}.`);
+    return template;
+  };
+};

@@ -20,7 +20,9 @@ const INTERPRETED_WITH_THEIR_OWNER = new Set([
 // These have no effect that a caller of the local run could see.
 const IGNORED = new Set([
   'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::BasePathMapping',
   'AWS::ApiGateway::Deployment',
+  'AWS::ApiGateway::DomainName',
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::CompositeAlarm',

@@ -40,6 +40,10 @@ describe('the configuration', () => {
     { alarmEmail: 'nobody' },
     { ondemandUrl: 'http://ondemand.example.com' },
     { ondemandUrl: 'https://ondemand.example.com/' },
+    { hosts: { serverless: { domain: 'api.example.com' } } },
+    { hosts: { serverless: { domain: 'API.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e' } } },
+    { hosts: { serverless: { onlyDomain: true } } },
+    { hosts: { serverless: { burst: 0 } } },
     { typo: true },
   ])('rejects %j and names the field', (value) => {
     expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);

@@ -1,0 +1,23 @@
+import { Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { Config } from '../config/config.ts';
+import { GatewayLogRole } from '../constructs/gateway-log-role.ts';
+import { HostDomain } from '../constructs/host-domain.ts';
+
+const IDS = { serverless: 'ServerlessDomain', ondemand: 'OndemandDomain', control: 'ControlDomain' } as const;
+
+/** Whether the gateway stack has a resource. CloudFormation rejects an empty one. */
+export const hasGatewayStack = ({ gatewayLogRole, hosts }: Config): boolean =>
+  gatewayLogRole || Object.values(hosts).some(({ domain }) => domain !== undefined);
+
+/** What API Gateway has beside the hosts: the account's log role, and the hosts' domains, which outlive the stacks of the hosts. */
+export class GatewayStack extends Stack {
+  constructor(scope: Construct, id: string, { config }: { config: Config }) {
+    super(scope, id, { terminationProtection: true });
+    if (config.gatewayLogRole) new GatewayLogRole(this, 'LogRole');
+    for (const name of ['serverless', 'ondemand', 'control'] as const) {
+      const { domain, certificateArn } = config.hosts[name];
+      if (domain && certificateArn) new HostDomain(this, IDS[name], { domain, certificateArn });
+    }
+  }
+}
