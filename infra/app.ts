@@ -1,4 +1,4 @@
-import { App, Validations } from 'aws-cdk-lib';
+import { Annotations, App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config/config.ts';
 import { ControlStack } from './stacks/control-stack.ts';
@@ -18,9 +18,14 @@ const serverless = new ServerlessStack(app, `${config.name}-serverless`, { confi
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, serverless });
 const control = new ControlStack(app, `${config.name}-control`, { config, data, identity, serverless });
 new OperationsStack(app, `${config.name}-operations`, { config, serverless, ondemand, control });
+if (config.reservedConcurrency === undefined)
+  Annotations.of(serverless).addInfoV2(
+    'sluice:reservedConcurrency',
+    "Nothing is reserved. 'npm run deploy' reserves concurrency if the account has room.",
+  );
 if (hasGatewayStack(config)) {
   const gateway = new GatewayStack(app, `${config.name}-gateway`, { config });
-  for (const host of [serverless, ondemand, control]) host.addDependency(gateway);
+  for (const host of [serverless, ondemand, control]) host.addStackDependency(gateway);
 }
 
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -1,6 +1,23 @@
 import * as z from 'zod';
 
 const Concurrency = z.int().min(1).max(100_000);
+
+/**
+ * The number of executions that each function has for itself and cannot exceed, so that load on one never starves the others. An execution serves one
+ * request at a time.
+ */
+export const ReservedConcurrency = z.strictObject({
+  inference: Concurrency.default(400),
+  catalog: Concurrency.default(50),
+  metering: Concurrency.default(5),
+  rollup: Concurrency.default(10),
+  tokenizer: Concurrency.default(100),
+  control: Concurrency.default(20),
+  'ondemand-inference': Concurrency.default(200),
+  'ondemand-catalog': Concurrency.default(20),
+});
+export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
+
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/;
 
@@ -43,29 +60,11 @@ export const Config = z.strictObject({
     .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/))
     .max(16)
     .default([]),
-  /** The maximum number of environments of each function, so that load on one never starves the others. Null: the account's shared pool (only 10 in new accounts). */
-  reservedConcurrency: z
-    .strictObject({
-      inference: Concurrency,
-      catalog: Concurrency,
-      metering: Concurrency,
-      rollup: Concurrency.default(10),
-      tokenizer: Concurrency.default(100),
-      control: Concurrency.default(20),
-      'ondemand-inference': Concurrency.default(200),
-      'ondemand-catalog': Concurrency.default(20),
-    })
-    .nullable()
-    .default({
-      inference: 400,
-      catalog: 50,
-      metering: 5,
-      rollup: 10,
-      tokenizer: 100,
-      control: 20,
-      'ondemand-inference': 200,
-      'ondemand-catalog': 20,
-    }),
+  /**
+   * What each function reserves. Default: `npm run deploy` reserves the default numbers if the account has room for all of them, and nothing if it has
+   * not; any other synthesis reserves nothing. Null: all functions share the account's executions (only 10 in new accounts).
+   */
+  reservedConcurrency: ReservedConcurrency.nullable().optional(),
   /** The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits to its other APIs. */
   hosts: z
     .strictObject({
@@ -104,10 +103,12 @@ export const Config = z.strictObject({
 });
 export type Config = z.output<typeof Config>;
 
+/** The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws SyntaxError if they are not JSON */
+export const settingsOf = (context: unknown): unknown => (typeof context === 'string' ? JSON.parse(context) : (context ?? {}));
+
 /** Reads and validates the configuration. @throws Error that names the invalid fields */
 export const readConfig = (context: unknown): Config => {
-  const value: unknown = typeof context === 'string' ? JSON.parse(context) : (context ?? {});
-  const result = Config.safeParse(value);
+  const result = Config.safeParse(settingsOf(context));
   if (!result.success)
     throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
   return result.data;

@@ -6,7 +6,7 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
 import { bundle } from '../bundling/bundle.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ReservedConcurrency } from '../config/config.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -25,7 +25,7 @@ interface NodeFunctionProps {
   /** The folder under `functions/`. */
   name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control';
   /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
-  as?: keyof NonNullable<Config['reservedConcurrency']>;
+  as?: keyof ReservedConcurrency;
   memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */

@@ -14,9 +14,14 @@ describe('the configuration', () => {
       structuredOutputs: false,
       selfSignUp: false,
     });
-    expect(readConfig({ reservedConcurrency: { inference: 10, catalog: 5, metering: 1 } }).reservedConcurrency).toMatchObject({
-      tokenizer: 100,
+    expect(readConfig(undefined).reservedConcurrency).toBeUndefined();
+    expect(readConfig({ reservedConcurrency: { inference: 10 } }).reservedConcurrency).toEqual({
+      inference: 10,
+      catalog: 50,
+      metering: 5,
       rollup: 10,
+      tokenizer: 100,
+      control: 20,
       'ondemand-inference': 200,
       'ondemand-catalog': 20,
     });

@@ -60,13 +60,12 @@ describe.each(['serverless', 'ondemand'] as const)('the %s host', (name) => {
     });
   });
 
-  test('runs functions on Node 24 and arm64, with log retention and reserved concurrency', () => {
+  test('runs functions on Node 24 and arm64, with log retention', () => {
     const functions = Object.values(host.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
     for (const fn of functions)
       expect(fn).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
-        ReservedConcurrentExecutions: expect.any(Number),
         LoggingConfig: { LogFormat: 'JSON' },
       });
     for (const { Properties } of Object.values(host.findResources('AWS::Logs::LogGroup'))) expect(Properties.RetentionInDays).toBe(30);

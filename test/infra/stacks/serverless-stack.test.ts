@@ -68,7 +68,6 @@ describe('the serverless host', () => {
     serverless.hasResourceProperties('AWS::Lambda::Function', {
       MemorySize: 1_769,
       Timeout: 20,
-      ReservedConcurrentExecutions: 100,
       Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'tokenizer', TOKENIZERS_BUCKET: Match.anyValue() }) },
     });
     serverless.hasResourceProperties('AWS::IAM::Policy', {

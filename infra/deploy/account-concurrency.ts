@@ -1,0 +1,50 @@
+import { CloudFormationClient, CloudFormationServiceException, paginateListStackResources } from '@aws-sdk/client-cloudformation';
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
+
+/** What Lambda leaves for functions without a reservation: AWS rejects a reservation beyond it. */
+const ALWAYS_UNRESERVED = 100;
+const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true };
+
+export interface AccountConcurrency {
+  /** How many executions the account can have at the same time in this region. */
+  limit: number;
+  /** How many of them these stacks can reserve in total, including what they have reserved already. */
+  available: number;
+}
+
+/**
+ * Asks Lambda how much concurrency an account has for these stacks. They may not exist yet.
+ * @throws the SDK's errors, for example if credentials, a region or a permission are missing
+ */
+export const readAccountConcurrency = async (stacks: readonly string[]): Promise<AccountConcurrency> => {
+  // The CDK accepts both variables, the SDK only the first.
+  const region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
+  const options = { requestHandler: TIMEOUTS, ...(region && { region }) };
+  const lambda = new LambdaClient(options);
+  const cloudFormation = new CloudFormationClient(options);
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand());
+  const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {};
+  let held = 0;
+  for (const stack of stacks) {
+    for (const name of await functionsOf(cloudFormation, stack)) {
+      const { ReservedConcurrentExecutions = 0 } = await lambda.send(new GetFunctionConcurrencyCommand({ FunctionName: name }));
+      held += ReservedConcurrentExecutions;
+    }
+  }
+  return { limit, available: Math.max(0, unreserved + held - ALWAYS_UNRESERVED) };
+};
+
+/** The names of a stack's functions. None if there is no such stack. */
+const functionsOf = async (client: CloudFormationClient, StackName: string): Promise<string[]> => {
+  const names: string[] = [];
+  try {
+    for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
+      for (const { ResourceType, ResourceStatus, PhysicalResourceId } of StackResourceSummaries)
+        if (ResourceType === 'AWS::Lambda::Function' && ResourceStatus !== 'DELETE_COMPLETE' && PhysicalResourceId)
+          names.push(PhysicalResourceId);
+    }
+  } catch (error) {
+    if (!(error instanceof CloudFormationServiceException && / does not exist$/.test(error.message))) throw error;
+  }
+  return names;
+};

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+
+const CONTEXT_KEY = 'sluice';
+
+const CdkJson = z.object({ context: z.record(z.string(), z.unknown()).default({}), requireApproval: z.string().optional() });
+
+/** What `npm run deploy` needs to know of the flags of `cdk deploy`. It passes all of them on. */
+export interface CommandLine {
+  /** The deployer's settings, before validation: the context `sluice` of the command line, else of cdk.json. */
+  context: unknown;
+  /** The AWS profile, if one is given. */
+  profile: string | undefined;
+  /** Whether the CDK can deploy without asking. It otherwise asks before each stack that adds permissions. */
+  isApproved: boolean;
+}
+
+/** Reads the flags of `cdk deploy` and cdk.json. */
+export const readCommandLine = (flags: readonly string[], cdkJsonFile: string): CommandLine => {
+  const { values } = parseArgs({
+    args: [...flags],
+    strict: false,
+    options: {
+      context: { type: 'string', short: 'c', multiple: true },
+      profile: { type: 'string' },
+      'require-approval': { type: 'string' },
+      yes: { type: 'boolean', short: 'y' },
+    },
+  });
+  const cdkJson = CdkJson.parse(JSON.parse(readFileSync(cdkJsonFile, 'utf8')));
+  const given = (values.context ?? []).map(String).findLast((assignment) => assignment.startsWith(`${CONTEXT_KEY}=`));
+  return {
+    context: given?.slice(CONTEXT_KEY.length + 1) ?? cdkJson.context[CONTEXT_KEY],
+    profile: typeof values.profile === 'string' ? values.profile : undefined,
+    isApproved: values.yes === true || (values['require-approval'] ?? cdkJson.requireApproval) === 'never',
+  };
+};
+
+/** The flags that set the deployer's settings for `cdk deploy`. Of several, the CDK takes the last. */
+export const flagsOfSettings = (settings: object): string[] => ['--context', `${CONTEXT_KEY}=${JSON.stringify(settings)}`];

@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import type { Template } from 'aws-cdk-lib/assertions';
+import { ReservedConcurrency } from '../../../infra/config/config.ts';
+import { type StackName, templateOf, templatesWith } from '../../support/templates.ts';
+
+/** What each function of the app reserves, by the function's name. */
+const reservationsOf = (read: (stack: StackName) => Template): Record<string, number | undefined> =>
+  Object.fromEntries(
+    (['serverless', 'ondemand', 'control'] as const)
+      .flatMap((stack) => Object.values(read(stack).findResources('AWS::Lambda::Function')))
+      .map(({ Properties }) => [Properties.Environment.Variables.SLUICE_FUNCTION, Properties.ReservedConcurrentExecutions]),
+  );
+
+test('no function reserves concurrency by default, so that the app can be deployed to a new account', () => {
+  const reservations = reservationsOf(templateOf);
+  expect(Object.keys(reservations)).toHaveLength(8);
+  expect(Object.values(reservations).filter((count) => count !== undefined)).toEqual([]);
+});
+
+test('every function reserves what is set for it', async () => {
+  const templates = await templatesWith({ reservedConcurrency: { inference: 7 } });
+  expect(reservationsOf(templates)).toEqual({ ...ReservedConcurrency.parse({}), inference: 7 });
+});
