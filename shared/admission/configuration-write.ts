@@ -1,11 +1,12 @@
 import type { Write } from '../database/transaction.ts';
 import { type Configuration, type LimiterItem, moneyCountersAt } from './limiter-item.ts';
 import type { Limits } from './limits.ts';
+import type { MovedCounts } from './share-limits.ts';
 
 /** What must hold for a change of a limiter's configuration to succeed, and the counts that move with it. */
 export interface Expected {
-  /** What is added to counters; the sum over all shards is 0. */
-  moved?: ReadonlyMap<string, number>;
+  /** The sum over all shards is 0. */
+  moved?: MovedCounts | undefined;
   /** The most and the least that it can have counted of its budgets at this time. */
   most?: Limits['budgets'];
   least?: Limits['budgets'];
@@ -36,13 +37,18 @@ const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>
   values[':cfg'] = version ?? 1;
   if (version !== undefined) assignments.push('cfg = :cfg');
   const add = version === undefined ? ['cfg :cfg'] : [];
-  for (const [name, amount] of expected.moved ?? []) {
+  const clauses = ['attribute_exists(id)'];
+  for (const [name, amount] of expected.moved?.by ?? []) {
     names[`#${name}`] = name;
     values[`:${name}`] = amount;
     add.push(`#${name} :${name}`);
   }
+  if (expected.moved) {
+    values[':slot'] = expected.moved.slot;
+    assignments.push('slot = :slot');
+    clauses.push('(attribute_not_exists(slot) OR slot <= :slot)'); // no clock has reached a later slot
+  }
   const counters = moneyCountersAt(expected.atMs ?? 0);
-  const clauses = ['attribute_exists(id)'];
   for (const [period, most] of Object.entries(expected.most ?? {})) {
     names[`#${period}`] = counters[period as keyof typeof counters];
     values[`:${period}`] = most;

@@ -3,7 +3,7 @@ import { dollarsOf } from '../prices/dollars.ts';
 import type { KeyItem } from './key-item.ts';
 import { countedNanosAt, type LimiterItem, limitsOf, usageOf, wholeRateLimitsOf } from './limiter-item.ts';
 import type { Period } from './limits.ts';
-import { minuteOf, remaining, resetMs, type Window } from './sliding-window.ts';
+import { remaining, resetMs, slotOf, type Window } from './sliding-window.ts';
 
 const RateLimit = z.object({
   limit: z.int().meta({ description: 'The maximum per minute.' }),
@@ -41,8 +41,8 @@ const secondsOf = (ms: number | undefined): number | null => (ms === undefined ?
 
 const rateLimitOf = (limit: number, windows: readonly Window[], nowMs: number): KeyFacts['requests_per_minute'] => {
   const current = windows.reduce((sum, window) => sum + window.current, 0);
-  const previous = windows.reduce((sum, window) => sum + window.previous, 0);
-  return { limit, remaining: remaining(limit, { current, previous }, nowMs), reset_ms: resetMs({ current, previous }, nowMs) };
+  const past = windows[0]?.past.map((_, i) => windows.reduce((sum, window) => sum + (window.past[i] ?? 0), 0)) ?? [];
+  return { limit, remaining: remaining(limit, { current, past }), reset_ms: resetMs({ current, past }, nowMs) };
 };
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
@@ -60,7 +60,7 @@ const budgetOf = (shards: readonly LimiterItem[], period: Period, nowMs: number)
 export const keyFactsOf = (items: readonly [KeyItem, ...LimiterItem[]], nowMs: number): KeyFacts => {
   const [item] = items;
   const limits = wholeRateLimitsOf(item);
-  const usages = items.map((shard) => usageOf(shard, minuteOf(nowMs)));
+  const usages = items.map((shard) => usageOf(shard, slotOf(nowMs)));
   const uses = items.flatMap(({ last_used }) => (last_used === undefined ? [] : [last_used]));
   return {
     id: item.id,

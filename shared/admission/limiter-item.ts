@@ -1,7 +1,7 @@
 import { requestTimeMs } from '../ids/request-id.ts';
 import type { Limits, Period, RateLimits } from './limits.ts';
 import { type Entry, readEntry, type StoredEntry } from './reservation-entry.ts';
-import type { Usage, Window } from './sliding-window.ts';
+import { PAST_SLOTS, SLOT_MS, slotOf, type Usage, type Window } from './sliding-window.ts';
 import { type Budget, dayNumberOf, type Money, monthOf } from './spending.ts';
 
 /** Nano-dollars at rest: a number, or a bigint if a number would not be exact. */
@@ -45,7 +45,9 @@ export interface LimiterItem {
   ep?: string;
   /** Spent and held in total. */
   spent?: StoredNanos;
-  /** Per minute: requests and reserved tokens. Per day and per month: spent and held. */
+  /** The latest slot of the sliding minute in which a request was counted. */
+  slot?: number;
+  /** Per slot: requests and reserved tokens. Per day and per month: spent and held. */
   [counter: `r${number}` | `t${number}`]: number;
   [counter: `d${number}` | `m${number}`]: StoredNanos;
 }
@@ -91,7 +93,7 @@ export const shardsOf = (item: LimiterItem | undefined): number => item?.shards 
 export const newLimiterItem = (id: string, org: string, { set }: Pick<Configuration, 'set'>): LimiterItem =>
   ({ ...set, id, org, cfg: 1, fl: {} }) as LimiterItem;
 
-const COUNTS = /^[rtdm]\d+$|^spent$|^ep$|^last_used$/;
+const COUNTS = /^[rtdm]\d+$|^(spent|slot|ep|last_used)$/;
 
 const lowerByOne = (limit: StoredNanos): StoredNanos =>
   limit === 0 || limit === 0n ? limit : typeof limit === 'bigint' ? limit - 1n : limit - 1;
@@ -141,25 +143,43 @@ export const tokensToReserve = ({ lim_t = Number.POSITIVE_INFINITY, all_t }: Lim
 
 export const isPrepaid = ({ prepaid }: LimiterItem): boolean => prepaid === true;
 
-/** Whether requests and tokens are counted per minute. */
-export const countsMinutes = ({ lim_r, lim_t }: LimiterItem): boolean => lim_r !== undefined || lim_t !== undefined;
+/** Whether requests and tokens are counted. */
+export const countsRates = ({ lim_r, lim_t }: LimiterItem): boolean => lim_r !== undefined || lim_t !== undefined;
 
 /** Whether the most that a request can cost must be known before it is admitted. */
 export const countsMoney = ({ bud_d, bud_m, bud_t, prepaid }: LimiterItem): boolean =>
   prepaid === true || bud_d !== undefined || bud_m !== undefined || bud_t !== undefined;
 
-export const hasCountedIn = (item: LimiterItem, minute: number): boolean => item[`r${minute}`] !== undefined;
+/** Whether a request was counted in a later slot than this one. A slot that is more than a minute later is another function's wrong clock. */
+export const hasCountedAfter = ({ slot: latest = 0 }: LimiterItem, slot: number): boolean => latest > slot && latest <= slot + PAST_SLOTS;
 
-const windowOf = (item: LimiterItem, kind: 'r' | 't', minute: number): Window => ({
-  current: item[`${kind}${minute}`] ?? 0,
-  previous: item[`${kind}${minute - 1}`] ?? 0,
-});
+/** The time to count at: our own, or if our clock is behind, the start of the slot in which the last request was counted. */
+export const furthestClock = (item: LimiterItem, nowMs: number): number =>
+  hasCountedAfter(item, slotOf(nowMs)) ? (item.slot as number) * SLOT_MS : nowMs;
 
-/** The usage as of a minute. */
-export const usageOf = (item: LimiterItem, minute: number): Usage => ({
-  requests: windowOf(item, 'r', minute),
-  tokens: windowOf(item, 't', minute),
-  inFlight: Object.keys(item.fl).length,
+/** The names of the counters of a slot and of those before it that count with it, the newest first. */
+export const slotCounters = (kind: 'r' | 't', slot: number): (`r${number}` | `t${number}`)[] =>
+  Array.from({ length: PAST_SLOTS + 1 }, (_, i) => `${kind}${slot - i}` as const);
+
+/** Whether this is a counter of a slot that no longer counts in this one. */
+const isStaleCounter = (name: string, slot: number): boolean => /^[rt]\d+$/.test(name) && Number(name.slice(1)) < slot - PAST_SLOTS;
+
+/** The counters that no longer count from this slot on. An item that has counted in the slot has none, unless its writer didn't know it. */
+export const staleCounters = (item: LimiterItem, slot: number): string[] =>
+  item.slot === slot ? [] : Object.keys(item).filter((name) => isStaleCounter(name, slot));
+
+const windowOf = (item: LimiterItem, kind: 'r' | 't', slot: number): Window => {
+  const [current = 0, ...past] = slotCounters(kind, slot).map((name) => item[name] ?? 0);
+  return { current, past };
+};
+
+export const inFlightOf = ({ fl }: LimiterItem): number => Object.keys(fl).length;
+
+/** The usage as of a slot. */
+export const usageOf = (item: LimiterItem, slot: number): Usage => ({
+  requests: windowOf(item, 'r', slot),
+  tokens: windowOf(item, 't', slot),
+  inFlight: inFlightOf(item),
 });
 
 type MoneyCounters = Record<Period, `d${number}` | `m${number}` | 'spent'>;

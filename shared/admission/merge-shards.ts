@@ -16,6 +16,8 @@ export const mergeShards = <Item extends LimiterItem>(items: readonly [Item, ...
   for (const item of others)
     for (const [name, value] of Object.entries(item))
       if (isDivided(name)) merged[name] = add((merged[name] ?? 0) as StoredNanos, value as StoredNanos);
+  const slots = items.flatMap(({ slot }) => slot ?? []);
+  if (slots.length > 0) merged.slot = Math.max(...slots);
   // The whole is not a shard.
   delete merged.shards;
   return merged as unknown as Item;

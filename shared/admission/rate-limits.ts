@@ -1,5 +1,5 @@
 import { type LimiterItem, rateLimitsOf, usageOf, wholeRateLimitsOf } from './limiter-item.ts';
-import { MINUTE_MS, minuteOf, remaining, resetMs, type Window } from './sliding-window.ts';
+import { MINUTE_MS, remaining, resetMs, slotOf, type Window } from './sliding-window.ts';
 
 /** A duration as OpenAI writes it in these headers: `850ms`, `12.5s`, `1m30s`. */
 export const formatDuration = (ms: number): string => {
@@ -29,15 +29,14 @@ export const rateLimitHeaders = ({ requests, tokens }: { requests: RateLimit; to
 /** The state of a limit, assuming that every shard has as much left of its part as this one. */
 const rateLimitOf = (limit: number, whole: number, window: Window, nowMs: number): RateLimit => ({
   limit: whole,
-  remaining:
-    limit === whole || limit === 0 ? remaining(limit, window, nowMs) : Math.floor((remaining(limit, window, nowMs) * whole) / limit),
+  remaining: limit === whole || limit === 0 ? remaining(limit, window) : Math.floor((remaining(limit, window) * whole) / limit),
   resetMs: resetMs(window, nowMs),
 });
 
 const currentLimitsOf = (item: LimiterItem, nowMs: number): { requests: RateLimit; tokens: RateLimit } => {
   const limits = rateLimitsOf(item);
   const whole = wholeRateLimitsOf(item);
-  const usage = usageOf(item, minuteOf(nowMs));
+  const usage = usageOf(item, slotOf(nowMs));
   return {
     requests: rateLimitOf(limits.requestsPerMinute, whole.requestsPerMinute, usage.requests, nowMs),
     tokens: rateLimitOf(limits.tokensPerMinute, whole.tokensPerMinute, usage.tokens, nowMs),

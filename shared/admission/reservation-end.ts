@@ -1,12 +1,8 @@
 import { type LimiterItem, moneyCountersOf } from './limiter-item.ts';
 import type { Entry } from './reservation-entry.ts';
-import { minuteOf } from './sliding-window.ts';
+import { PAST_SLOTS, slotOf } from './sliding-window.ts';
 import { dayNumberOf, monthBefore, monthOf } from './spending.ts';
 
-/** Older minute counters no longer count and are removed when a request ends. */
-const KEPT_MINUTES = 3;
-/** Reserved tokens are corrected only while the minute of the admission still counts. */
-const CORRECTED_MINUTES = 1;
 /** Yesterday's money still counts because a request can end after midnight. */
 const KEPT_DAYS = 1;
 
@@ -46,9 +42,6 @@ const isStale = (counter: string, nowMs: number): boolean => {
   const time = Number(counter.slice(1));
   if (!Number.isInteger(time)) return false;
   switch (counter[0]) {
-    case 'r':
-    case 't':
-      return time < minuteOf(nowMs) - KEPT_MINUTES;
     case 'd':
       return time < dayNumberOf(nowMs) - KEPT_DAYS;
     case 'm':
@@ -61,11 +54,11 @@ const isStale = (counter: string, nowMs: number): boolean => {
 /** Corrections of the counters that still count, from reserved to used amounts. */
 const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, number | bigint> => {
   const corrections = new Map<string, number | bigint>();
-  const minute = minuteOf(entry.admittedAtMs);
+  const slot = slotOf(entry.admittedAtMs);
   const { tokens, costNanos } = used === 'undone' ? { tokens: 0, costNanos: 0n } : used;
-  if (entry.tokens !== undefined && minuteOf(nowMs) - minute <= CORRECTED_MINUTES) {
-    if (used === 'undone') corrections.set(`r${minute}`, -1);
-    if (tokens !== entry.tokens) corrections.set(`t${minute}`, tokens - entry.tokens);
+  if (entry.tokens !== undefined && slotOf(nowMs) - slot <= PAST_SLOTS) {
+    if (used === 'undone') corrections.set(`r${slot}`, -1);
+    if (tokens !== entry.tokens) corrections.set(`t${slot}`, tokens - entry.tokens);
   }
   const spent = costNanos - entry.holdNanos;
   if (spent !== 0n)

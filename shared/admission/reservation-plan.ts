@@ -1,19 +1,27 @@
 import { moneyCountersOf } from './limiter-item.ts';
 import type { Period } from './limits.ts';
 import { type Entry, storedEntry } from './reservation-entry.ts';
+import { PAST_SLOTS } from './sliding-window.ts';
 import { epochKeyOf } from './sweep-epoch.ts';
 
-/** The bounds of one minute. */
-export interface MinuteBounds {
-  /** The minute to count in: our own, or the next one if our clock is behind. */
-  minute: number;
+/** What proves that a request fits one limit. */
+export interface RateBound {
+  /** The highest counts of the slots before this one for which `most` is correct, the newest first. */
+  past: readonly number[];
+  /** The highest count of the slot before this request. */
+  most: number;
+}
+
+/** A request's count in a slot. */
+export interface SlotBounds {
+  /** The slot to count in: our own, or a later one if our clock is behind. */
+  slot: number;
   tokens: number;
-  /** The highest counts of the previous minute for which the bounds are correct. */
-  previousRequests: number;
-  previousTokens: number;
-  /** The highest counts of the current minute before this request; Infinity: no limit. */
-  maxRequests: number;
-  maxTokens: number;
+  /** Absent: no limit. */
+  ofRequests?: RateBound | undefined;
+  ofTokens?: RateBound | undefined;
+  /** Counters of slots that no longer count, which the write removes. */
+  stale: readonly string[];
 }
 
 /** A reservation to write, with the bounds that prove that the request fits. */
@@ -25,7 +33,7 @@ export interface ReservationPlan {
   cfg: number;
   /** The most requests in flight; Infinity: no limit. */
   concurrency: number;
-  minute?: MinuteBounds;
+  counted?: SlotBounds;
   /** The highest count of each budget before this request. */
   budgets: Partial<Record<Period, bigint>>;
   nowMs: number;
@@ -33,6 +41,7 @@ export interface ReservationPlan {
 
 interface Write {
   set: string[];
+  remove: string[];
   add: string[];
   clauses: string[];
   names: Record<string, string>;
@@ -43,22 +52,29 @@ interface Write {
 const atMost = (name: string, bound: string, most: number | bigint): string =>
   most < 0 ? `${name} <= ${bound}` : `(attribute_not_exists(${name}) OR ${name} <= ${bound})`;
 
-const countMinute = ({ minute, tokens, ...bounds }: MinuteBounds, { add, clauses, names, values }: Write): void => {
+const countInSlot = ({ slot, tokens, ofRequests, ofTokens, stale }: SlotBounds, write: Write): void => {
+  const { set, remove, add, clauses, names, values } = write;
+  set.push('slot = :slot');
   add.push('#rc :one', '#tc :tok');
-  Object.assign(names, { '#rc': `r${minute}`, '#tc': `t${minute}`, '#rn': `r${minute + 1}` });
-  Object.assign(values, { ':one': 1, ':tok': tokens });
-  clauses.push('attribute_not_exists(#rn)'); // no caller's clock has reached the next minute
-  const bound = (kind: 'r' | 't', previous: number, max: number): void => {
-    if (max === Number.POSITIVE_INFINITY) return;
-    names[`#${kind}p`] = `${kind}${minute - 1}`;
-    Object.assign(values, { [`:${kind}p`]: previous, [`:${kind}max`]: max });
-    clauses.push(
-      atMost(`#${kind}p`, `:${kind}p`, previous), // the previous minute was not underestimated
-      atMost(`#${kind}c`, `:${kind}max`, max),
-    );
+  Object.assign(names, { '#rc': `r${slot}`, '#tc': `t${slot}` });
+  Object.assign(values, { ':one': 1, ':tok': tokens, ':slot': slot, ':next': slot + 1, ':far': slot + PAST_SLOTS });
+  // No caller's clock was further; a clock that is wrong by more than a minute is not followed.
+  clauses.push('(attribute_not_exists(slot) OR NOT slot BETWEEN :next AND :far)');
+  const bound = (kind: 'r' | 't', { past, most }: RateBound): void => {
+    for (const [i, count] of past.entries()) {
+      names[`#${kind}${i}`] = `${kind}${slot - 1 - i}`;
+      values[`:${kind}${i}`] = count;
+      clauses.push(atMost(`#${kind}${i}`, `:${kind}${i}`, count)); // an earlier slot was not underestimated
+    }
+    values[`:${kind}most`] = most;
+    clauses.push(atMost(`#${kind}c`, `:${kind}most`, most));
   };
-  bound('r', bounds.previousRequests, bounds.maxRequests);
-  bound('t', bounds.previousTokens, bounds.maxTokens);
+  if (ofRequests) bound('r', ofRequests);
+  if (ofTokens) bound('t', ofTokens);
+  for (const [i, name] of stale.entries()) {
+    names[`#s${i}`] = name;
+    remove.push(`#s${i}`);
+  }
 };
 
 const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clauses, names, values }: Write): void => {
@@ -79,9 +95,10 @@ const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clause
 
 /** ADMIT as a DynamoDB update. Every clause must hold at the write, or nothing is written. */
 export const toReserve = (plan: ReservationPlan) => {
-  const { limiterId, requestId, entry, cfg, concurrency, minute, nowMs } = plan;
+  const { limiterId, requestId, entry, cfg, concurrency, counted, nowMs } = plan;
   const write: Write = {
     set: ['fl.#id = :entry', 'last_used = :now', 'ep = :ep'],
+    remove: [],
     add: [],
     clauses: [
       'cfg = :cfg', // status, hash, allow-list, expiry and limits are the ones that were checked
@@ -94,10 +111,16 @@ export const toReserve = (plan: ReservationPlan) => {
     write.values[':c'] = concurrency;
     write.clauses.push('size(fl) < :c');
   }
-  if (minute) countMinute(minute, write);
+  if (counted) countInSlot(counted, write);
   hold(plan, write);
   return {
-    UpdateExpression: `SET ${write.set.join(', ')}${write.add.length > 0 ? ` ADD ${write.add.join(', ')}` : ''}`,
+    UpdateExpression: [
+      `SET ${write.set.join(', ')}`,
+      write.add.length > 0 && `ADD ${write.add.join(', ')}`,
+      write.remove.length > 0 && `REMOVE ${write.remove.join(', ')}`,
+    ]
+      .filter(Boolean)
+      .join(' '),
     ConditionExpression: write.clauses.join(' AND '),
     ExpressionAttributeNames: write.names,
     ExpressionAttributeValues: write.values,

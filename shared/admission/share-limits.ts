@@ -1,8 +1,8 @@
 import { isKeyItem } from './key-item.ts';
-import { countedNanosAt, hasCountedIn, type LimiterItem, rateLimitsOf } from './limiter-item.ts';
+import { countedNanosAt, hasCountedAfter, type LimiterItem, rateLimitsOf, slotCounters } from './limiter-item.ts';
 import type { Limits, Period, RateLimits } from './limits.ts';
 import { MIN_BUDGET_NANOS, shareOf, shareOfNanos, usableShards } from './shards.ts';
-import { minuteOf } from './sliding-window.ts';
+import { slotOf } from './sliding-window.ts';
 
 /**
  * Each shard's part of a key's budget, by what the shards have counted, so that together they spend no more than the budget and can spend what is
@@ -87,14 +87,22 @@ export const reshare = (parts: readonly number[], whole: number): number[] => {
 const isUnspent = (budget: bigint, period: Period, counted: Counted): boolean =>
   counted.reduce((sum, nanos) => sum + nanos[period], 0n) < budget;
 
+/** Counts that move among shards. */
+export interface MovedCounts {
+  /** The slot in which all shards count from now on, if they get or give anything. */
+  slot: number;
+  /** What is added to counters. */
+  by: ReadonlyMap<string, number>;
+}
+
 /** A shard's new part of the limits, and what its counts must be for the parts to hold. */
 export interface Part {
   limits: Limits;
   /** The most that it can have counted of budgets that are not spent, and the least of those that are. */
   most: Limits['budgets'];
   least: Limits['budgets'];
-  /** The counts of this minute and the previous one that it gets from other shards, or gives to them. */
-  moved: ReadonlyMap<string, number>;
+  /** The counts of the sliding minute that it gets from other shards, or gives to them. */
+  moved?: MovedCounts | undefined;
 }
 
 /** Divides an integer in proportion to the parts; the results add up to it. */
@@ -109,17 +117,16 @@ const inProportion = (count: number, parts: readonly number[]): number[] => {
  * Moves the counts of requests and tokens to where the new limits are. If the shards have counted a whole new limit, each has then counted its part of
  * it, so a lowered limit applies to the next request.
  */
-const movedCounts = (items: readonly LimiterItem[], limits: readonly Limits[], nowMs: number): Map<string, number>[] => {
+const movedCounts = (items: readonly LimiterItem[], limits: readonly Limits[], slot: number): Map<string, number>[] => {
   const moved = items.map(() => new Map<string, number>());
-  const minute = minuteOf(nowMs);
-  if (items.length === 1 || items.some((item) => hasCountedIn(item, minute + 1))) return moved;
+  if (items.length === 1 || items.some((item) => hasCountedAfter(item, slot))) return moved;
   for (const [kind, limit] of [
     ['r', 'requestsPerMinute'],
     ['t', 'tokensPerMinute'],
   ] as const) {
     const parts = limits.map((part) => part[limit]);
     if (!parts.every(Number.isFinite)) continue;
-    for (const name of [`${kind}${minute}`, `${kind}${minute - 1}`] as const) {
+    for (const name of slotCounters(kind, slot)) {
       const counts = items.map((item) => item[name] ?? 0);
       const shares = inProportion(
         counts.reduce((sum, count) => sum + count, 0),
@@ -158,7 +165,8 @@ export const redivide = (whole: Limits, items: readonly LimiterItem[], nowMs: nu
     concurrency: concurrency[i] as number,
   }));
   const divided = shareLimits(whole, items.length, counted, isEqual ? undefined : rates);
-  const moved = movedCounts(items, divided, nowMs);
+  const slot = slotOf(nowMs);
+  const moved = movedCounts(items, divided, slot);
   return divided.map((limits, i) => {
     const budgets = Object.entries(limits.budgets) as [Period, bigint][];
     const unspent = ([period]: [Period, bigint]): boolean => isUnspent(whole.budgets[period] as bigint, period, counted);
@@ -166,7 +174,7 @@ export const redivide = (whole: Limits, items: readonly LimiterItem[], nowMs: nu
       limits,
       most: Object.fromEntries(budgets.filter(unspent)),
       least: Object.fromEntries(budgets.filter((budget) => !unspent(budget))),
-      moved: moved[i] as Map<string, number>,
+      ...(moved[i]?.size && { moved: { slot, by: moved[i] } }),
     };
   });
 };

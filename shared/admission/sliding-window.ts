@@ -2,57 +2,58 @@ import type { RateLimits } from './limits.ts';
 
 /**
  * Pure arithmetic of the rate limits; counts are integers.
- * A sliding window of two one-minute buckets: the previous minute's count is weighted by the share of it that the last 60 s cover. The counters are
- * the limiter item's `r<minute>` and `t<minute>`.
+ * A minute slides in slots of ten seconds: a request is counted with those of its slot and of the six before it. These cover the last 60 s and up to
+ * 10 s more, so the limit holds in every 60 s, and a rejection comes at most 10 s early. The counters are the limiter item's `r<slot>` and `t<slot>`.
  */
 export const MINUTE_MS = 60_000;
+export const SLOT_MS = 10_000;
+/** The number of slots before the current one that count. */
+export const PAST_SLOTS = MINUTE_MS / SLOT_MS;
 
-/** One limit's counters in two consecutive minutes. */
+/** One limit's counts in a slot and in those before it, the newest first. */
 export interface Window {
   current: number;
-  previous: number;
+  past: readonly number[];
 }
 
-/** The usage of a limiter as of one minute. */
+/** The usage of a limiter as of one slot. */
 export interface Usage {
   requests: Window;
   tokens: Window;
   inFlight: number;
 }
 
-/** The minute of an instant, counted from the epoch. */
-export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS);
+/** The slot of an instant, counted from the epoch. */
+export const slotOf = (ms: number): number => Math.floor(ms / SLOT_MS);
 
-/** The part of the previous minute's count that still counts at `nowMs`; rounded up so that the limit holds. */
-export const carried = (previous: number, nowMs: number): number => Math.ceil((previous * (MINUTE_MS - (nowMs % MINUTE_MS))) / MINUTE_MS);
-
-/** The highest count of the current minute to which `amount` can be added; negative if it cannot fit. */
-export const roomFor = (limit: number, previous: number, amount: number, nowMs: number): number =>
-  limit - carried(previous, nowMs) - amount;
-
-/** What is left of a limit now, never below 0. */
-export const remaining = (limit: number, window: Window, nowMs: number): number =>
-  Math.max(0, limit - carried(window.previous, nowMs) - window.current);
-
-/** Milliseconds until a window is empty, if no other request arrives. */
-export const resetMs = (window: Window, nowMs: number): number => {
-  const untilNextMinute = MINUTE_MS - (nowMs % MINUTE_MS);
-  if (window.current > 0) return untilNextMinute + MINUTE_MS;
-  return window.previous > 0 ? untilNextMinute : 0;
+const sum = (counts: readonly number[]): number => {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
 };
 
-/**
- * Milliseconds until `amount` fits, if no other request arrives; Infinity if it never fits.
- * With c in the current and p in the previous minute and a limit L, the count at a share e of a minute is p·(1−e) + c;
- * in the next minute it is c·(1−e).
- */
-export const retryAfterMs = (limit: number, window: Window, amount: number, nowMs: number): number => {
+/** The highest count of the current slot to which `amount` can be added; negative if it cannot fit. */
+export const roomFor = (limit: number, past: readonly number[], amount: number): number => limit - sum(past) - amount;
+
+/** What is left of a limit now, never below 0. */
+export const remaining = (limit: number, { current, past }: Window): number => Math.max(0, limit - sum(past) - current);
+
+/** Milliseconds until this many of the oldest slots no longer count. */
+const untilGone = (slots: number, nowMs: number): number => (slots === 0 ? 0 : slots * SLOT_MS - (nowMs % SLOT_MS));
+
+/** Milliseconds until a window is empty, if no other request arrives. */
+export const resetMs = ({ current, past }: Window, nowMs: number): number => {
+  const newest = [current, ...past].findIndex((count) => count > 0);
+  return newest < 0 ? 0 : untilGone(PAST_SLOTS + 1 - newest, nowMs);
+};
+
+/** Milliseconds until `amount` fits, if no other request arrives; Infinity if it never fits. */
+export const retryAfterMs = (limit: number, { current, past }: Window, amount: number, nowMs: number): number => {
   if (amount > limit) return Number.POSITIVE_INFINITY;
-  const elapsed = nowMs % MINUTE_MS;
-  const share = (count: number, room: number): number => (room >= count ? 0 : Math.ceil((MINUTE_MS * (count - room)) / count));
-  const room = limit - window.current - amount;
-  if (room >= 0) return Math.max(0, share(window.previous, room) - elapsed);
-  return MINUTE_MS - elapsed + share(window.current, limit - amount);
+  const counts = [current, ...past];
+  for (let gone = 0; gone <= PAST_SLOTS; gone++)
+    if (sum(counts.slice(0, PAST_SLOTS + 1 - gone)) + amount <= limit) return untilGone(gone, nowMs);
+  return untilGone(PAST_SLOTS + 1, nowMs);
 };
 
 export type Dimension = 'requests' | 'tokens' | 'concurrency';
@@ -70,10 +71,12 @@ const CONCURRENCY_RETRY_MS = 1_000;
 /** The exact rule: the limit that rejects one more request with `tokens` for the longest time; undefined if the request fits. */
 export const refusalOf = (limits: RateLimits, usage: Usage, tokens: number, nowMs: number): RateRefusal | undefined => {
   const waits: RateRefusal[] = [];
-  if (roomFor(limits.requestsPerMinute, usage.requests.previous, 1, nowMs) < usage.requests.current)
-    waits.push({ dimension: 'requests', retryAfterMs: retryAfterMs(limits.requestsPerMinute, usage.requests, 1, nowMs) });
-  if (roomFor(limits.tokensPerMinute, usage.tokens.previous, tokens, nowMs) < usage.tokens.current)
-    waits.push({ dimension: 'tokens', retryAfterMs: retryAfterMs(limits.tokensPerMinute, usage.tokens, tokens, nowMs) });
+  const wait = (dimension: 'requests' | 'tokens', limit: number, window: Window, amount: number): void => {
+    if (roomFor(limit, window.past, amount) < window.current)
+      waits.push({ dimension, retryAfterMs: retryAfterMs(limit, window, amount, nowMs) });
+  };
+  wait('requests', limits.requestsPerMinute, usage.requests, 1);
+  wait('tokens', limits.tokensPerMinute, usage.tokens, tokens);
   if (usage.inFlight >= limits.concurrency)
     waits.push({ dimension: 'concurrency', retryAfterMs: limits.concurrency > 0 ? CONCURRENCY_RETRY_MS : Number.POSITIVE_INFINITY });
   return waits.reduce<RateRefusal | undefined>(

@@ -1,16 +1,17 @@
 import type { TransactItem } from '../database/database.ts';
 import {
   budgetAttributes,
-  countsMinutes,
-  hasCountedIn,
+  countsRates,
+  hasCountedAfter,
+  inFlightOf,
   type LimiterItem,
   rateAttributes,
   type StoredNanos,
-  usageOf,
+  slotCounters,
   wholeLimitsOf,
   wholeRateLimitsOf,
 } from './limiter-item.ts';
-import { carried, minuteOf } from './sliding-window.ts';
+import { slotOf } from './sliding-window.ts';
 import { dayNumberOf, monthAfter, monthBefore, monthOf } from './spending.ts';
 
 /**
@@ -26,8 +27,8 @@ export interface Split {
   moved: ReadonlyMap<string, bigint>;
   /** The highest counts of the parent, before the move, at which it stays within its new part. */
   bounds: ReadonlyMap<string, bigint>;
-  /** The minute in which both count from now on; undefined: nothing is counted per minute. */
-  minute: number | undefined;
+  /** The slot in which both count from now on; undefined: nothing is counted per minute. */
+  slot: number | undefined;
 }
 
 const { requests, tokens, concurrency } = rateAttributes;
@@ -41,7 +42,7 @@ const SPARE = 2;
 
 /** Half of the concurrency, or what is free of it. */
 const freeHalf = (parent: LimiterItem, limit: number): bigint =>
-  BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - Object.keys(parent.fl).length - SPARE)));
+  BigInt(Math.max(0, Math.min(Math.floor(limit / 2), limit - inFlightOf(parent) - SPARE)));
 
 /** The counters of a budget that requests can still use: those of now, and those of clocks that are behind or ahead. */
 const moneyCounters = (limit: typeof day | typeof month | typeof total, nowMs: number): string[] => {
@@ -52,8 +53,8 @@ const moneyCounters = (limit: typeof day | typeof month | typeof total, nowMs: n
 
 /** @returns undefined if the shard cannot be split now, because one of the two would exceed its part */
 export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): Split | undefined => {
-  const minute = minuteOf(nowMs);
-  if (countsMinutes(parent) && hasCountedIn(parent, minute + 1)) return undefined;
+  const slot = slotOf(nowMs);
+  if (countsRates(parent) && hasCountedAfter(parent, slot)) return undefined;
   const kept: Record<string, StoredNanos> = {};
   const given: Record<string, StoredNanos> = {};
   const moved = new Map<string, bigint>();
@@ -80,27 +81,31 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
     }
   }
   if (parent.avail !== undefined && BigInt(parent.avail) > 0n) move('avail');
-  for (const name of Object.keys(parent)) if (/^[rt]\d+$/.test(name)) move(name);
+  const sumOf = (counts: readonly bigint[]): bigint => counts.reduce((sum, count) => sum + count, 0n);
   for (const [kind, limit] of [
     ['r', requests],
     ['t', tokens],
   ] as const) {
+    const counters = slotCounters(kind, slot);
+    // Half of their sum moves, whatever the rounding of each.
+    const halves = counters.map(
+      (_, i) => sumOf(counters.slice(0, i + 1).map(countOf)) / 2n - sumOf(counters.slice(0, i).map(countOf)) / 2n,
+    );
+    for (const [i, name] of counters.entries()) if (halves[i] !== 0n) moved.set(name, halves[i] as bigint);
     if (kept[limit] === undefined) continue;
-    const [current, previous] = [`${kind}${minute}`, `${kind}${minute - 1}`];
-    const roomOf = (part: StoredNanos, before: bigint): bigint => BigInt(part) - BigInt(carried(Number(before), nowMs));
-    const halves = { current: moved.get(current) ?? 0n, previous: moved.get(previous) ?? 0n };
-    const room = roomOf(kept[limit], countOf(previous) - halves.previous);
-    bounds.set(current, room + halves.current);
-    bounds.set(previous, countOf(previous));
-    fits &&= countOf(current) - halves.current <= room && halves.current <= roomOf(given[limit] ?? 0, halves.previous);
+    const [current, ...past] = counters as [string, ...string[]];
+    const stays = sumOf(counters.map(countOf)) - sumOf(halves);
+    bounds.set(current, BigInt(kept[limit]) - stays + countOf(current));
+    for (const name of past) bounds.set(name, countOf(name));
+    fits &&= stays <= BigInt(kept[limit]) && sumOf(halves) <= BigInt(given[limit] ?? 0);
   }
-  if (!fits || usageOf(parent, minute).inFlight > Number(kept[concurrency] ?? Number.POSITIVE_INFINITY)) return undefined;
+  if (!fits || inFlightOf(parent) > Number(kept[concurrency] ?? Number.POSITIVE_INFINITY)) return undefined;
   const { org, status, prepaid } = parent;
   const counts = Object.fromEntries(
     [...moved].map(([name, amount]) => [name, Number.isSafeInteger(Number(amount)) ? Number(amount) : amount]),
   );
   const child = {
-    ...(countsMinutes(parent) && { [`r${minute}`]: 0 }),
+    ...(countsRates(parent) && { slot }),
     ...counts,
     ...given,
     ...wholeLimitsOf(wholeRateLimitsOf(parent)),
@@ -111,7 +116,7 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
     cfg: 1,
     fl: {},
   } as LimiterItem;
-  return { parent, child, kept, moved, bounds, minute: countsMinutes(parent) ? minute : undefined };
+  return { parent, child, kept, moved, bounds, slot: countsRates(parent) ? slot : undefined };
 };
 
 /**
@@ -119,7 +124,7 @@ export const planSplit = (parent: LimiterItem, childId: string, nowMs: number): 
  * @param shards the new number of shards
  * @param before the number until now, if the parent is the organization's own item
  */
-const toKeep = ({ parent, kept, moved, bounds, minute }: Split, shards: number, before: number | undefined) => {
+const toKeep = ({ parent, kept, moved, bounds, slot }: Split, shards: number, before: number | undefined) => {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = { ':cfg': parent.cfg, ':one': 1 };
   const nameOf = (name: string): string => {
@@ -133,10 +138,10 @@ const toKeep = ({ parent, kept, moved, bounds, minute }: Split, shards: number, 
   });
   const add = ['cfg :one'];
   const clauses = ['cfg = :cfg']; // the limits and the status are the ones that are divided
-  for (const [name, amount] of [...moved, ...(minute !== undefined && !moved.has(`r${minute}`) ? [[`r${minute}`, 0n] as const] : [])]) {
+  for (const [name, amount] of moved) {
     if (name === 'avail') continue;
     values[`:by_${name}`] = -amount;
-    add.push(`${nameOf(name)} :by_${name}`); // a counter of this minute exists from now on, so clocks that are behind count in it as well
+    add.push(`${nameOf(name)} :by_${name}`);
   }
   const credit = moved.get('avail');
   if (credit !== undefined) {
@@ -144,7 +149,11 @@ const toKeep = ({ parent, kept, moved, bounds, minute }: Split, shards: number, 
     set.push('avail = avail - :credit');
     clauses.push('avail >= :credit');
   }
-  if (minute !== undefined) clauses.push(`attribute_not_exists(${nameOf(`r${minute + 1}`)})`); // no clock has reached the next minute
+  if (slot !== undefined) {
+    values[':slot'] = slot;
+    set.push('slot = :slot'); // clocks that are behind count in this slot from now on
+    clauses.push('(attribute_not_exists(slot) OR slot <= :slot)'); // no clock has reached a later slot
+  }
   if (kept[concurrency] !== undefined) clauses.push(`size(fl) <= :${concurrency}`);
   for (const [name, most] of bounds) {
     values[`:most_${name}`] = most;

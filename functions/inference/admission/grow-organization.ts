@@ -1,12 +1,12 @@
 import {
   availableNanosOf,
   countedNanosAt,
+  inFlightOf,
   isPrepaid,
   type LimiterItem,
   limitsOf,
   rateLimitsOf,
   shardsOf,
-  usageOf,
 } from '../../../shared/admission/limiter-item.ts';
 import type { Period } from '../../../shared/admission/limits.ts';
 import { nextToSplit, randomShards, shardId } from '../../../shared/admission/shards.ts';
@@ -58,7 +58,7 @@ export const maySplit = (item: LimiterItem, nowMs: number): boolean => {
 /** The number of shards for the requests that are in flight now, estimated from some of the shards. */
 const neededShards = async ({ store }: Limiters, organization: string, shards: number): Promise<number> => {
   const sample = await store.getMany([0, ...randomShards(shards, 0, SAMPLED - 1)].map((shard) => shardId(organization, shard)));
-  const inFlight = sample.reduce((sum, item) => sum + usageOf(item, 0).inFlight, 0);
+  const inFlight = sample.reduce((sum, item) => sum + inFlightOf(item), 0);
   return Math.ceil((inFlight * shards) / Math.max(1, sample.length) / MEAN_IN_FLIGHT);
 };
 
@@ -122,7 +122,7 @@ export const blockGrowth = ({ cache, now }: Limiters, organization: string): voi
  */
 export const growIfBusy = (limiters: Limiters, organization: string, admitted: LimiterItem): Promise<unknown> | undefined => {
   const { cache, now } = limiters;
-  if (usageOf(admitted, 0).inFlight <= GROW_ABOVE || !maySplit(admitted, now())) return undefined;
+  if (inFlightOf(admitted) <= GROW_ABOVE || !maySplit(admitted, now())) return undefined;
   if (cache.isPaused(organization, now()) || isGrowthBlocked(limiters, organization)) return undefined;
   return growOrganization(limiters, organization)
     .then((hasGrown) => {

@@ -1,4 +1,4 @@
-import { type LimiterItem, rateLimitsOf, shardsOf, usageOf } from '../../../shared/admission/limiter-item.ts';
+import { furthestClock, inFlightOf, type LimiterItem, rateLimitsOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { mergeShards } from '../../../shared/admission/merge-shards.ts';
 import { planMove } from '../../../shared/admission/move-money.ts';
 import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
@@ -7,7 +7,6 @@ import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { blockGrowth, growOrganization, IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
 import {
   exactRefusal,
-  furthestClock,
   type Known,
   type Limiters,
   type RefusedBy,
@@ -54,7 +53,7 @@ export const remembered = (
 
 /** Whether a shard has room, but so many requests in flight that it must be split first. */
 const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
-  refusal.dimension === 'concurrency' && usageOf(item, 0).inFlight < rateLimitsOf(item).concurrency;
+  refusal.dimension === 'concurrency' && inFlightOf(item) < rateLimitsOf(item).concurrency;
 
 const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
 

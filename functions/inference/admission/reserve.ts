@@ -2,22 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
 import {
   budgetsOf,
-  countsMinutes,
   countsMoney,
+  countsRates,
   entryOf,
-  hasCountedIn,
+  furthestClock,
   isPrepaid,
   type LimiterItem,
   moneyOf,
   rateLimitsOf,
+  staleCounters,
   tokensToReserve,
   usageOf,
 } from '../../../shared/admission/limiter-item.ts';
 import type { AdmitResult, LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import type { Refusal } from '../../../shared/admission/refusal.ts';
 import type { Entry } from '../../../shared/admission/reservation-entry.ts';
-import type { MinuteBounds, ReservationPlan } from '../../../shared/admission/reservation-plan.ts';
-import { MINUTE_MS, minuteOf, refusalOf, roomFor } from '../../../shared/admission/sliding-window.ts';
+import type { RateBound, ReservationPlan, SlotBounds } from '../../../shared/admission/reservation-plan.ts';
+import { PAST_SLOTS, refusalOf, roomFor, SLOT_MS, slotOf, type Window } from '../../../shared/admission/sliding-window.ts';
 import { moneyRefusalOf } from '../../../shared/admission/spending.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 
@@ -81,37 +82,35 @@ const concurrencyFor = (item: LimiterItem, { maxInFlight = Number.POSITIVE_INFIN
 export const exactRefusal = (item: LimiterItem, requested: RequestedAmounts, nowMs: number): Refusal | undefined => {
   const money = countsMoney(item) ? moneyRefusalOf(moneyOf(item, requested.requestId), requested.holdNanos(), nowMs) : undefined;
   const limits = { ...rateLimitsOf(item), concurrency: concurrencyFor(item, requested) };
-  const rate = refusalOf(limits, usageOf(item, minuteOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
+  const rate = refusalOf(limits, usageOf(item, slotOf(nowMs)), tokensToReserve(item, requested.tokens), nowMs);
   return money && !money.isHeld ? money : (rate ?? money);
 };
 
-/** If the item already counts the minute after ours, our clock is behind: count at that minute's start, where the previous minute weighs most. */
-export const furthestClock = (item: LimiterItem, nowMs: number): number => {
-  const next = minuteOf(nowMs) + 1;
-  return hasCountedIn(item, next) ? next * MINUTE_MS : nowMs;
+/**
+ * Assumes counts of the slots before the current one: those of the image, and for slots that the image doesn't know to their end, an equal share of the
+ * room that is left. The share of the current slot is what is left for it.
+ * @param unknown the number of newest slots that can have more counts than the image
+ */
+const rateBound = (limit: number, { current, past }: Window, amount: number, unknown: number): RateBound | undefined => {
+  if (limit === Number.POSITIVE_INFINITY) return undefined;
+  const share = Math.max(0, Math.floor((roomFor(limit, past, amount) - current) / (unknown + 1)));
+  const assumed = unknown === 0 ? past : past.map((count, i) => (i < unknown ? count + share : count));
+  return { past: assumed, most: roomFor(limit, assumed, amount) };
 };
 
 /**
- * The minute's bounds, from the image if it has counts of this minute, otherwise from a guess; undefined if both are negative. An exact image that the
- * request fits can have negative bounds, because releases after a split can leave a shard with a negative count.
+ * The count in a slot and what proves it; undefined if the image has no room. An exact image that the request fits can have negative bounds, because
+ * releases after a split can leave a shard with a negative count.
  */
-const minuteBounds = (item: LimiterItem, tokens: number, clock: number, isExact: boolean): MinuteBounds | undefined => {
-  const minute = minuteOf(clock);
+const slotBounds = (item: LimiterItem, tokens: number, clock: number, isExact: boolean): SlotBounds | undefined => {
+  const slot = slotOf(clock);
   const limits = rateLimitsOf(item);
-  const room = (limit: number, previous: number, amount: number): number =>
-    limit === Number.POSITIVE_INFINITY ? limit : roomFor(limit, previous, amount, clock);
-  const bounds = (previousRequests: number, previousTokens: number): MinuteBounds | undefined => {
-    const maxRequests = room(limits.requestsPerMinute, previousRequests, 1);
-    const maxTokens = room(limits.tokensPerMinute, previousTokens, tokens);
-    return !isExact && (maxRequests < 0 || maxTokens < 0)
-      ? undefined
-      : { minute, tokens, previousRequests, previousTokens, maxRequests, maxTokens };
-  };
-  const usage = usageOf(item, minute);
-  const isOfThisMinute = hasCountedIn(item, minute) && !hasCountedIn(item, minute + 1);
-  const known = isExact || isOfThisMinute ? bounds(usage.requests.previous, usage.tokens.previous) : undefined;
-  const half = (limit: number): number => Math.max(0, Math.floor(limit / 2));
-  return known ?? bounds(half(limits.requestsPerMinute), half(limits.tokensPerMinute - tokens));
+  const usage = usageOf(item, slot);
+  const unknown = isExact ? 0 : Math.min(PAST_SLOTS, slot - (item.slot ?? 0));
+  const ofRequests = rateBound(limits.requestsPerMinute, usage.requests, 1, unknown);
+  const ofTokens = rateBound(limits.tokensPerMinute, usage.tokens, tokens, unknown);
+  if (!isExact && Math.min(ofRequests?.most ?? 0, ofTokens?.most ?? 0) < 0) return undefined;
+  return { slot, tokens, ofRequests, ofTokens, stale: staleCounters(item, slot) };
 };
 
 /** The write and the bounds that prove it; undefined if a bound would be negative, because such a write must not be sent. */
@@ -122,8 +121,8 @@ const planOf = <Item extends LimiterItem>(
 ): ReservationPlan | undefined => {
   const tokens = tokensToReserve(item, requested.tokens);
   const holdNanos = holdFor(item, requested);
-  const minute = countsMinutes(item) ? minuteBounds(item, tokens, clock, isExact) : undefined;
-  if (countsMinutes(item) && !minute) return undefined;
+  const counted = countsRates(item) ? slotBounds(item, tokens, clock, isExact) : undefined;
+  if (countsRates(item) && !counted) return undefined;
   const budgets: ReservationPlan['budgets'] = {};
   for (const { period, limitNanos } of budgetsOf(item, requested.requestId)) {
     if (!isExact && limitNanos < holdNanos) return undefined;
@@ -134,27 +133,27 @@ const planOf = <Item extends LimiterItem>(
     requestId: requested.requestId,
     entry: {
       admittedAtMs,
-      tokens: minute && tokens,
+      tokens: counted && tokens,
       holdNanos,
       isFromCredit: isPrepaid(item) && holdNanos > 0n,
       link: requested.linkOf(item),
     },
     cfg: item.cfg,
     concurrency: concurrencyFor(item, requested),
-    ...(minute && { minute }),
+    ...(counted && { counted }),
     budgets,
     nowMs: clock,
   };
 };
 
 /**
- * A time in the same minute that differs from the times of attempts with an unknown outcome: an attempt that arrives after its request was settled
+ * A time in the same slot that differs from the times of attempts with an unknown outcome: an attempt that arrives after its request was settled
  * must not be mistaken for the one that was settled.
  */
 const distinctTime = (clock: number, unknown: readonly ReservationPlan[]): number => {
   const attempts = unknown.length;
   if (!unknown.some(({ nowMs }) => nowMs === clock)) return clock;
-  return (clock % MINUTE_MS) + attempts < MINUTE_MS ? clock + attempts : clock - attempts;
+  return (clock % SLOT_MS) + attempts < SLOT_MS ? clock + attempts : clock - attempts;
 };
 
 /** Undoes writes with an unknown outcome. This can fail for the same reason; then the sweep undoes them. */
@@ -194,10 +193,9 @@ const tryToReserve = async <Item extends LimiterItem>(
   let { item: seen, isExact } = known;
   let roundTrips = 0;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    let clock = now();
-    const item = requested.check(seen, clock);
+    const item = requested.check(seen, now());
+    const clock = furthestClock(item, now());
     if (isExact) {
-      clock = furthestClock(item, clock);
       const refusal = exactRefusal(item, requested, clock);
       if (refusal) {
         cache.refuse(limiterId, item, refusal, now());

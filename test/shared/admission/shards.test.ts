@@ -4,7 +4,7 @@ import { settle } from '../../../functions/inference/pipeline/settle-request.ts'
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { isKeyItem } from '../../../shared/admission/key-item.ts';
 import { ownerIdOf, shardId, shardOf, shardsFor, shareOf, shareOfNanos } from '../../../shared/admission/shards.ts';
-import { MINUTE_MS } from '../../../shared/admission/sliding-window.ts';
+import { MINUTE_MS, slotOf } from '../../../shared/admission/sliding-window.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { attempt, isAdmitted, makeCaller, makeKey, usedTokens } from '../../support/callers.ts';
 import { eventOf } from '../../support/completed-event.ts';
@@ -114,7 +114,7 @@ describe('a key with four shards', () => {
     // The shard's whole part, or one less if it was guessed.
     expect(admission.reservations[0]?.entry.tokens).toBeGreaterThanOrEqual(99_999);
     await release(keys, admission, usedTokens(250_000));
-    expect((await database.limiters.get(admission.reservations[0]?.limiterId ?? ''))?.[`t${START / MINUTE_MS}`]).toBe(250_000);
+    expect((await database.limiters.get(admission.reservations[0]?.limiterId ?? ''))?.[`t${slotOf(START)}`]).toBe(250_000);
     // A request larger than the whole limit never fits.
     expect(await attempt(keys, key, 400_001)).toMatchObject({ status: 429, headers: { 'x-should-retry': 'false' } });
   });

@@ -3,36 +3,29 @@ import fc from 'fast-check';
 import type { RateLimits } from '../../../shared/admission/limits.ts';
 import { formatDuration, rateLimitHeaders } from '../../../shared/admission/rate-limits.ts';
 import {
-  carried,
   MINUTE_MS,
-  minuteOf,
+  PAST_SLOTS,
   refusalOf,
   remaining,
   resetMs,
   retryAfterMs,
+  SLOT_MS,
+  slotOf,
   type Usage,
+  type Window,
 } from '../../../shared/admission/sliding-window.ts';
 
 const START = 29_000_000 * MINUTE_MS;
 const wide: RateLimits = { requestsPerMinute: 50, tokensPerMinute: 1_000_000, concurrency: 1_000 };
+const EMPTY = [0, 0, 0, 0, 0, 0];
 const used = (usage: Partial<Usage>): Usage => ({
-  requests: { current: 0, previous: 0 },
-  tokens: { current: 0, previous: 0 },
+  requests: { current: 0, past: EMPTY },
+  tokens: { current: 0, past: EMPTY },
   inFlight: 0,
   ...usage,
 });
 
 describe('the sliding window', () => {
-  test.each([
-    [0, 50],
-    [1_000, 50],
-    [15_000, 38],
-    [30_000, 25],
-    [59_999, 1],
-  ])('%i ms into a minute, 50 requests of the previous minute count as %i', (elapsed, weight) => {
-    expect(carried(50, START + elapsed)).toBe(weight);
-  });
-
   test('a limit of 0 rejects everything, permanently', () => {
     const refusal = refusalOf({ ...wide, requestsPerMinute: 0 }, used({}), 1, START);
     expect(refusal).toEqual({ dimension: 'requests', retryAfterMs: Number.POSITIVE_INFINITY });
@@ -44,33 +37,30 @@ describe('the sliding window', () => {
   });
 
   test('reports the limit with the longest wait', () => {
-    const usage = used({ requests: { current: 50, previous: 0 }, inFlight: 1_000 });
+    const usage = used({ requests: { current: 50, past: EMPTY }, inFlight: 1_000 });
     expect(refusalOf(wide, usage, 1, START + 30_000)?.dimension).toBe('requests');
     expect(refusalOf(wide, used({ inFlight: 1_000 }), 1, START)).toEqual({ dimension: 'concurrency', retryAfterMs: 1_000 });
   });
 
   test('the wait is the first instant at which the request fits', () => {
-    const counts = fc.integer({ min: 0, max: 200 });
+    const count = fc.integer({ min: 0, max: 60 });
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200 }),
-        counts,
-        counts,
-        fc.integer({ min: 0, max: MINUTE_MS - 1 }),
+        count,
+        fc.array(count, { minLength: PAST_SLOTS, maxLength: PAST_SLOTS }),
+        fc.integer({ min: 0, max: SLOT_MS - 1 }),
         fc.integer({ min: 1, max: 20 }),
-        (limit, current, previous, elapsed, amount) => {
+        (limit, current, past, elapsed, amount) => {
           fc.pre(amount <= limit);
           const now = START + elapsed;
-          const fits = (atMs: number): boolean => {
-            const minutes = minuteOf(atMs) - minuteOf(now);
-            const window = [
-              { current, previous },
-              { current: 0, previous: current },
-              { current: 0, previous: 0 },
-            ][Math.min(minutes, 2)] as { current: number; previous: number };
-            return remaining(limit, window, atMs) >= amount;
+          const windowAt = (atMs: number): Window => {
+            const slots = slotOf(atMs) - slotOf(now);
+            const [first = 0, ...others] = [...Array(slots).fill(0), current, ...past].slice(0, PAST_SLOTS + 1);
+            return { current: first, past: others };
           };
-          const wait = retryAfterMs(limit, { current, previous }, amount, now);
+          const fits = (atMs: number): boolean => remaining(limit, windowAt(atMs)) >= amount;
+          const wait = retryAfterMs(limit, { current, past }, amount, now);
           expect(fits(now + wait)).toBe(true);
           if (wait > 0) expect(fits(now + wait - 1)).toBe(false);
         },
@@ -80,9 +70,10 @@ describe('the sliding window', () => {
   });
 
   test('the reset time is when no request counts any more', () => {
-    expect(resetMs({ current: 0, previous: 0 }, START + 10_000)).toBe(0);
-    expect(resetMs({ current: 0, previous: 3 }, START + 10_000)).toBe(50_000);
-    expect(resetMs({ current: 1, previous: 3 }, START + 10_000)).toBe(110_000);
+    expect(resetMs({ current: 0, past: EMPTY }, START + 3_000)).toBe(0);
+    expect(resetMs({ current: 0, past: [0, 0, 0, 0, 0, 3] }, START + 3_000)).toBe(7_000);
+    expect(resetMs({ current: 0, past: [1, 0, 0, 0, 0, 3] }, START + 3_000)).toBe(57_000);
+    expect(resetMs({ current: 1, past: EMPTY }, START + 3_000)).toBe(67_000);
   });
 });
 

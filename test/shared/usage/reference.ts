@@ -1,6 +1,10 @@
 /** A reference implementation of the rules of limits and money, with plain counts per period. */
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const DAY_MS = 24 * 60 * 60_000;
+
+const SLOT_MS = 10_000;
+const slotOf = (ms: number): number => Math.floor(ms / SLOT_MS);
+/** Whether a slot of ten seconds has a part in the last 60 s. */
+export const countsAt = (slot: number, now: number): boolean => (slot + 1) * SLOT_MS > slotOf(now) * SLOT_MS - 60_000;
 
 export interface ReferenceLimits {
   requests: number;
@@ -27,13 +31,9 @@ export const createReference = (limits: ReferenceLimits) => {
   const spent = new Map<string, bigint>();
   let credit = 0n;
 
-  const add = (counts: Map<number, number>, minute: number, amount: number): void =>
-    void counts.set(minute, (counts.get(minute) ?? 0) + amount);
-  const weight = (counts: Map<number, number>, now: number): number => {
-    const minute = Math.floor(now / MINUTE_MS);
-    const left = (minute + 1) * MINUTE_MS - now;
-    return (counts.get(minute) ?? 0) + Math.ceil(((counts.get(minute - 1) ?? 0) * left) / MINUTE_MS);
-  };
+  const add = (counts: Map<number, number>, slot: number, amount: number): void => void counts.set(slot, (counts.get(slot) ?? 0) + amount);
+  const counted = (counts: Map<number, number>, now: number): number =>
+    [...counts].filter(([slot]) => countsAt(slot, now)).reduce((sum, [, count]) => sum + count, 0);
   const periodsOf = ({ arrivedAtMs }: ReferenceRequest) => ({
     day: `day ${Math.floor(arrivedAtMs / DAY_MS)}`,
     month: `month ${new Date(arrivedAtMs).toISOString().slice(0, 7)}`,
@@ -56,14 +56,13 @@ export const createReference = (limits: ReferenceLimits) => {
 
   return {
     fits: (request: ReferenceRequest, now: number): boolean =>
-      weight(requests, now) + 1 <= limits.requests &&
-      weight(tokens, now) + request.tokens <= limits.tokens &&
+      counted(requests, now) + 1 <= limits.requests &&
+      counted(tokens, now) + request.tokens <= limits.tokens &&
       inFlight.size + 1 <= limits.concurrency &&
       isPayable(request),
     admit: (request: ReferenceRequest, now: number): void => {
-      const minute = Math.floor(now / MINUTE_MS);
-      add(requests, minute, 1);
-      add(tokens, minute, request.tokens);
+      add(requests, slotOf(now), 1);
+      add(tokens, slotOf(now), request.tokens);
       inFlight.set(request.id, request);
       if (isLimited) spend(request, request.holdNanos);
     },
@@ -72,11 +71,11 @@ export const createReference = (limits: ReferenceLimits) => {
       const request = inFlight.get(id);
       if (!request) return;
       inFlight.delete(id);
-      const minute = Math.floor(admittedAtMs / MINUTE_MS);
+      const slot = slotOf(admittedAtMs);
       const { tokens: usedTokens, costNanos } = used === 'undone' ? { tokens: 0, costNanos: 0n } : used;
-      if (Math.floor(now / MINUTE_MS) - minute <= 1) {
-        add(tokens, minute, usedTokens - request.tokens);
-        if (used === 'undone') add(requests, minute, -1);
+      if (countsAt(slot, now)) {
+        add(tokens, slot, usedTokens - request.tokens);
+        if (used === 'undone') add(requests, slot, -1);
       }
       spend(request, costNanos - (isLimited ? request.holdNanos : 0n));
     },

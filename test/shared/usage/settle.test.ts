@@ -67,7 +67,7 @@ describe('settlement', () => {
     const second = await settle(deps, admission, eventOf(admission, 999));
     expect(second).toMatchObject({ prompt_tokens: 40, cost_nanos: first.cost_nanos });
     expect(await eventsOf(key.keyId, START, START)).toHaveLength(1);
-    expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, [`t${START / MINUTE_MS}`]: 40 });
+    expect(await database.limiters.get(key.keyId)).toMatchObject({ fl: {}, [`t${START / 10_000}`]: 40 });
   });
 
   test('changes nothing after the sweep has written an orphaned event at cost 0', async () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Admission } from '../../../../functions/inference/admission/admit.ts';
 import type { PresentedKey } from '../../../../shared/admission/secret.ts';
+import { slotOf } from '../../../../shared/admission/sliding-window.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
-import { type CreditDeps, creditDepsOf, DOLLAR, MINUTE_MS, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
+import { type CreditDeps, creditDepsOf, DOLLAR, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;
 let deps: CreditDeps;
@@ -47,7 +48,7 @@ describe('an organization', () => {
     const counted = await Promise.all([first, second].map(({ keyId }) => database.limiters.get(keyId)));
     const inFlight = counted.flatMap((item) => Object.keys(item?.fl ?? {}));
     expect(inFlight).toHaveLength(3);
-    expect(counted.reduce((sum, item) => sum + Number(item?.[`r${Math.floor(NOON / MINUTE_MS)}`] ?? 0), 0)).toBe(3);
+    expect(counted.reduce((sum, item) => sum + Number(item?.[`r${slotOf(NOON)}`] ?? 0), 0)).toBe(3);
   });
 
   test.each([

@@ -23,33 +23,31 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A reference implementation of the rule, with plain counts per minute. */
+/** A reference implementation of the rule, with plain counts per slot of ten seconds. */
 const createReference = () => {
   const requests = new Map<number, number>();
   const tokens = new Map<number, number>();
   let inFlight = 0;
-  const add = (counts: Map<number, number>, minute: number, amount: number): void =>
-    void counts.set(minute, (counts.get(minute) ?? 0) + amount);
-  const weight = (counts: Map<number, number>, now: number): number => {
-    const minute = Math.floor(now / MINUTE_MS);
-    const left = (minute + 1) * MINUTE_MS - now;
-    return (counts.get(minute) ?? 0) + Math.ceil(((counts.get(minute - 1) ?? 0) * left) / MINUTE_MS);
-  };
+  const slotOf = (ms: number): number => Math.floor(ms / 10_000);
+  const add = (counts: Map<number, number>, slot: number, amount: number): void => void counts.set(slot, (counts.get(slot) ?? 0) + amount);
+  /** The counts of the slot and of the six before it. */
+  const counted = (counts: Map<number, number>, now: number): number =>
+    [...counts].reduce((sum, [slot, count]) => (slot >= slotOf(now) - 6 ? sum + count : sum), 0);
   return {
     admit: (now: number, amount: number): boolean => {
       const fits =
-        weight(requests, now) + 1 <= LIMITS.requests && weight(tokens, now) + amount <= LIMITS.tokens && inFlight + 1 <= LIMITS.concurrency;
+        counted(requests, now) + 1 <= LIMITS.requests &&
+        counted(tokens, now) + amount <= LIMITS.tokens &&
+        inFlight + 1 <= LIMITS.concurrency;
       if (!fits) return false;
-      const minute = Math.floor(now / MINUTE_MS);
-      add(requests, minute, 1);
-      add(tokens, minute, amount);
+      add(requests, slotOf(now), 1);
+      add(tokens, slotOf(now), amount);
       inFlight++;
       return true;
     },
     release: (admittedAt: number, now: number, reserved: number, used: number): void => {
-      const minute = Math.floor(admittedAt / MINUTE_MS);
       inFlight--;
-      if (Math.floor(now / MINUTE_MS) - minute <= 1) add(tokens, minute, used - reserved);
+      if (slotOf(admittedAt) >= slotOf(now) - 6) add(tokens, slotOf(admittedAt), used - reserved);
     },
   };
 };
@@ -98,6 +96,36 @@ test(`${RUNS} × ${OPERATIONS} random operations in three environments have the 
       );
     }),
     { numRuns: RUNS },
+  );
+});
+
+test('in any 60 s, a key has at most its limit of requests and tokens, and a rejection comes at most 10 s early', async () => {
+  const limits = { requests: 8, tokens: 300 };
+  const step = fc.record({ afterMs: fc.integer({ min: 0, max: 9_000 }), caller: fc.nat(2), amount: fc.integer({ min: 1, max: 60 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 80, maxLength: 80 }), async (steps) => {
+      const key = await makeKey(database.limiters, { requests_per_minute: limits.requests, tokens_per_minute: limits.tokens });
+      let now = START;
+      const callers = [0, 1, 2].map(() => ({ ...makeCaller(database.limiters, () => now), cache: forgetfulCache() }));
+      const admitted: { at: number; amount: number }[] = [];
+      const inTheLast = (ms: number): { requests: number; tokens: number } => {
+        const recent = admitted.filter(({ at }) => at > now - ms);
+        return { requests: recent.length, tokens: recent.reduce((sum, { amount }) => sum + amount, 0) };
+      };
+      for (const { afterMs, caller, amount } of steps) {
+        now += afterMs;
+        const isIn = isAdmitted(await attempt(callers[caller] as (typeof callers)[number], key, amount));
+        if (isIn) {
+          admitted.push({ at: now, amount });
+          expect(inTheLast(60_000).requests).toBeLessThanOrEqual(limits.requests);
+          expect(inTheLast(60_000).tokens).toBeLessThanOrEqual(limits.tokens);
+        } else {
+          const recent = inTheLast(70_000);
+          expect(recent.requests + 1 > limits.requests || recent.tokens + amount > limits.tokens).toBe(true);
+        }
+      }
+    }),
+    { numRuns: 30 },
   );
 });
 
