@@ -74,8 +74,8 @@ describe('GET /v1/key', () => {
       models: null,
       expires_at: null,
       last_used_at: NOON / 1_000,
-      requests_per_minute: { limit: 60, remaining: 59, reset_ms: 105_000 },
-      tokens_per_minute: { limit: 1_000, remaining: 700, reset_ms: 105_000 },
+      requests_per_minute: { limit: 60, remaining: 59, reset_ms: 55_000 },
+      tokens_per_minute: { limit: 1_000, remaining: 700, reset_ms: 55_000 },
       concurrency: { limit: 8, in_flight: 1 },
     });
     expect(reads).toBe(2);
