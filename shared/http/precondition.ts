@@ -9,16 +9,17 @@ export interface Versioned {
 /** The entity tag of a resource's version. */
 export const versionTag = (version: number): string => `"${version}"`;
 
-/** The versions in `If-Match`; undefined: any version. */
+/** The versions in `If-Match`; undefined: any version. @throws 400 for anything but ETags, such as an empty header from an empty variable */
 export const expectedVersions = (event: ApiEvent): readonly number[] | undefined => {
   const header = headerOf(event, 'if-match')?.trim();
-  if (!header || header === '*') return undefined;
+  if (header === undefined || header === '*') return undefined;
   return header.split(',').map((tag) => {
     const [, version] = /^\s*"(\d{1,15})"\s*$/.exec(tag) ?? [];
     if (version === undefined)
       throw new InvalidRequest({
         param: 'If-Match',
-        message: 'If-Match must be the ETag of an earlier response, including the quotation marks.',
+        message:
+          'If-Match must be the ETag of an earlier response, including the quotation marks. Leave the header out to change any version.',
       });
     return Number(version);
   });

@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { expectedVersions } from '../../../shared/http/precondition.ts';
+import { eventOf } from '../../support/api-event.ts';
+
+const versionsIn = (tag: string | undefined) => expectedVersions(eventOf('/', { headers: tag === undefined ? {} : { 'If-Match': tag } }));
+
+test('no If-Match and an asterisk accept any version, and ETags accept theirs', () => {
+  expect([undefined, '*', ' * '].map(versionsIn)).toEqual([undefined, undefined, undefined]);
+  expect(versionsIn('"3"')).toEqual([3]);
+  expect(versionsIn(' "3", "12" ')).toEqual([3, 12]);
+});
+
+test.each(['', ' ', '3', '"x"', '"3",', 'W/"3"', '"1234567890123456"'])('rejects the If-Match %j, and says what was expected', (tag) => {
+  expect(() => versionsIn(tag)).toThrow(
+    expect.objectContaining({ status: 400, param: 'If-Match', message: expect.stringContaining('ETag of an earlier response') }),
+  );
+});
