@@ -30,17 +30,7 @@ export const checkIdentity = async <Result>(
   return result;
 };
 
-const wrongPassword = (): InvalidRequest => invalidField('current_password', 'The current password is incorrect.');
-
-/** Checks the actor's password. A stolen access token alone must not allow a change that outlives it. @throws 400, 429 */
-export const checkPassword = async (
-  deps: SessionDependencies,
-  { actor, caller, password }: { actor: Actor; caller: Caller; password: string },
-): Promise<void> => {
-  const run = () => deps.userPool.signIn({ email: actor.email, password, caller });
-  const answer = await checkIdentity(deps, actor, { kind: 'password', run, error: wrongPassword() });
-  if ('tokens' in answer) await deps.userPool.revoke(answer.tokens.refreshToken);
-};
+export const wrongPassword = (): InvalidRequest => invalidField('current_password', 'The current password is incorrect.');
 
 /** Changes the actor's own password and ends all their sessions. @throws 400 for a wrong current or a weak new password, 429 */
 export const changePassword = async (

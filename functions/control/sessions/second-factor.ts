@@ -1,22 +1,48 @@
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import type { Actor } from '../access/actor.ts';
 import type { Caller } from '../access/origin.ts';
+import type { SignIn } from '../identity/sign-in.ts';
 import { recordAction, type SessionDependencies } from './log-in.ts';
-import { checkIdentity, checkPassword } from './passwords.ts';
-import type { TotpSecret } from './session.ts';
+import { checkIdentity, wrongPassword } from './passwords.ts';
+import type { IdentityProof, TotpSecret } from './session.ts';
 
-/** A user who sent their password with the request. */
-interface PasswordHolder {
+/** A user who sent their password with the request, and a code if their second factor is on. */
+interface Holder {
   actor: Actor;
   caller: Caller;
-  password: string;
+  proof: IdentityProof;
 }
 
 const accountOf = ({ userId, organization }: Actor) => ({ id: userId, organization });
 
-/** Returns a secret for an authenticator app. A first code from it switches the second factor on. @throws 400 for a wrong password, 429 */
-export const startTotp = async (deps: SessionDependencies, holder: PasswordHolder, accessToken: string): Promise<TotpSecret> => {
-  await checkPassword(deps, holder);
+const wrongCode = (): InvalidRequest =>
+  new InvalidRequest({ param: 'code', message: 'Incorrect code. Enter the code your authenticator app shows now.' });
+const missingCode = (): InvalidRequest =>
+  new InvalidRequest({ param: 'code', message: "Your second factor is on. Send the code your authenticator app shows now in 'code'." });
+
+/**
+ * Signs the actor in once more, with their password and their second factor. A stolen access token alone, or with the password, must not allow a
+ * change that outlives it. @throws 400, 429
+ */
+const checkFactors = async (deps: SessionDependencies, { actor, caller, proof }: Holder): Promise<void> => {
+  const { userPool } = deps;
+  const { current_password: password, code } = proof;
+  const signIn = () => userPool.signIn({ email: actor.email, password, caller });
+  let answer: SignIn = await checkIdentity(deps, actor, { kind: 'password', run: signIn, error: wrongPassword() });
+  if ('challenge' in answer && answer.challenge === 'totp') {
+    if (code === undefined) throw missingCode();
+    const given = { email: actor.email, session: answer.session, challenge: 'totp', answer: code, caller } as const;
+    answer = await checkIdentity(deps, actor, { kind: 'totp', run: () => userPool.answerChallenge(given), error: wrongCode() });
+  }
+  if ('tokens' in answer) await userPool.revoke(answer.tokens.refreshToken);
+};
+
+/**
+ * Returns a secret for an authenticator app. A first code from it switches the second factor on, or replaces the app of one that is on.
+ * @throws 400 for a wrong password or code, 429
+ */
+export const startTotp = async (deps: SessionDependencies, holder: Holder, accessToken: string): Promise<TotpSecret> => {
+  await checkFactors(deps, holder);
   const { secret } = await deps.userPool.startTotp(accessToken);
   const name = encodeURIComponent(holder.actor.email);
   return { object: 'totp_secret', secret, url: `otpauth://totp/Sluice:${name}?secret=${secret}&issuer=Sluice` };
@@ -24,14 +50,13 @@ export const startTotp = async (deps: SessionDependencies, holder: PasswordHolde
 
 /** Switches the second factor on. @throws 400, 429 */
 export const finishTotp = async (deps: SessionDependencies, actor: Actor, accessToken: string, code: string): Promise<void> => {
-  const error = new InvalidRequest({ param: 'code', message: 'Incorrect code. Enter the code your authenticator app shows now.' });
-  await checkIdentity(deps, actor, { kind: 'totp', run: () => deps.userPool.finishTotp({ accessToken, code }), error });
+  await checkIdentity(deps, actor, { kind: 'totp', run: () => deps.userPool.finishTotp({ accessToken, code }), error: wrongCode() });
   await recordAction(deps, actor.origin, accountOf(actor), 'user.totp_enabled');
 };
 
-/** Switches the second factor off. @throws 400 for a wrong password, 429 */
-export const stopTotp = async (deps: SessionDependencies, holder: PasswordHolder, subject: string): Promise<void> => {
-  await checkPassword(deps, holder);
+/** Switches the second factor off. @throws 400 for a wrong password or code, 429 */
+export const stopTotp = async (deps: SessionDependencies, holder: Holder, subject: string): Promise<void> => {
+  await checkFactors(deps, holder);
   await deps.userPool.stopTotp(subject);
   await recordAction(deps, holder.actor.origin, accountOf(holder.actor), 'user.totp_disabled');
 };

@@ -69,5 +69,9 @@ export const TotpSecret = z.object({
 });
 export type TotpSecret = z.infer<typeof TotpSecret>;
 export const TotpCode = z.strictObject({ code: Code });
-/** Changes that outlive the access token require the password too. */
-export const PasswordProof = z.strictObject({ current_password: Password });
+/** Changes that outlive the access token require the password too, and the second factor if it is on. */
+export const IdentityProof = z.strictObject({
+  current_password: Password,
+  code: Code.optional().meta({ description: 'The code from the authenticator app. Required if your second factor is on.' }),
+});
+export type IdentityProof = z.output<typeof IdentityProof>;

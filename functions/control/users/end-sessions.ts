@@ -26,7 +26,7 @@ export const resetTotp = async (deps: UserDependencies & SessionEndDependencies,
   if (id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',
-      message: `You can't reset your own second factor here. Send your password to POST ${AUTH_PATHS.disableTotp} instead.`,
+      message: `You can't reset your own second factor here. Send your password and a code to POST ${AUTH_PATHS.disableTotp} instead.`,
     });
   const user = await visibleUser(deps, actor, id);
   await deps.userPool.stopTotp(user.subject);

@@ -63,10 +63,24 @@ describe('a login', () => {
       control.call('POST', '/v1/auth/challenge', { body: { email: user.email, session: challenge.session, code } });
     expect((await answer(wrongTotpOf(secret))).status).toBe(401);
     expect((await answer(totpOf(secret))).body.object).toBe('session');
-    const stop = (current_password: string) =>
-      control.call('POST', '/v1/auth/totp/disable', { token: user.token, body: { current_password } });
-    expect((await stop('Not-the-password-1')).status).toBe(400);
-    expect((await stop(user.password)).status).toBe(204);
+  });
+
+  test('requires the second factor until it is switched off or replaced with the password and a code', async () => {
+    const user = await control.createUser({ role: 'member', organization });
+    const post = (path: string, body: object) => control.call('POST', `/v1/auth/totp${path}`, { token: user.token, body });
+    const start = (code?: string) => post('', { current_password: user.password, ...(code && { code }) });
+    const stop = (code?: string, current_password = user.password) => post('/disable', { current_password, ...(code && { code }) });
+    const { secret } = (await start()).body;
+    expect((await post('/verify', { code: totpOf(secret) })).status).toBe(204);
+    expect((await stop()).body.error.param).toBe('code');
+    expect((await stop(wrongTotpOf(secret))).body.error.param).toBe('code');
+    expect((await stop(totpOf(secret), 'Not-the-password-1')).body.error.param).toBe('current_password');
+    // A new secret would replace the app that the user has.
+    expect((await start()).body.error.param).toBe('code');
+    expect((await start(wrongTotpOf(secret))).body.error.param).toBe('code');
+    expect((await login(user.email, user.password)).body.challenge).toBe('totp');
+    expect((await start(totpOf(secret))).status).toBe(200);
+    expect((await stop(totpOf(secret))).status).toBe(204);
     expect((await login(user.email, user.password)).body.object).toBe('session');
   });
 
