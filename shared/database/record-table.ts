@@ -201,19 +201,22 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused,
   }),
 
-  /** Checks that a row has this value, without a change. */
-  toCheck: ({ account, record }: Place, attribute: string, value: string, refused: (row: Row | undefined) => Error): Write => ({
-    item: {
-      ConditionCheck: {
-        TableName: table,
-        Key: { account, record },
-        ConditionExpression: '#attribute = :value',
-        ExpressionAttributeNames: { '#attribute': attribute },
-        ExpressionAttributeValues: { ':value': value },
+  /** Checks that a row has these values, without a change. */
+  toCheck: ({ account, record }: Place, values: Row, refused: (row: Row | undefined) => Error): Write => {
+    const attributes = Object.entries(values);
+    return {
+      item: {
+        ConditionCheck: {
+          TableName: table,
+          Key: { account, record },
+          ConditionExpression: attributes.map((_, i) => `#a${i} = :a${i}`).join(' AND '),
+          ExpressionAttributeNames: Object.fromEntries(attributes.map(([name], i) => [`#a${i}`, name])),
+          ExpressionAttributeValues: Object.fromEntries(attributes.map(([, value], i) => [`:a${i}`, value])),
+        },
       },
-    },
-    refused,
-  }),
+      refused,
+    };
+  },
 });
 
 export type AccountTable = ReturnType<typeof createAccountTable>;

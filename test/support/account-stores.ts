@@ -2,17 +2,19 @@ import { createApiKeyStore } from '../../functions/control/api-keys/api-key-stor
 import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
+import { createUserStore } from '../../functions/control/users/user-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import type { TestDatabase } from './database.ts';
 
-/** The control plane's stores of organizations and API keys, over the emulator or another database. */
+/** The control plane's stores of organizations, users and API keys, over the emulator or another database. */
 export const accountStores = ({ tables, database: emulator }: TestDatabase, database: Database = emulator) => {
   const accounts = createAccountTable(database, tables.Accounts as string);
   return {
     database,
     audit: createAuditStore(createAccountTable(database, tables.Audit as string)),
     organizations: createOrganizationStore(accounts),
+    users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
     limiters: createLimiterConfigurationStore(database, tables.Keys as string),
   };

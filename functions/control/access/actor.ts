@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { ROLES } from '../../../shared/hosts/operation.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Origin } from './origin.ts';
@@ -45,6 +46,26 @@ export const organizationFor = (actor: Pick<Actor, 'role' | 'organization'>, req
     throw new ResourceNotFound('organization', requested ?? '', 'organization');
   return actor.organization;
 };
+
+/** The actor lost their role or was disabled after their request had been authorized: 403. */
+export class RightsChanged extends Forbidden {
+  constructor() {
+    super({
+      code: 'rights_changed',
+      message:
+        'Your role or status changed while this request was handled, so nothing was changed. Log in again, or ask an owner or an admin.',
+    });
+  }
+}
+
+/** What a change of rights needs to be fair to concurrent ones. */
+export interface ActorChecks {
+  /**
+   * The check, in the transaction of a change, that the actor still has the role that the request was authorized with: of two owners who demote each
+   * other at the same time, one fails. Empty for operators, who have no row.
+   */
+  toCheckActor: (actor: Actor) => Write[];
+}
 
 /** Reads the status of an organization. `get` throws 404. */
 export interface OrganizationStatuses {

@@ -47,7 +47,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
 
   /** Checks that it exists (404) and is active (403). */
   toCheckActive: (id: string): Write =>
-    table.toCheck(placeOf(id), 'status', 'active', (row) => (row ? new OrganizationSuspended() : notFound(id))),
+    table.toCheck(placeOf(id), { status: 'active' }, (row) => (row ? new OrganizationSuspended() : notFound(id))),
 });
 
 export type OrganizationStore = ReturnType<typeof createOrganizationStore>;

@@ -49,9 +49,15 @@ const invite = async ({ userPool }: UserDependencies, invitation: { email: strin
 
 /**
  * Creates a user: first at the identity provider, then here, where the rights are stored. Repeating the call after a crash completes it.
+ * @param checks further conditions of the creation
  * @throws 404 or 403 for the organization, 409 if the address is in use, 400 for a weak password
  */
-export const createUser = async (deps: UserDependencies, origin: Origin, { temporary_password, ...fields }: UserFields): Promise<User> => {
+export const createUser = async (
+  deps: UserDependencies,
+  origin: Origin,
+  { temporary_password, ...fields }: UserFields,
+  checks: readonly Write[] = [],
+): Promise<User> => {
   const { email, organization } = fields;
   if (organization) await requireActive(deps.organizations, organization);
   // Only the request that has claimed the address may change its user at the identity provider.
@@ -60,7 +66,8 @@ export const createUser = async (deps: UserDependencies, origin: Origin, { tempo
   try {
     const subject = await invite(deps, { email, ...(temporary_password !== undefined && { temporaryPassword: temporary_password }) });
     const user = newUser(deps.issuer, subject, fields, origin.nowMs);
-    const writes = [...(organization ? [deps.organizations.toCheckActive(organization)] : []), ...deps.users.toCreate(user, claim)];
+    const isActive = organization ? [deps.organizations.toCheckActive(organization)] : [];
+    const writes = [...checks, ...isActive, ...deps.users.toCreate(user, claim)];
     const target = { type: 'user', id: user.id };
     await commit(deps, origin, { action: 'user.invited', organization, target, after: { ...fields } }, writes);
     return toWire(user);

@@ -45,7 +45,7 @@ export const inviteUser = async (deps: InvitationDependencies, actor: Actor, bod
   requireRole(actor, 'owner');
   await countInvitation(deps, actor);
   const organization = organizationOf(actor, body);
-  return createUser(deps, actor.origin, { ...body, organization });
+  return createUser(deps, actor.origin, { ...body, organization }, deps.users.toCheckActor(actor));
 };
 
 /** E-mails an invitation again, with a new temporary password. @throws 404, 409 if the user has logged in, 429 */

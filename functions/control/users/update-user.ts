@@ -67,10 +67,7 @@ export const updateUser = async (
     after: toWire(after),
   };
   const changesRights = role !== before.role || status !== before.status;
-  await commit(deps, actor.origin, change, [
-    deps.users.toReplace(after, before),
-    ...(changesRights ? [deps.users.toCheckActive(actor.userId)] : []),
-  ]);
+  await commit(deps, actor.origin, change, [...(changesRights ? deps.users.toCheckActor(actor) : []), deps.users.toReplace(after, before)]);
   // Our own row already rejects a disabled user. If a call to the identity provider fails, repeating the request completes the change.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');
   if (fields.status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
@@ -85,10 +82,7 @@ export const deleteUser = async (deps: UserDependencies, actor: Actor, id: strin
     throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
   const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
   const claim = newTimedId('event', actor.origin.nowMs);
-  await commit(deps, actor.origin, change, [
-    ...deps.users.toDelete(user, claim, actor.origin.nowMs),
-    deps.users.toCheckActive(actor.userId),
-  ]);
+  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs)]);
   await deps.userPool.deleteUser(user.subject);
   await deps.users.releaseEmail(user.email, claim);
 };

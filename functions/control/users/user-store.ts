@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import { Conflict, PreconditionFailed } from '../../../shared/http/errors.ts';
+import { Conflict } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import { type Actor, RightsChanged } from '../access/actor.ts';
 import { User } from './user.ts';
 
 /** A user with the fields that callers don't see. */
@@ -104,8 +105,9 @@ export const createUserStore = (table: AccountTable) => ({
     table.toDelete(memberPlace(user)),
   ],
 
-  /** Checks that the user is still active: if two users disable each other at the same time, only one succeeds. */
-  toCheckActive: (id: string): Write => table.toCheck(placeOf(id), 'status', 'active', () => new PreconditionFailed()),
+  /** @see ActorChecks */
+  toCheckActor: ({ userId, role, origin }: Actor): Write[] =>
+    origin.actor.type === 'user' ? [table.toCheck(placeOf(userId), { status: 'active', role }, () => new RightsChanged())] : [],
 
   /** Ends all sessions of a user: tokens issued before this time (Unix seconds) are rejected. */
   endSessions: (id: string, seconds: number): Promise<void> => table.set(placeOf(id), 'tokens_valid_from', seconds),

@@ -1,0 +1,46 @@
+import type { Actor, Role } from '../../functions/control/access/actor.ts';
+import type { UserPool } from '../../functions/control/identity/user-pool.ts';
+import { userIdOf } from '../../functions/control/users/user.ts';
+import type { StoredUser, UserStore } from '../../functions/control/users/user-store.ts';
+import type { Database } from '../../shared/database/database.ts';
+import { transact } from '../../shared/database/transaction.ts';
+import { newId } from './new-id.ts';
+
+export const ISSUER = 'https://issuer.example.com';
+
+/** An identity provider that accepts every call about a user. */
+export const acceptingUserPool = {
+  setEnabled: async () => undefined,
+  signOutEverywhere: async () => undefined,
+  deleteUser: async () => undefined,
+} as Partial<UserPool> as UserPool;
+
+/** Stores a user, whom the identity provider does not know, and returns them as the actor of a request. */
+export const storeUser = async (
+  { database, users }: { database: Database; users: UserStore },
+  { role, organization, nowMs = Date.now() }: { role: Role; organization: string | null; nowMs?: number },
+): Promise<Actor> => {
+  const subject = newId('user');
+  const email = `${subject}@example.com`;
+  const seconds = Math.floor(nowMs / 1_000);
+  const user: StoredUser = {
+    id: userIdOf(ISSUER, subject),
+    object: 'user',
+    email,
+    name: null,
+    role,
+    organization,
+    status: 'active',
+    last_login_at: null,
+    created_at: seconds,
+    updated_at: seconds,
+    version: 1,
+    subject,
+    tokens_valid_from: 0,
+  };
+  await users.claimEmail(email, user.id, nowMs);
+  await transact(database, users.toCreate(user, user.id));
+  const { id: userId } = user;
+  const actor = { type: 'user', id: userId, email, organization } as const;
+  return { userId, email, role, organization, origin: { actor, requestId: 'req_1', ipAddress: '192.0.2.1', nowMs } };
+};
