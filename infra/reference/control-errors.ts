@@ -1,4 +1,4 @@
-import { requireRole } from '../../functions/control/access/actor.ts';
+import { RightsChanged, requireRole } from '../../functions/control/access/actor.ts';
 import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken } from '../../functions/control/identity/errors.ts';
 import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/errors.ts';
 import { Credentials } from '../../functions/control/sessions/session.ts';
@@ -41,11 +41,12 @@ export const controlErrorReplies = {
     }),
   },
   403: {
-    description: 'Your role does not allow this request, or your organization is suspended.',
+    description: 'Your role does not allow this request, or changed while it was handled, or your organization is suspended.',
     schema: 'Error',
     headers: [],
     examples: examplesOf({
       insufficient_role: refusalOf(() => requireRole({ role: 'member' }, 'owner')),
+      rights_changed: new RightsChanged(),
       suspended: new OrganizationSuspended(),
     }),
   },

@@ -34,6 +34,9 @@ const toStored = (row: Record<string, unknown>): StoredApiKey => ({
   load_shards: Number(row.load_shards ?? row.shards),
 });
 
+/** Lists an active key that an admin created in the admin's own partition, because an admin has keys in many organizations. */
+const adminPlace = ({ created_by, id }: StoredApiKey): Place => ({ account: created_by, record: KEY + id });
+
 /** API keys in the `accounts` table: one row each, in the partition of their organization. */
 export const createApiKeyStore = (table: AccountTable) => ({
   /** @throws 404, including for keys of other organizations */
@@ -54,6 +57,15 @@ export const createApiKeyStore = (table: AccountTable) => ({
     for await (const row of table.all({ account: organization, prefix: KEY })) yield toStored(row);
   },
 
+  /** The ids of the active keys that a user created. */
+  listActiveOf: async function* ({ id, organization }: { id: string; organization: string | null }): AsyncGenerator<string> {
+    if (organization === null)
+      for await (const { record } of table.all({ account: id, prefix: KEY })) yield String(record).slice(KEY.length);
+    else
+      for await (const row of table.all({ account: organization, prefix: KEY }))
+        if (row.created_by === id && row.status === 'active') yield String(row.id);
+  },
+
   toCreate: (key: StoredApiKey): Write[] => [
     table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),
     table.toCount(countPlace(key.organization), 1, MAX_KEYS, tooMany),
@@ -63,8 +75,15 @@ export const createApiKeyStore = (table: AccountTable) => ({
   /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
 
-  /** Decrements the number of active keys. */
-  toUncount: (organization: string): Write => table.toCount(countPlace(organization), -1, MAX_KEYS, tooMany),
+  /** Lists a new key among those that an admin created. */
+  toList: (key: StoredApiKey): Write =>
+    table.toCreate(adminPlace(key), { organization: key.organization }, () => new Error(`${key.id} already exists.`)),
+
+  /** Decrements the number of active keys, and removes a key that an admin created from their list. */
+  toEnd: (key: StoredApiKey): Write[] => [
+    table.toCount(countPlace(key.organization), -1, MAX_KEYS, tooMany),
+    table.toDelete(adminPlace(key)),
+  ],
 });
 
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;

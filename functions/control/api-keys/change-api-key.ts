@@ -70,7 +70,7 @@ const change = async (
   const { organization, id } = before;
   const wire = await toWire(deps.limiters, after);
   const audited = { action, organization, target: { type: 'api_key', id }, before: { ...before }, after: { ...after } };
-  await commit(deps, actor.origin, audited, [deps.apiKeys.toReplace(after), ...writes]);
+  await commit(deps, actor.origin, audited, [...deps.users.toCheckActor(actor), deps.apiKeys.toReplace(after), ...writes]);
   if (after.shards > MAX_CHANGED_AT_ONCE) await deps.limiters.spread(id, actor.origin.nowMs);
   return { ...wire, version: after.version + 1 };
 };
@@ -178,7 +178,7 @@ export const revokeApiKey = async (deps: ApiKeyDependencies, actor: Actor, id: s
   }
   const writes = [
     ...(await toConfigure(deps, before, Array<KeyConfiguration>(before.shards).fill(REVOKED), nowMs)),
-    deps.apiKeys.toUncount(before.organization),
+    ...deps.apiKeys.toEnd(before),
   ];
   return change(deps, actor, before, { status: 'revoked', previous_secret_until: null }, { action: 'api_key.revoked', writes });
 };

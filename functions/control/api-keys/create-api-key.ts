@@ -4,7 +4,7 @@ import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/sha
 import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
 import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import { type Actor, organizationFor } from '../access/actor.ts';
+import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
@@ -14,6 +14,7 @@ import { settingsOf } from './key-settings.ts';
 
 export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads {
   organizations: OrganizationStore;
+  users: ActorChecks;
 }
 
 const HINT_START = 4;
@@ -70,8 +71,10 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
       items.slice(start, start + MAX_WRITES).map((item) => deps.limiters.toCreate(item)),
     );
   await commit(deps, origin, change, [
+    ...deps.users.toCheckActor(actor),
     deps.organizations.toCheckActive(organization),
     ...deps.apiKeys.toCreate(key),
+    ...(actor.role === 'admin' ? [deps.apiKeys.toList(key)] : []),
     ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),
   ]);
   // The organization can have received limits since the read above.

@@ -4,11 +4,12 @@ import { organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
 import { resetTotp, type SessionEndDependencies } from './end-sessions.ts';
 import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
-import { deleteUser, UserUpdate, updateUser, visibleUser } from './update-user.ts';
+import { type AccessDependencies, ChangedUser, changeUser, DeletedUser, deleteUser, UserChange } from './remove-access.ts';
+import { visibleUser } from './update-user.ts';
 import { User } from './user.ts';
 import { toWire } from './user-store.ts';
 
-const route = createRoute<InvitationDependencies & SessionEndDependencies>('Users');
+const route = createRoute<InvitationDependencies & SessionEndDependencies & AccessDependencies>('Users');
 const users = '/v1/users';
 const oneUser = `${users}/{id}`;
 const parameters = { id: { description: 'The id of a user.', example: 'user_0q8Xc2VwQy41mTzNbR' } } as const;
@@ -21,6 +22,10 @@ const UsersQuery = z.strictObject({
     .max(64)
     .optional()
     .meta({ description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the admins.' }),
+});
+
+const DeletionQuery = z.strictObject({
+  revoke_keys: z.enum(['true', 'false']).default('false').meta({ description: 'Whether to revoke the API keys that the user created.' }),
 });
 
 const PLATFORM_USERS = 'platform';
@@ -76,14 +81,15 @@ export const userRoutes = [
       path: oneUser,
       operationId: 'updateUser',
       summary: 'Update a user’s name, role or status',
+      description: 'Disabling a user ends their sessions. The response names their API keys, which keep working unless you revoke them.',
       access: 'owner',
       parameters,
       isVersioned: true,
-      body: { name: 'UserUpdate', schema: UserUpdate, example: { role: 'owner' } },
-      reply: { status: 200, description: 'The updated user.', json: user },
+      body: { name: 'UserChange', schema: UserChange, example: { role: 'owner' } },
+      reply: { status: 200, description: 'The updated user.', json: { name: 'ChangedUser', schema: ChangedUser } },
       errors: [400, 404, 412, 503],
     },
-    ({ deps, actor, parameters: { id = '' }, body, expected }) => updateUser(deps, actor, id, body, expected),
+    ({ deps, actor, parameters: { id = '' }, body, expected }) => changeUser(deps, actor, id, body, expected),
   ),
   route(
     {
@@ -119,13 +125,16 @@ export const userRoutes = [
       path: oneUser,
       operationId: 'deleteUser',
       summary: 'Delete a user',
-      description: 'API keys that the user created stay with the organization.',
+      description:
+        'API keys that the user created stay with the organization and keep working; the response names them. With `revoke_keys=true` they are revoked first. If that returns a 503, repeat the request without If-Match.',
       access: 'owner',
       parameters,
       isVersioned: true,
-      reply: { status: 204, description: 'The user was deleted.' },
+      query: DeletionQuery,
+      reply: { status: 200, description: 'The user was deleted.', json: { name: 'DeletedUser', schema: DeletedUser } },
       errors: [404, 412, 503],
     },
-    ({ deps, actor, parameters: { id = '' }, expected }) => deleteUser(deps, actor, id, expected),
+    ({ deps, actor, parameters: { id = '' }, query: { revoke_keys }, expected }) =>
+      deleteUser(deps, actor, id, { revokes: revoke_keys === 'true' }, expected),
   ),
 ];

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, isAtLeast, Role, requireRole } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
 import type { UserDependencies } from './create-user.ts';
@@ -72,17 +71,4 @@ export const updateUser = async (
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');
   if (fields.status === 'disabled') await deps.userPool.signOutEverywhere(before.subject);
   return { ...toWire(after), version: after.version + 1 };
-};
-
-/** Deletes a user; what they created stays with the organization. @throws 403, 404, 412 */
-export const deleteUser = async (deps: UserDependencies, actor: Actor, id: string, expected?: readonly number[]): Promise<void> => {
-  const user = checkVersion(await visibleUser(deps, actor, id), expected);
-  requireRole(actor, 'owner');
-  if (user.id === actor.userId)
-    throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
-  const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
-  const claim = newTimedId('event', actor.origin.nowMs);
-  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs)]);
-  await deps.userPool.deleteUser(user.subject);
-  await deps.users.releaseEmail(user.email, claim);
 };

@@ -75,7 +75,12 @@ describe('a user', () => {
 
   test('loses access when deleted, and can be invited again with another password', async () => {
     const user = await control.createUser({ role: 'member', organization });
-    expect((await control.call('DELETE', `/v1/users/${user.id}`, { token: owner.token })).status).toBe(204);
+    expect(await control.done('DELETE', `/v1/users/${user.id}`, { token: owner.token })).toEqual({
+      id: user.id,
+      object: 'user',
+      deleted: true,
+      open_api_keys: [],
+    });
     expect((await control.call('GET', '/v1/me', { token: user.token })).status).toBe(401);
     expect((await login(user.email, user.password)).status).toBe(401);
     expect((await control.call('GET', `/v1/users/${user.id}`, { token: owner.token })).status).toBe(404);
@@ -114,6 +119,58 @@ describe('a user', () => {
       });
     const answers = await Promise.all([rename('a'), rename('b')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+  });
+});
+
+describe('the API keys of a user', () => {
+  const createKey = async (token: string, of?: string): Promise<{ id: string; secret: string }> =>
+    control.done('POST', '/v1/api-keys', { token, body: { name: 'key', ...(of && { organization: of }) } });
+  const opens = async (secret: string): Promise<boolean> =>
+    (await fetch(`${run.base_url}/v1/key`, { headers: { authorization: `Bearer ${secret}` } })).status === 200;
+
+  test('still work when the user is disabled, which names them, until they are revoked as well', async () => {
+    const user = await control.createUser({ role: 'member', organization });
+    const [first, revoked, second] = [await createKey(user.token), await createKey(user.token), await createKey(user.token)];
+    await control.done('DELETE', `/v1/api-keys/${revoked.id}`, { token: user.token });
+    const others = await createKey(owner.token);
+    const set = (body: object) => control.done('PATCH', `/v1/users/${user.id}`, { token: owner.token, body });
+    expect((await set({ name: 'Grace' })).open_api_keys).toBeUndefined();
+    expect((await set({ status: 'disabled' })).open_api_keys.sort()).toEqual([first.id, second.id].sort());
+    expect([await opens(first.secret), await opens(second.secret)]).toEqual([true, true]);
+    expect((await set({ status: 'disabled', revoke_keys: true })).open_api_keys).toEqual([]);
+    expect([await opens(first.secret), await opens(second.secret), await opens(others.secret)]).toEqual([false, false, true]);
+    expect((await actionsOf()).filter((action) => action === 'api_key.revoked').length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('can be revoked only when the user loses access', async () => {
+    const user = await control.createUser({ role: 'member', organization });
+    const { status, body } = await control.call('PATCH', `/v1/users/${user.id}`, {
+      token: owner.token,
+      body: { name: 'Grace', revoke_keys: true },
+    });
+    expect([status, body.error.param]).toEqual([400, 'revoke_keys']);
+  });
+
+  test('are named or revoked when the user is deleted', async () => {
+    for (const revokes of [false, true]) {
+      const user = await control.createUser({ role: 'member', organization });
+      const { id, secret } = await createKey(user.token);
+      const deleted = await control.done('DELETE', `/v1/users/${user.id}?revoke_keys=${revokes}`, { token: owner.token });
+      expect(deleted.open_api_keys).toEqual(revokes ? [] : [id]);
+      expect(await opens(secret)).toBe(!revokes);
+    }
+  });
+
+  test('of an admin are found in every organization', async () => {
+    const user = await control.createUser({ role: 'admin' });
+    const { id: other } = await control.createOrganization('Other');
+    const keys = [await createKey(user.token, organization), await createKey(user.token, other), await createKey(user.token, other)];
+    await control.done('DELETE', `/v1/api-keys/${keys[2]?.id}`, { token: user.token });
+    const disable = (body: object = {}) =>
+      control.done('PATCH', `/v1/users/${user.id}`, { token: admin.token, body: { status: 'disabled', ...body } });
+    expect((await disable()).open_api_keys.sort()).toEqual([keys[0]?.id, keys[1]?.id].sort());
+    expect((await disable({ revoke_keys: true })).open_api_keys).toEqual([]);
+    for (const { secret } of keys) expect(await opens(secret)).toBe(false);
   });
 });
 

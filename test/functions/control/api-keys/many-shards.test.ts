@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { revokeApiKey, rotateApiKey, updateApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
@@ -14,7 +15,7 @@ import type { Database } from '../../../../shared/database/database.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { attempt, isAdmitted, makeCaller, usedTokens } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf } from '../../../support/managed-models.ts';
+import { storeUser } from '../../../support/stored-users.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
 
 const MINUTE_MS = 60_000;
@@ -23,9 +24,12 @@ const START = Date.UTC(2026, 10, 21, 12);
 
 let database: TestDatabase;
 let organization: string;
+let admin: Actor;
 beforeAll(async () => {
   database = await startTestDatabase();
-  organization = (await createOrganization(accountStores(database), admin.origin, { name: 'Busy' })).id;
+  const stores = accountStores(database);
+  admin = await storeUser(stores, { role: 'admin', organization: null, nowMs: START });
+  organization = (await createOrganization(stores, admin.origin, { name: 'Busy' })).id;
 });
 afterAll(async () => {
   await database.close();
@@ -33,8 +37,6 @@ afterAll(async () => {
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
-
-const admin = actorOf('admin', null, START);
 
 const create = async (concurrency: number, budgets = {}) => {
   const limits = { concurrency, requests_per_minute: 600_000, tokens_per_minute: 1_000_000_000 };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
-import type { UserDependencies } from '../../../../functions/control/users/create-user.ts';
 import { inviteUser, NewUser } from '../../../../functions/control/users/invitations.ts';
-import { deleteUser, updateUser } from '../../../../functions/control/users/update-user.ts';
+import { type AccessDependencies, deleteUser } from '../../../../functions/control/users/remove-access.ts';
+import { updateUser } from '../../../../functions/control/users/update-user.ts';
 import type { Database } from '../../../../shared/database/database.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -26,6 +26,7 @@ const dependenciesOver = (over: Database) => ({
   ...accountStores(database, over),
   userPool: acceptingUserPool,
   issuer: ISSUER,
+  now: Date.now,
 });
 
 /** A database whose first two transactions start only when both are known: each was planned without the other. */
@@ -51,12 +52,12 @@ const twoOwners = async (): Promise<readonly [Actor, Actor]> => {
   return [await storeUser(deps, { role: 'owner', organization }), await storeUser(deps, { role: 'owner', organization })];
 };
 
-type Change = (deps: UserDependencies, by: Actor, whom: Actor) => Promise<unknown>;
+type Change = (deps: AccessDependencies, by: Actor, whom: Actor) => Promise<unknown>;
 const demote: Change = (deps, by, { userId }) => updateUser(deps, by, userId, { role: 'member' });
 const disable: Change = (deps, by, { userId }) => updateUser(deps, by, userId, { status: 'disabled' });
-const remove: Change = (deps, by, { userId }) => deleteUser(deps, by, userId);
+const remove: Change = (deps, by, { userId }) => deleteUser(deps, by, userId, { revokes: false });
 
-const isActiveOwner = async ({ users }: UserDependencies, { userId }: Actor): Promise<boolean> => {
+const isActiveOwner = async ({ users }: AccessDependencies, { userId }: Actor): Promise<boolean> => {
   const user = await users.get(userId);
   return user?.role === 'owner' && user.status === 'active';
 };

@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { Forbidden, ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import { type Actor, requireRole } from '../access/actor.ts';
+import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
+import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
+import { commit } from '../audit/commit.ts';
+import type { UserDependencies } from './create-user.ts';
+import { UserUpdate, updateUser, visibleUser } from './update-user.ts';
+import { User } from './user.ts';
+import { toWire } from './user-store.ts';
+
+export interface AccessDependencies extends UserDependencies, ApiKeyDependencies {
+  organizations: UserDependencies['organizations'] & ApiKeyDependencies['organizations'];
+  users: UserDependencies['users'];
+  now: () => number;
+}
+
+export const UserChange = UserUpdate.extend({
+  revoke_keys: z.boolean().optional().meta({
+    description: 'With the status `disabled`: also revokes the API keys that the user created. By default, they keep working.',
+  }),
+}).refine(({ status, revoke_keys }) => !revoke_keys || status === 'disabled', {
+  path: ['revoke_keys'],
+  message: "expected revoke_keys only together with the status 'disabled'",
+});
+export type UserChange = z.output<typeof UserChange>;
+
+const OpenKeys = z.array(z.string()).meta({
+  description: `The ids of the API keys that the user created and that still work, at most ${MAX_OPEN_KEYS}. Revoke them, or repeat the request with \`revoke_keys\`.`,
+});
+
+/** A changed user. */
+export const ChangedUser = User.extend({ open_api_keys: OpenKeys.optional() });
+export type ChangedUser = z.infer<typeof ChangedUser>;
+
+export const DeletedUser = z.object({
+  id: z.string(),
+  object: z.literal('user'),
+  deleted: z.literal(true),
+  open_api_keys: OpenKeys,
+});
+export type DeletedUser = z.infer<typeof DeletedUser>;
+
+type Expected = readonly number[] | undefined;
+
+/** Updates a user. If they are disabled, their API keys are named or revoked; repeating the request completes that. @throws 403, 404, 412 */
+export const changeUser = async (
+  deps: AccessDependencies,
+  actor: Actor,
+  id: string,
+  { revoke_keys = false, ...fields }: UserChange,
+  expected?: Expected,
+): Promise<ChangedUser> => {
+  const user = await updateUser(deps, actor, id, fields, expected);
+  if (fields.status !== 'disabled') return user;
+  return { ...user, open_api_keys: revoke_keys ? await revokeKeysOf(deps, actor, user) : await openKeysOf(deps, user) };
+};
+
+/**
+ * Deletes a user. Their API keys stay with the organization, unless they are revoked: then the user is disabled first and deleted last, so that
+ * repeating the request completes it. @throws 403, 404, 412; 503 if there was no time to revoke all keys
+ */
+export const deleteUser = async (
+  deps: AccessDependencies,
+  actor: Actor,
+  id: string,
+  { revokes }: { revokes: boolean },
+  expected?: Expected,
+): Promise<DeletedUser> => {
+  const found = checkVersion(await visibleUser(deps, actor, id), expected);
+  requireRole(actor, 'owner');
+  if (id === actor.userId)
+    throw new Forbidden({ code: 'own_rights', message: "You can't delete yourself. Ask another owner or an admin." });
+  if (revokes) {
+    if (found.status === 'active') await updateUser(deps, actor, id, { status: 'disabled' }, [found.version]);
+    const left = await revokeKeysOf(deps, actor, found);
+    if (left.length > 0) throw new ServiceUnavailable(new Error(`${left.length} API keys of ${id} are still to be revoked.`));
+  }
+  const user = revokes ? await visibleUser(deps, actor, id) : found;
+  const change = { action: 'user.deleted', organization: user.organization, target: { type: 'user', id }, before: toWire(user) };
+  const claim = newTimedId('event', actor.origin.nowMs);
+  await commit(deps, actor.origin, change, [...deps.users.toCheckActor(actor), ...deps.users.toDelete(user, claim, actor.origin.nowMs)]);
+  await deps.userPool.deleteUser(user.subject);
+  await deps.users.releaseEmail(user.email, claim);
+  return { id, object: 'user', deleted: true, open_api_keys: await openKeysOf(deps, user) };
+};
