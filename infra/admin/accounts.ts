@@ -69,6 +69,13 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
   }
 };
 
+/** Only members have a quota of keys per day, and an operator is none. */
+const noDailyQuota = {
+  toCountOfDay: (): never => {
+    throw new Error('An operator has no daily quota.');
+  },
+};
+
 /** Creates an API key with the control plane's own rule. */
 export const createOperatorKey = async (
   tables: AccountTables,
@@ -77,8 +84,8 @@ export const createOperatorKey = async (
 ): Promise<{ key_id: string; secret: string }> => {
   const stores = open(tables);
   await ensureOrganization(stores, origin, key.organization);
-  const actor = { userId: `operator:${origin.actor.id}`, email: '', role: 'admin', organization: null, origin } as const;
-  const { id, secret } = await createApiKey(stores, actor, key);
+  const actor = { userId: `operator:${origin.actor.id}`, email: '', role: 'admin', organization: null, maxApiKeys: 0, origin } as const;
+  const { id, secret } = await createApiKey({ ...stores, attempts: noDailyQuota }, actor, key);
   return { key_id: id, secret };
 };
 

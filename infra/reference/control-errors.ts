@@ -1,4 +1,5 @@
 import { RightsChanged, requireRole } from '../../functions/control/access/actor.ts';
+import { TooManyKeysToday } from '../../functions/control/api-keys/member-quota.ts';
 import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken } from '../../functions/control/identity/errors.ts';
 import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/errors.ts';
 import { Credentials } from '../../functions/control/sessions/session.ts';
@@ -84,10 +85,11 @@ export const controlErrorReplies = {
     examples: examplesOf({ key_reused: new IdempotencyKeyReused() }),
   },
   429: {
-    description: 'There were too many attempts. `retry-after` is the time to wait before the next one.',
+    description:
+      'There were too many attempts, or a member created too many API keys today. `retry-after` is the time to wait before the next one.',
     schema: 'Error',
     headers: ['retry-after'],
-    examples: examplesOf({ too_many_attempts: new TooManyAttempts() }),
+    examples: examplesOf({ too_many_attempts: new TooManyAttempts(), too_many_keys: new TooManyKeysToday(20, 0) }),
   },
   500: {
     description: 'An internal error. It has been logged under the request id.',

@@ -193,7 +193,8 @@ export const createAccountTable = (database: Database, table: string) => ({
         TableName: table,
         Key: { account, record },
         UpdateExpression: 'ADD #count :by',
-        ...(by > 0 && { ConditionExpression: 'attribute_not_exists(#count) OR #count < :max' }),
+        // A missing count is 0.
+        ...(by > 0 && { ConditionExpression: max > 0 ? 'attribute_not_exists(#count) OR #count < :max' : '#count < :max' }),
         ExpressionAttributeNames: { '#count': 'count' },
         ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':max': max }) },
       },

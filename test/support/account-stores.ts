@@ -1,5 +1,6 @@
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
+import { createAttemptStore } from '../../functions/control/identity/attempt-store.ts';
 import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
@@ -16,6 +17,7 @@ export const accountStores = ({ tables, database: emulator }: TestDatabase, data
     organizations: createOrganizationStore(accounts),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
+    attempts: createAttemptStore(database, tables.Attempts as string),
     limiters: createLimiterConfigurationStore(database, tables.Keys as string),
   };
 };

@@ -18,6 +18,7 @@ export const actorOf = (role: Role, organization: string | null = null, nowMs: n
   email: `${role}@example.com`,
   role,
   organization,
+  maxApiKeys: 5,
   origin: {
     actor: { type: 'user', id: `user_${role}`, email: `${role}@example.com`, organization },
     requestId: 'req_1',

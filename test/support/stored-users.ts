@@ -18,7 +18,12 @@ export const acceptingUserPool = {
 /** Stores a user, whom the identity provider does not know, and returns them as the actor of a request. */
 export const storeUser = async (
   { database, users }: { database: Database; users: UserStore },
-  { role, organization, nowMs = Date.now() }: { role: Role; organization: string | null; nowMs?: number },
+  {
+    role,
+    organization,
+    nowMs = Date.now(),
+    maxApiKeys = 5,
+  }: { role: Role; organization: string | null; nowMs?: number; maxApiKeys?: number },
 ): Promise<Actor> => {
   const subject = newId('user');
   const email = `${subject}@example.com`;
@@ -31,6 +36,7 @@ export const storeUser = async (
     role,
     organization,
     status: 'active',
+    max_api_keys: maxApiKeys,
     last_login_at: null,
     created_at: seconds,
     updated_at: seconds,
@@ -42,5 +48,5 @@ export const storeUser = async (
   await transact(database, users.toCreate(user, user.id));
   const { id: userId } = user;
   const actor = { type: 'user', id: userId, email, organization } as const;
-  return { userId, email, role, organization, origin: { actor, requestId: 'req_1', ipAddress: '192.0.2.1', nowMs } };
+  return { userId, email, role, organization, maxApiKeys, origin: { actor, requestId: 'req_1', ipAddress: '192.0.2.1', nowMs } };
 };

@@ -15,6 +15,8 @@ export interface Actor {
   role: Role;
   /** null for admins. */
   organization: string | null;
+  /** The most active API keys that they can have as a member. */
+  maxApiKeys: number;
   origin: Origin;
 }
 

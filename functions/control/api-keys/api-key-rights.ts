@@ -53,7 +53,7 @@ const lastUsesOf = async (limiters: LimiterConfigurationStore, keys: readonly St
 
 const withLastUse = async (limiters: LimiterConfigurationStore, keys: readonly StoredApiKey[]): Promise<ApiKey[]> => {
   const last = await lastUsesOf(limiters, keys);
-  return keys.map(({ shards: _, load_shards: __, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
+  return keys.map(({ shards: _, load_shards: __, counted_for: ___, ...key }) => ({ ...key, last_used_at: last.get(key.id) ?? null }));
 };
 
 export const toWire = async (limiters: LimiterConfigurationStore, key: StoredApiKey): Promise<ApiKey> =>

@@ -28,11 +28,27 @@ const tooMany = (): Conflict =>
 
 const Stored = ApiKey.omit({ last_used_at: true });
 
+/** Who set the restrictions of an older key is unknown: members cannot loosen them. */
+const restrictionsOf = ({ owner_restrictions, models, expires_at, no_content }: Record<string, unknown>): unknown =>
+  owner_restrictions ?? { models, expires_at, no_content };
+
 const toStored = (row: Record<string, unknown>): StoredApiKey => ({
-  ...Stored.parse(row),
+  ...Stored.parse({ ...row, owner_restrictions: restrictionsOf(row) }),
   shards: Number(row.shards),
   load_shards: Number(row.load_shards ?? row.shards),
+  ...(row.counted_for !== undefined && { counted_for: String(row.counted_for) }),
 });
+
+/** A user's own counts. */
+const countPlaceOf = (userId: string): Place => ({ account: userId, record: 'keys' });
+const totalPlaceOf = (userId: string): Place => ({ account: userId, record: 'keys-ever' });
+
+/** The most that a count can reach, and the error beyond. */
+interface Quota {
+  max: number;
+  refused: () => Error;
+}
+const UNLIMITED: Quota = { max: Number.MAX_SAFE_INTEGER, refused: () => new Error('A count of API keys has overflowed.') };
 
 /** Lists an active key that an admin created in the admin's own partition, because an admin has keys in many organizations. */
 const adminPlace = ({ created_by, id }: StoredApiKey): Place => ({ account: created_by, record: KEY + id });
@@ -79,9 +95,16 @@ export const createApiKeyStore = (table: AccountTable) => ({
   toList: (key: StoredApiKey): Write =>
     table.toCreate(adminPlace(key), { organization: key.organization }, () => new Error(`${key.id} already exists.`)),
 
-  /** Decrements the number of active keys, and removes a key that an admin created from their list. */
+  /** Counts a new key among those that a user has and has ever created. */
+  toCountFor: (userId: string, { active, ever }: { active: Quota; ever: Quota } = { active: UNLIMITED, ever: UNLIMITED }): Write[] => [
+    table.toCount(countPlaceOf(userId), 1, active.max, active.refused),
+    table.toCount(totalPlaceOf(userId), 1, ever.max, ever.refused),
+  ],
+
+  /** Decrements the numbers of active keys, and removes a key that an admin created from their list. */
   toEnd: (key: StoredApiKey): Write[] => [
     table.toCount(countPlace(key.organization), -1, MAX_KEYS, tooMany),
+    ...(key.counted_for === undefined ? [] : [table.toCount(countPlaceOf(key.counted_for), -1, UNLIMITED.max, UNLIMITED.refused)]),
     table.toDelete(adminPlace(key)),
   ],
 });

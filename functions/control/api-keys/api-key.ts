@@ -11,6 +11,11 @@ const Metadata = z
   .meta({ description: 'Up to 16 key-value pairs of your own.' });
 const ExpiresAt = z.int().positive().max(99_999_999_999).meta({ description: 'Unix time in seconds.' });
 
+/** The restrictions of a key that owners set, as bounds for members. */
+const OwnerRestrictions = z.object({ models: z.array(z.string()).nullable(), expires_at: z.int().nullable(), no_content: z.boolean() });
+export type OwnerRestrictions = z.infer<typeof OwnerRestrictions>;
+export const UNRESTRICTED: OwnerRestrictions = { models: null, expires_at: null, no_content: false };
+
 /** An API key on the wire, without its secret. */
 export const ApiKey = z.object({
   id: z.string(),
@@ -27,6 +32,9 @@ export const ApiKey = z.object({
   }),
   expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: the key does not expire.' }),
   no_content: z.boolean().meta({ description: 'If true, results are never stored under idempotency keys.' }),
+  owner_restrictions: OwnerRestrictions.meta({
+    description: 'What owners set. Members can restrict the key further, but not beyond these values.',
+  }),
   metadata: z.record(z.string(), z.string()),
   created_at: z.int(),
   created_by: z.string().meta({ description: 'The id of the user or the name of the operator who created the key.' }),
@@ -45,6 +53,8 @@ export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
   shards: number;
   /** The number of limiter items that its original limits needed; tokens or budgets can have allowed fewer. */
   load_shards: number;
+  /** The user whose active keys it counts among. */
+  counted_for?: string | undefined;
 };
 
 export const NewApiKey = z.strictObject({

@@ -16,6 +16,7 @@ import type { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, Rotation, StoredApiKey } f
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
 import { settingsOf } from './key-settings.ts';
+import { boundsAfter, checkRestrictions } from './owner-restrictions.ts';
 
 type Expected = readonly number[] | undefined;
 
@@ -108,9 +109,11 @@ export const updateApiKey = async (
 ): Promise<ApiKey> => {
   const before = active(checkVersion(await visibleKey(deps, actor, id), expected));
   checkMayLimit(actor, { limits, budgets });
+  checkRestrictions(actor, before.owner_restrictions, fields);
   checkExpiry(fields.expires_at, actor.origin.nowMs);
   const changes = {
     ...fields,
+    owner_restrictions: boundsAfter(actor, before.owner_restrictions, fields),
     limits: { ...before.limits, ...limits },
     budgets: { ...before.budgets, ...budgets },
   } as Partial<StoredApiKey>;

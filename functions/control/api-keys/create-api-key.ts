@@ -8,11 +8,15 @@ import { type Actor, type ActorChecks, organizationFor } from '../access/actor.t
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
-import type { ApiKeyWithSecret, NewApiKey, StoredApiKey } from './api-key.ts';
+import { type ApiKeyWithSecret, type NewApiKey, type StoredApiKey, UNRESTRICTED } from './api-key.ts';
 import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-rights.ts';
+import type { ApiKeyStore } from './api-key-store.ts';
 import { settingsOf } from './key-settings.ts';
+import { type QuotaDependencies, toCountForCreator } from './member-quota.ts';
+import { boundsAfter } from './owner-restrictions.ts';
 
-export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads {
+export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, QuotaDependencies {
+  apiKeys: ApiKeyStore;
   organizations: OrganizationStore;
   users: ActorChecks;
 }
@@ -25,7 +29,7 @@ export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)
 
 /**
  * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256 of its secret is stored.
- * @throws 403, 404, 409
+ * @throws 403, 404, 409, 429
  */
 export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
   checkMayLimit(actor, body);
@@ -50,6 +54,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     budgets,
     expires_at: body.expires_at,
     no_content: body.no_content,
+    owner_restrictions: boundsAfter(actor, UNRESTRICTED, body),
     metadata: body.metadata,
     created_at: seconds,
     created_by: actor.userId,
@@ -58,6 +63,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     version: 1,
     shards: shardsFor(rules),
     load_shards: shardsForLoad(rules),
+    ...(actor.role !== 'admin' && { counted_for: actor.userId }),
   };
   const isLimited = (await deps.limiters.get(organization)) !== undefined;
   const facts = { org: organization, scope: key.scope, hash, isLimited };
@@ -73,6 +79,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
   await commit(deps, origin, change, [
     ...deps.users.toCheckActor(actor),
     deps.organizations.toCheckActive(organization),
+    ...toCountForCreator(deps, actor),
     ...deps.apiKeys.toCreate(key),
     ...(actor.role === 'admin' ? [deps.apiKeys.toList(key)] : []),
     ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),

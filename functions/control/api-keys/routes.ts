@@ -31,7 +31,8 @@ export const apiKeyRoutes = [
       path: apiKeys,
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'The response contains the secret, which is shown only once. Only owners can set other limits than the default ones.',
+      description:
+        'The response contains the secret, which is shown only once. Only owners can set other limits than the default ones. A member can have a limited number of keys.',
       access: 'member',
       body: {
         name: 'NewApiKey',
@@ -39,7 +40,7 @@ export const apiKeyRoutes = [
         example: { name: 'production', models: ['qwen3-8b'], limits: { requests_per_minute: 600 }, budgets: { month: '100' } },
       },
       reply: { status: 201, description: 'The API key with its secret.', json: secret },
-      errors: [400, 404, 409, 503],
+      errors: [400, 404, 409, 429, 503],
     },
     ({ deps, actor, body }) => createApiKey(deps, actor, body),
   ),
@@ -77,7 +78,7 @@ export const apiKeyRoutes = [
       operationId: 'updateApiKey',
       summary: 'Update an API key',
       description:
-        'Fields that you omit keep their values. The change applies from the next request on. Only owners can change limits and budgets.',
+        'Fields that you omit keep their values. The change applies from the next request on. Only owners can change limits and budgets, or loosen what an owner set.',
       access: 'member',
       parameters,
       isVersioned: true,

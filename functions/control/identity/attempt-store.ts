@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { TooManyAttempts } from './errors.ts';
 
 /** Attempts are counted in fixed windows of this length. */
@@ -39,12 +40,22 @@ export interface Attempt {
   account?: string;
 }
 
+/** Something that an account can do only so often per day (UTC). */
+interface DailyQuota {
+  kind: 'api_key';
+  account: string;
+  max: number;
+}
+const DAY_MS = 86_400_000;
+
+const hashOf = (account: string): string => createHash('sha256').update(account).digest('base64url');
+
 const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
   const window = Math.floor(nowMs / WINDOW_MS);
   const limits = LIMITS[kind];
   const ofAddress = { id: `${kind}#address#${ipAddress}#${window}`, max: limits.address };
   if (account === undefined) return [ofAddress];
-  const hash = createHash('sha256').update(account).digest('base64url');
+  const hash = hashOf(account);
   return [
     ofAddress,
     { id: `${kind}#pair#${ipAddress}#${hash}#${window}`, max: limits.pair },
@@ -53,18 +64,19 @@ const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
 };
 
 /**
- * The `attempts` table, which limits logins, codes and invitations. An attempt is counted before it is made, so that concurrent attempts cannot
+ * The `attempts` table, which limits logins, codes and invitations, and the API keys that a member creates per day. An attempt is counted before it is made, so that concurrent attempts cannot
  * exceed the limit.
  */
 export const createAttemptStore = (database: Database, table: string) => {
+  const updateOf = (id: string, by: number, max: number, lastMs: number) => ({
+    TableName: table,
+    Key: { id },
+    UpdateExpression: 'SET expires_at = :expires ADD attempts :by',
+    ConditionExpression: 'attribute_not_exists(attempts) OR attempts < :max',
+    ExpressionAttributeValues: { ':expires': Math.ceil((lastMs + RETENTION_MS) / 1_000), ':by': by, ':max': max },
+  });
   const add = async (id: string, by: number, max: number, nowMs: number): Promise<void> => {
-    await database.update({
-      TableName: table,
-      Key: { id },
-      UpdateExpression: 'SET expires_at = :expires ADD attempts :by',
-      ConditionExpression: 'attribute_not_exists(attempts) OR attempts < :max',
-      ExpressionAttributeValues: { ':expires': Math.ceil((nowMs + RETENTION_MS) / 1_000), ':by': by, ':max': max },
-    });
+    await database.update(updateOf(id, by, max, nowMs));
   };
   return {
     /** Counts an attempt. @throws 429 if there were too many */
@@ -77,6 +89,12 @@ export const createAttemptStore = (database: Database, table: string) => {
           throw new TooManyAttempts(Math.ceil((WINDOW_MS - (nowMs % WINDOW_MS)) / 1_000));
         }
       }
+    },
+
+    /** Counts one of the day, in the transaction that does it. */
+    toCountOfDay: ({ kind, account, max }: DailyQuota, nowMs: number, refused: () => Error): Write => {
+      const day = Math.floor(nowMs / DAY_MS);
+      return { item: { Update: updateOf(`${kind}#day#${hashOf(account)}#${day}`, 1, max, (day + 1) * DAY_MS) }, refused };
     },
 
     /** Removes a successful attempt from the counts. */

@@ -30,6 +30,6 @@ export const authenticate = async (
   const { issuer, subject, issuedAtMs } = await tokens.verify(accessToken);
   const user = await users.get(userIdOf(issuer, subject));
   if (user?.status !== 'active' || issuedAtMs < user.tokens_valid_from * MS) throw wrongToken();
-  const { id: userId, email, role, organization } = user;
-  return { actor: { userId, email, role, organization, origin: originOf(callerOf(event), user) }, user, accessToken };
+  const { id: userId, email, role, organization, max_api_keys: maxApiKeys } = user;
+  return { actor: { userId, email, role, organization, maxApiKeys, origin: originOf(callerOf(event), user) }, user, accessToken };
 };

@@ -4,7 +4,7 @@ import { type OrganizationStatuses, type Role, requireActive } from '../access/a
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { UserPool } from '../identity/user-pool.ts';
-import { type User, userIdOf } from './user.ts';
+import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from './user.ts';
 import { type StoredUser, toWire, type UserStore } from './user-store.ts';
 
 export interface UserDependencies extends AuditDependencies {
@@ -30,6 +30,7 @@ const newUser = (issuer: string, subject: string, fields: Omit<UserFields, 'temp
     object: 'user',
     ...fields,
     status: 'active',
+    max_api_keys: DEFAULT_MAX_API_KEYS,
     last_login_at: null,
     created_at: seconds,
     updated_at: seconds,

@@ -80,7 +80,7 @@ export const userRoutes = [
       method: 'PATCH',
       path: oneUser,
       operationId: 'updateUser',
-      summary: 'Update a user’s name, role or status',
+      summary: 'Update a user’s name, role, status or number of API keys',
       description: 'Disabling a user ends their sessions. The response names their API keys, which keep working unless you revoke them.',
       access: 'owner',
       parameters,

@@ -4,13 +4,14 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { type Actor, isAtLeast, Role, requireRole } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
 import type { UserDependencies } from './create-user.ts';
-import { type User, UserName } from './user.ts';
+import { MaxApiKeys, type User, UserName } from './user.ts';
 import { type StoredUser, toWire } from './user-store.ts';
 
 export const UserUpdate = z.strictObject({
   name: UserName.nullable().optional(),
   role: Role.optional(),
   status: z.enum(['active', 'disabled']).optional().meta({ description: '`disabled` takes effect at the user’s next request.' }),
+  max_api_keys: MaxApiKeys.optional(),
 });
 export type UserUpdate = z.output<typeof UserUpdate>;
 
@@ -24,17 +25,18 @@ export const visibleUser = async ({ users }: Pick<UserDependencies, 'users'>, ac
   return user;
 };
 
-/** Users cannot change their own role or status, so that they cannot lock themselves out. @throws 403 */
-const checkRights = (actor: Actor, user: StoredUser, { role, status }: UserUpdate): void => {
+/** Users cannot change their own role, status or quota, so that they cannot lock themselves out. @throws 403 */
+const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_keys }: UserUpdate): void => {
   const changesRole = role !== undefined && role !== user.role;
   const changesStatus = status !== undefined && status !== user.status;
-  if (!changesRole && !changesStatus) return;
+  const changesQuota = max_api_keys !== undefined && max_api_keys !== user.max_api_keys;
+  if (!changesRole && !changesStatus && !changesQuota) return;
   requireRole(actor, 'owner');
   if (user.id === actor.userId)
     throw new Forbidden({
       code: 'own_rights',
-      param: changesRole ? 'role' : 'status',
-      message: "You can't change your own role or status. Ask another owner or an admin.",
+      param: changesRole ? 'role' : changesStatus ? 'status' : 'max_api_keys',
+      message: "You can't change your own role, status or number of API keys. Ask another owner or an admin.",
     });
   if (changesRole && (role === 'admin') !== (user.role === 'admin'))
     throw new Forbidden({
@@ -54,10 +56,18 @@ export const updateUser = async (
 ): Promise<User> => {
   const before = checkVersion(await visibleUser(deps, actor, id), expected);
   checkRights(actor, before, fields);
-  const { name = before.name, role = before.role, status = before.status } = fields;
+  const { name = before.name, role = before.role, status = before.status, max_api_keys = before.max_api_keys } = fields;
   const seconds = Math.floor(actor.origin.nowMs / 1_000);
   const disables = status === 'disabled' && before.status !== 'disabled';
-  const after: StoredUser = { ...before, name, role, status, updated_at: seconds, ...(disables && { tokens_valid_from: seconds + 1 }) };
+  const after: StoredUser = {
+    ...before,
+    name,
+    role,
+    status,
+    max_api_keys,
+    updated_at: seconds,
+    ...(disables && { tokens_valid_from: seconds + 1 }),
+  };
   const change = {
     action: 'user.updated',
     organization: before.organization,
@@ -65,7 +75,7 @@ export const updateUser = async (
     before: toWire(before),
     after: toWire(after),
   };
-  const changesRights = role !== before.role || status !== before.status;
+  const changesRights = role !== before.role || status !== before.status || max_api_keys !== before.max_api_keys;
   await commit(deps, actor.origin, change, [...(changesRights ? deps.users.toCheckActor(actor) : []), deps.users.toReplace(after, before)]);
   // Our own row already rejects a disabled user. If a call to the identity provider fails, repeating the request completes the change.
   if (fields.status !== undefined) await deps.userPool.setEnabled(before.subject, status === 'active');

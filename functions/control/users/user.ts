@@ -14,6 +14,9 @@ export const Email = z
 
 export const UserName = z.string().trim().min(1).max(100);
 
+export const MaxApiKeys = z.int().min(0).max(1_000);
+export const DEFAULT_MAX_API_KEYS = 5;
+
 /** Someone who can log in. */
 export const User = z.object({
   id: z.string(),
@@ -23,6 +26,9 @@ export const User = z.object({
   role: Role.meta({ description: 'An `admin` manages the platform. An `owner` or `member` belongs to an organization.' }),
   organization: z.string().nullable().meta({ description: 'null for admins.' }),
   status: z.enum(['active', 'disabled']).meta({ description: 'All requests of a disabled user are rejected.' }),
+  max_api_keys: MaxApiKeys.default(DEFAULT_MAX_API_KEYS).meta({
+    description: 'The most API keys that the user can have as a `member`, not counting revoked ones. Owners and admins have no such limit.',
+  }),
   last_login_at: z.int().nullable().meta({ description: 'Unix time in seconds; null if the user has never logged in.' }),
   created_at: z.int(),
   updated_at: z.int(),

@@ -251,6 +251,29 @@ describe('a member', () => {
   });
 });
 
+test('a member keeps to what an owner sets: restrictions of a key, and the number of keys', async () => {
+  const user = await control.createUser({ role: 'member', organization });
+  const { id, secret } = await createKey({}, user);
+  const change = (body: object) => control.call('PATCH', `/v1/api-keys/${id}`, { token: user.token, body });
+  expect((await patch(id, { models: ['another'], no_content: true })).body.owner_restrictions).toEqual({
+    models: ['another'],
+    expires_at: null,
+    no_content: true,
+  });
+  for (const body of [{ models: null }, { models: [run.model] }, { no_content: false }]) {
+    const { status, body: rejected } = await change(body);
+    expect([status, rejected.error]).toMatchObject([403, { code: 'set_by_owner', param: Object.keys(body)[0] }]);
+  }
+  expect(await statusOf(secret)).toBe(403);
+  await control.done('PATCH', `/v1/users/${user.id}`, { token: owner.token, body: { max_api_keys: 1 } });
+  const another = () => control.call('POST', '/v1/api-keys', { token: user.token, body: { name: 'another' } });
+  expect((await another()).body.error.code).toBe('too_many_keys');
+  const raise = ({ token }: SignedIn) => control.call('PATCH', `/v1/users/${user.id}`, { token, body: { max_api_keys: 2 } });
+  expect((await raise(user)).status).toBe(403);
+  expect((await raise(owner)).body.max_api_keys).toBe(2);
+  expect((await another()).status).toBe(201);
+});
+
 test('lists all large keys and audit entries, page by page', async () => {
   const { id: other } = await control.createOrganization('Large');
   const { token } = await control.asAdmin();

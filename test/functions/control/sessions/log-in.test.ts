@@ -27,6 +27,7 @@ const userOf = (name: string, fields: Partial<StoredUser> = {}): StoredUser => (
   role: 'member',
   organization: 'org_1',
   status: 'active',
+  max_api_keys: 5,
   last_login_at: null,
   created_at: 1,
   updated_at: 1,

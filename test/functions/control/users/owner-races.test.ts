@@ -85,7 +85,6 @@ test('an owner who is demoted at the same time cannot invite another owner', asy
   const [ada, grace] = await twoOwners();
   const deps = {
     ...dependenciesOver(database.database),
-    attempts: { count: async () => undefined, forget: async () => undefined },
     userPool: {
       ...acceptingUserPool,
       createUser: async () => {

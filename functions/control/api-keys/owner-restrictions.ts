@@ -1,0 +1,37 @@
+import { Forbidden } from '../../../shared/http/errors.ts';
+import { type Actor, isAtLeast } from '../access/actor.ts';
+import type { ApiKey, OwnerRestrictions } from './api-key.ts';
+
+type Restrictions = Pick<ApiKey, keyof OwnerRestrictions>;
+
+const beyond = (param: keyof Restrictions, expected: string): Forbidden =>
+  new Forbidden({
+    code: 'set_by_owner',
+    param,
+    message: `An owner restricted this API key with '${param}'. ${expected}, or ask an owner of your organization.`,
+  });
+
+/** Members can restrict a key further than owners did, but not less. @throws 403 */
+export const checkRestrictions = (
+  actor: Pick<Actor, 'role'>,
+  bounds: OwnerRestrictions,
+  { models, expires_at, no_content }: { [Name in keyof Restrictions]?: Restrictions[Name] | undefined },
+): void => {
+  if (isAtLeast(actor.role, 'owner')) return;
+  const isWider = models !== undefined && bounds.models && (models === null || models.some((model) => !bounds.models?.includes(model)));
+  if (isWider) throw beyond('models', `Choose among ${bounds.models?.map((model) => `'${model}'`).join(', ')}`);
+  const isLater = expires_at !== undefined && bounds.expires_at !== null && (expires_at === null || expires_at > bounds.expires_at);
+  if (isLater) throw beyond('expires_at', `Choose a time up to ${bounds.expires_at}`);
+  if (no_content === false && bounds.no_content) throw beyond('no_content', 'Leave it true');
+};
+
+/** The restrictions of a key after a change: whatever an owner sets becomes the bound for members, and whatever an owner removes no longer is. */
+export const boundsAfter = (
+  actor: Pick<Actor, 'role'>,
+  bounds: OwnerRestrictions,
+  fields: { [Name in keyof Restrictions]?: Restrictions[Name] | undefined },
+): OwnerRestrictions => {
+  if (!isAtLeast(actor.role, 'owner')) return bounds;
+  const { models = bounds.models, expires_at = bounds.expires_at, no_content = bounds.no_content } = fields;
+  return { models, expires_at, no_content };
+};
