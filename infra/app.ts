@@ -12,7 +12,7 @@ import { ServerlessStack } from './stacks/serverless-stack.ts';
 const app = new App();
 const config = readConfig(app.node.tryGetContext('sluice'));
 
-const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true });
+const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true, auditCopies: config.auditCopies });
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data });
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, serverless });

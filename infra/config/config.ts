@@ -15,6 +15,7 @@ export const ReservedConcurrency = z.strictObject({
   control: Concurrency.default(20),
   'ondemand-inference': Concurrency.default(200),
   'ondemand-catalog': Concurrency.default(20),
+  'audit-copy': Concurrency.default(5),
 });
 export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
 
@@ -95,6 +96,13 @@ export const Config = z.strictObject({
   structuredOutputs: z.boolean().default(false),
   /** Whether anyone can create an account. Otherwise administrators invite users. */
   selfSignUp: z.boolean().default(false),
+  /**
+   * Copies every entry of the audit log to an S3 bucket with Object Lock, which keeps a copy for so many days. In the mode `governance`, principals with
+   * s3:BypassGovernanceRetention can delete it earlier; in the mode `compliance`, nobody can, not even the root user. Default: no copies.
+   */
+  auditCopies: z
+    .strictObject({ days: z.int().min(1).max(36_500), mode: z.enum(['governance', 'compliance']).default('governance') })
+    .optional(),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
   /** The e-mail address for alarms. Without it, alarms are only visible in the console. */
   alarmEmail: z.email().optional(),

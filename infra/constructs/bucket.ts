@@ -1,28 +1,46 @@
 import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { BlockPublicAccess, BucketEncryption, Bucket as CdkBucket, type CfnBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import {
+  BlockPublicAccess,
+  BucketEncryption,
+  Bucket as CdkBucket,
+  type CfnBucket,
+  ObjectLockRetention,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { NodeFunction } from './node-function.ts';
 
 const KEEP_REPLACED = Duration.days(30);
 const ABORT_UPLOADS = Duration.days(1);
 
-/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days. */
+interface BucketProps {
+  /** The environment variable with the bucket's name, for functions that can use it. */
+  variable: string;
+  /** Object Lock: nobody can delete an object for so many days, in the mode `governance` except with a special permission. */
+  lock?: { days: number; mode: keyof typeof RETENTIONS };
+}
+
+const RETENTIONS = { governance: ObjectLockRetention.governance, compliance: ObjectLockRetention.compliance };
+
+/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, and locked ones for as long as they exist. */
 export class Bucket extends Construct {
   readonly bucket: CdkBucket;
   readonly #variable: string;
 
-  /** @param props.variable the environment variable with the bucket's name, for functions that can use it */
-  constructor(scope: Construct, id: string, props: { variable: string }) {
+  constructor(scope: Construct, id: string, { variable, lock }: BucketProps) {
     super(scope, id);
-    this.#variable = props.variable;
+    this.#variable = variable;
     this.bucket = new CdkBucket(this, 'Bucket', {
       encryption: BucketEncryption.S3_MANAGED,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       versioned: true,
-      lifecycleRules: [{ noncurrentVersionExpiration: KEEP_REPLACED, abortIncompleteMultipartUploadAfter: ABORT_UPLOADS }],
+      ...(lock && { objectLockDefaultRetention: RETENTIONS[lock.mode](Duration.days(lock.days)) }),
+      lifecycleRules: [
+        { ...(!lock && { noncurrentVersionExpiration: KEEP_REPLACED }), abortIncompleteMultipartUploadAfter: ABORT_UPLOADS },
+      ],
       removalPolicy: RemovalPolicy.RETAIN,
     });
     // A fixed logical id, because CloudFormation replaces a resource whose logical id changes.
@@ -36,15 +54,27 @@ export class Bucket extends Construct {
 
   /** Lets a function of another stack read every object, and gives it the bucket's name. */
   grantRead(grantee: NodeFunction): void {
+    this.#grant(
+      grantee,
+      's3:GetObject',
+      'Objects are uploaded while the service runs, under keys derived from their content, so the function can read the whole bucket.',
+    );
+  }
+
+  /** Lets a function of another stack store objects, and gives it the bucket's name. */
+  grantAdd(grantee: NodeFunction): void {
+    this.#grant(grantee, 's3:PutObject', 'The function stores objects under keys that are not known before.');
+  }
+
+  #grant(grantee: NodeFunction, action: string, reason: string): void {
     const stack = Stack.of(this);
     const bucketArn = stack.exportValue(this.bucket.bucketArn);
-    grantee.addToRolePolicy(new PolicyStatement({ actions: ['s3:GetObject'], resources: [`${bucketArn}/*`] }));
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [action], resources: [`${bucketArn}/*`] }));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
     const { 'Fn::ImportValue': exportName } = stack.resolve(bucketArn) as { 'Fn::ImportValue': string };
     Validations.of(grantee.role as NonNullable<typeof grantee.role>).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${exportName}/*]`,
-      reason:
-        'Objects are uploaded while the service runs, under keys derived from their content, so the function can read the whole bucket.',
+      reason,
     });
   }
 }

@@ -24,9 +24,11 @@ interface TableProps {
   keysOnlyIndexes?: readonly { name: string; attribute: string }[];
   /** The attribute with an item's expiry time, in seconds since the epoch. DynamoDB deletes the item some hours or days later. */
   timeToLive?: string;
-  /** Whether the table has a keys-only stream of changes. */
-  keysOnlyStream?: boolean;
+  /** The stream of changes, if the table has one: with the keys of each changed item, or with the new item. */
+  stream?: 'keys' | 'new';
 }
+
+const STREAM_VIEWS = { keys: StreamViewType.KEYS_ONLY, new: StreamViewType.NEW_IMAGE } as const;
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
@@ -42,7 +44,7 @@ export class Table extends Construct {
       partitionKey: text(props.partitionKey),
       ...(props.sortKey && { sortKey: text(props.sortKey) }),
       ...(props.timeToLive && { timeToLiveAttribute: props.timeToLive }),
-      ...(props.keysOnlyStream && { dynamoStream: StreamViewType.KEYS_ONLY }),
+      ...(props.stream && { dynamoStream: STREAM_VIEWS[props.stream] }),
       billing: Billing.onDemand(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
@@ -61,6 +63,21 @@ export class Table extends Construct {
   grant(grantee: LambdaFunction, ...actions: Action[]): void {
     grantee.addToRolePolicy(
       new PolicyStatement({ actions: actions.map((action) => `dynamodb:${action}`), resources: [this.table.tableArn] }),
+    );
+    grantee.addEnvironment(this.#variable, this.table.tableName);
+  }
+
+  /**
+   * Lets a function add items, but only in transactions, and gives it the table's name. No policy can require that an item is new: whoever has this
+   * permission can also replace an item. The store's condition prevents that.
+   */
+  grantAdd(grantee: LambdaFunction): void {
+    grantee.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['dynamodb:PutItem'],
+        resources: [this.table.tableArn],
+        conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } },
+      }),
     );
     grantee.addEnvironment(this.#variable, this.table.tableName);
   }

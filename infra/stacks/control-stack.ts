@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
+import { AuditCopies } from '../constructs/audit-copies.ts';
 import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endpoints.ts';
 import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
@@ -25,6 +26,8 @@ interface ControlStackProps {
 export class ControlStack extends Stack {
   readonly host: RestHost;
   readonly function: NodeFunction;
+  /** Only if the configuration has `auditCopies`. */
+  readonly auditCopies?: AuditCopies;
 
   constructor(scope: Construct, id: string, { config, data, identity, serverless }: ControlStackProps) {
     super(scope, id);
@@ -39,7 +42,8 @@ export class ControlStack extends Stack {
     this.function.addEnvironment('SLUICE_COMMIT', config.commit);
     data.accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
     // Audit entries are only added, never changed or deleted.
-    data.audit.grant(this.function, 'Query', 'PutItem');
+    data.audit.grant(this.function, 'Query');
+    data.audit.grantAdd(this.function);
     data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
@@ -69,6 +73,7 @@ export class ControlStack extends Stack {
       authorization:
         'The function verifies access tokens, because it reads the user’s permissions for every request and can accept tokens of another issuer.',
     });
+    if (data.auditCopies) this.auditCopies = new AuditCopies(this, 'AuditCopies', { config, audit: data.audit, bucket: data.auditCopies });
     new CfnOutput(this, 'ControlUrl', { value: `${this.host.url}/v1`, description: 'The base URL of the control plane.' });
   }
 }

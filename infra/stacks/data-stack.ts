@@ -1,8 +1,13 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import type { Config } from '../config/config.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
+
+interface DataStackProps extends StackProps {
+  auditCopies?: Config['auditCopies'];
+}
 
 /** The data, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty table or bucket. */
 export class DataStack extends Stack {
@@ -14,8 +19,10 @@ export class DataStack extends Stack {
   readonly attempts: Table;
   readonly audit: Table;
   readonly tokenizers: Bucket;
+  /** Only if the configuration has `auditCopies`. */
+  readonly auditCopies?: Bucket;
 
-  constructor(scope: Construct, id: string, props: StackProps) {
+  constructor(scope: Construct, id: string, { auditCopies, ...props }: DataStackProps) {
     super(scope, id, props);
     this.keys = new Table(this, 'Keys', {
       variable: 'KEYS_TABLE',
@@ -30,11 +37,17 @@ export class DataStack extends Stack {
       variable: 'USAGE_TABLE',
       partitionKey: 'usage_bucket',
       sortKey: 'usage_event',
-      keysOnlyStream: true,
+      stream: 'keys',
     });
     this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.accounts = new Table(this, 'Accounts', { variable: 'ACCOUNTS_TABLE', partitionKey: 'account', sortKey: 'record' });
-    this.audit = new Table(this, 'Audit', { variable: 'AUDIT_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.audit = new Table(this, 'Audit', {
+      variable: 'AUDIT_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+      ...(auditCopies && { stream: 'new' }),
+    });
+    if (auditCopies) this.auditCopies = new Bucket(this, 'AuditCopies', { variable: 'AUDIT_COPIES_BUCKET', lock: auditCopies });
     this.attempts = new Table(this, 'Attempts', { variable: 'ATTEMPTS_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
@@ -43,5 +56,6 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'AuditTable', { value: this.audit.table.tableName });
     new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
+    if (this.auditCopies) new CfnOutput(this, 'AuditCopiesBucket', { value: this.auditCopies.bucket.bucketName });
   }
 }

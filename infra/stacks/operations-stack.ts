@@ -30,6 +30,7 @@ const TRACED_SHARE = 0.05;
 const LOGINS_REFUSED = 100;
 /** The age of the oldest event that is not rolled up. Batches wait for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
+const AUDIT_COPIES_LATE = Duration.minutes(15);
 
 interface OperationsStackProps {
   config: Config;
@@ -74,6 +75,7 @@ export class OperationsStack extends Stack {
     const inference = [serverless.host.inference, ondemand.host.inference];
     const catalogs = [serverless.host.catalog, ondemand.host.catalog];
     const functions = [...inference, ...catalogs, serverless.metering, rollups.function, serverless.tokenizer, control.function];
+    if (control.auditCopies) functions.push(control.auditCopies.function);
     const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
       const filters = from.map(
         (fn, i) =>
@@ -124,6 +126,15 @@ export class OperationsStack extends Stack {
     this.#alarm('InferenceThrottled', throttles(inference), 0);
     this.#alarm('TokenizerFailed', serverless.tokenizer.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarm('TokenizerThrottled', serverless.tokenizer.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
+
+    if (control.auditCopies) {
+      const { failures, function: copier } = control.auditCopies;
+      this.#alarm('AuditEntriesChanged', count('AuditEntryChanged', says('audit_entry_changed'), copier), 0);
+      const failedCopies = failures.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
+      this.#alarm('AuditCopiesFailed', failedCopies, 0);
+      const copiesAge = copier.metric('IteratorAge', { statistic: 'max', period: PERIOD });
+      this.#alarm('AuditCopiesLate', copiesAge, AUDIT_COPIES_LATE.toMilliseconds());
+    }
 
     new Dashboard(this, 'Dashboard', {
       dashboardName: config.name,

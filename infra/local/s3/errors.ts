@@ -8,6 +8,11 @@ export interface S3Error {
 export const noSuchBucket: S3Error = { status: 404, code: 'NoSuchBucket', message: 'The specified bucket does not exist' };
 export const noSuchKey: S3Error = { status: 404, code: 'NoSuchKey', message: 'The specified key does not exist.' };
 export const keyTooLong: S3Error = { status: 400, code: 'KeyTooLongError', message: 'Your key is too long' };
+export const alreadyExists: S3Error = {
+  status: 412,
+  code: 'PreconditionFailed',
+  message: 'At least one of the pre-conditions you specified did not hold',
+};
 export const invalidUri: S3Error = { status: 400, code: 'InvalidURI', message: "Couldn't parse the specified URI." };
 export const entityTooLarge: S3Error = {
   status: 400,

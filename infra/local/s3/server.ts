@@ -2,7 +2,17 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
-import { entityTooLarge, invalidUri, keyTooLong, noSuchBucket, noSuchKey, notImplemented, type S3Error, toXml } from './errors.ts';
+import {
+  alreadyExists,
+  entityTooLarge,
+  invalidUri,
+  keyTooLong,
+  noSuchBucket,
+  noSuchKey,
+  notImplemented,
+  type S3Error,
+  toXml,
+} from './errors.ts';
 import type { ObjectStore } from './object-store.ts';
 
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
@@ -41,6 +51,7 @@ const serve = async (
   if (request.method === 'PUT') {
     if (!body) return reject(entityTooLarge);
     if (isChunked(request)) return reject(notImplemented);
+    if (request.headers['if-none-match'] === '*' && (await store.get(bucket, key))) return reject(alreadyExists);
     await store.put(bucket, key, body);
     send(response, 200, { etag: etagOf(body) });
     return;

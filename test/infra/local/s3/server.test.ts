@@ -51,6 +51,14 @@ describe.each([
     await expect(client.send(new HeadObjectCommand({ Bucket, Key: 'gone' }))).rejects.toMatchObject({ name: 'NotFound' });
   });
 
+  test('stores an object only if there is none, if the request says so', async () => {
+    const client = await start(createStore());
+    const put = (Body: string) => client.send(new PutObjectCommand({ Bucket, Key: 'once', Body, IfNoneMatch: '*' }));
+    await put('first');
+    await expect(put('second')).rejects.toMatchObject({ name: 'PreconditionFailed', $metadata: { httpStatusCode: 412 } });
+    expect(await read(client, 'once')).toBe('first');
+  });
+
   test('returns the same errors as S3', async () => {
     const client = await start(createStore());
     await expect(read(client, 'gone')).rejects.toMatchObject({ name: 'NoSuchKey', $metadata: { httpStatusCode: 404 } });

@@ -1,0 +1,17 @@
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { logInfo } from '../../shared/logging/log.ts';
+import { createCopies } from './copies.ts';
+import { copyRecord } from './copy-record.ts';
+
+const copies = createCopies(environmentVariable('AUDIT_COPIES_BUCKET'));
+
+/** The number of entries that are copied concurrently. */
+const PARALLEL = 16;
+
+/** Copies the new entries in a batch of the audit log's stream. If any fail, Lambda sends the batch again in halves. */
+export const handler = async ({ Records }: DynamoDBStreamEvent): Promise<void> => {
+  throwFailures(await inParallel(Records, PARALLEL, (record) => copyRecord(copies, record)));
+  logInfo('audit_copied', { records: Records.length });
+};

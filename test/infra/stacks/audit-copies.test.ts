@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { App } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { readConfig } from '../../../infra/config/config.ts';
+import { ControlStack } from '../../../infra/stacks/control-stack.ts';
+import { DataStack } from '../../../infra/stacks/data-stack.ts';
+import { IdentityStack } from '../../../infra/stacks/identity-stack.ts';
+import { OndemandStack } from '../../../infra/stacks/ondemand-stack.ts';
+import { OperationsStack } from '../../../infra/stacks/operations-stack.ts';
+import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
+import { templateOf } from '../../support/templates.ts';
+
+const stacksWith = (auditCopies: object) => {
+  // Skips bundling, which is slow.
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+  const config = readConfig({ auditCopies });
+  const data = new DataStack(app, 'data', { auditCopies: config.auditCopies });
+  const identity = new IdentityStack(app, 'identity', { config });
+  const serverless = new ServerlessStack(app, 'serverless', { config, data });
+  const ondemand = new OndemandStack(app, 'ondemand', { config, data, serverless });
+  const control = new ControlStack(app, 'control', { config, data, identity, serverless });
+  const operations = new OperationsStack(app, 'operations', { config, serverless, ondemand, control });
+  return { data: Template.fromStack(data), control: Template.fromStack(control), operations: Template.fromStack(operations) };
+};
+
+const statementsOf = (template: Template, role: string): Record<string, unknown>[] => {
+  const [policy] = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) => id.startsWith(role));
+  return policy?.[1].Properties.PolicyDocument.Statement;
+};
+
+test('the control plane can add audit entries only in a transaction, and neither update nor delete them', () => {
+  const ofAudit = statementsOf(templateOf('control'), 'ControlRole').filter(({ Resource }) =>
+    /RefAudit|AuditArn|GetAttAudit/.test(JSON.stringify(Resource)),
+  );
+  expect(ofAudit.map(({ Action, Effect, Condition }) => ({ Action, Effect, Condition }))).toEqual([
+    { Action: 'dynamodb:Query', Effect: 'Allow', Condition: undefined },
+    {
+      Action: 'dynamodb:PutItem',
+      Effect: 'Allow',
+      Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } },
+    },
+  ]);
+});
+
+test('without the option there is no copy: no bucket, no stream and no function', () => {
+  expect(Object.keys(templateOf('data').findResources('AWS::S3::Bucket'))).toEqual(['Tokenizers']);
+  const { Audit } = templateOf('data').findResources('AWS::DynamoDB::GlobalTable');
+  expect(Audit?.Properties.StreamSpecification).toBeUndefined();
+  templateOf('control').resourceCountIs('AWS::Lambda::EventSourceMapping', 0);
+});
+
+describe('with copies of the audit log', () => {
+  const { data, control, operations } = stacksWith({ days: 400 });
+
+  test.each([
+    [{ days: 400 }, 'GOVERNANCE', 400],
+    [{ days: 3_650, mode: 'compliance' }, 'COMPLIANCE', 3_650],
+  ])('%j locks each copy in a versioned bucket that is retained', (option, Mode, Days) => {
+    const { AuditCopies } = stacksWith(option).data.findResources('AWS::S3::Bucket');
+    expect(AuditCopies).toMatchObject({
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        ObjectLockEnabled: true,
+        ObjectLockConfiguration: { ObjectLockEnabled: 'Enabled', Rule: { DefaultRetention: { Mode, Days } } },
+        VersioningConfiguration: { Status: 'Enabled' },
+      },
+    });
+    // The first version of a replaced copy must not expire.
+    expect(JSON.stringify(AuditCopies)).not.toContain('NoncurrentVersionExpiration');
+  });
+
+  test('a function copies the new entries of the stream, and a queue receives the batches that fail', () => {
+    const { Audit } = data.findResources('AWS::DynamoDB::GlobalTable');
+    expect(Audit?.Properties.StreamSpecification).toEqual({ StreamViewType: 'NEW_IMAGE' });
+    const [[queueId] = []] = Object.entries(control.findResources('AWS::SQS::Queue'));
+    control.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('AuditStreamArn') },
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRecordAgeInSeconds: 20 * 3_600,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [queueId, 'Arn'] } } },
+    });
+  });
+
+  test('the copying function can only add copies, and the control plane cannot reach them', () => {
+    const actions = statementsOf(control, 'AuditCopiesFunctionRole').flatMap(({ Action }) => Action);
+    expect(actions.filter((action) => /^(s3|dynamodb):/.test(String(action))).sort()).toEqual(
+      ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams', 's3:PutObject'].sort(),
+    );
+    expect(JSON.stringify(statementsOf(control, 'ControlRole'))).not.toContain('s3:');
+  });
+
+  test.each(['AuditEntriesChanged', 'AuditCopiesFailed', 'AuditCopiesLate'])('the alarm %s is set and has a runbook entry', (name) => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', { AlarmDescription: `See docs/operations.md, "${name}".` });
+    expect(readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8')).toContain(`### ${name}\n`);
+  });
+});
