@@ -64,7 +64,7 @@ const ensureOrganization = async (stores: Stores, origin: Origin, id: string): P
     if (!ORGANIZATION_ID.test(id))
       throw new InvalidRequest({ param: '--org', message: `${id} is not an organization id. Organization ids start with org_.` });
     const [own, ...shards] = await readAllShards(stores.limiters, id);
-    const limits = own ? toOrganizationLimits(limitsOf(mergeShards([own, ...shards]))) : null;
+    const limits = own && toOrganizationLimits(limitsOf(mergeShards([own, ...shards])));
     await createOrganization(stores, origin, { name: id }, { id, limits });
   }
 };

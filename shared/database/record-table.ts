@@ -186,17 +186,16 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused: () => new PreconditionFailed(),
   }),
 
-  /** Adds to a count, up to a maximum. */
-  toCount: ({ account, record }: Place, by: 1 | -1, max: number, refused: () => Error): Write => ({
+  /** Adds to a count, up to a maximum. A missing count is 0. */
+  toCount: ({ account, record }: Place, by: number, max: number, refused: () => Error): Write => ({
     item: {
       Update: {
         TableName: table,
         Key: { account, record },
         UpdateExpression: 'ADD #count :by',
-        // A missing count is 0.
-        ...(by > 0 && { ConditionExpression: max > 0 ? 'attribute_not_exists(#count) OR #count < :max' : '#count < :max' }),
+        ...(by > 0 && { ConditionExpression: by <= max ? 'attribute_not_exists(#count) OR #count <= :most' : '#count <= :most' }),
         ExpressionAttributeNames: { '#count': 'count' },
-        ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':max': max }) },
+        ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':most': max - by }) },
       },
     },
     refused,

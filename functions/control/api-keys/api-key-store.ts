@@ -14,6 +14,10 @@ const MAX_KEYS = 1_000;
 /** Computing a bill reads every key, including revoked ones, and must take only seconds. */
 const MAX_KEYS_IN_TOTAL = 10_000;
 const totalPlace = (organization: string): Place => ({ account: organization, record: 'keys-ever' });
+
+/** The concurrency that an organization's keys were ever given together: requests of a revoked or lowered key can still be in flight. */
+const concurrencyPlace = (organization: string): Place => ({ account: organization, record: 'keys-concurrency' });
+
 const tooManyInTotal = (): Conflict =>
   new Conflict({
     code: 'too_many_keys',
@@ -81,6 +85,17 @@ export const createApiKeyStore = (table: AccountTable) => ({
       for await (const row of table.all({ account: organization, prefix: KEY }))
         if (row.created_by === id && row.status === 'active') yield String(row.id);
   },
+
+  /** The concurrency that an organization's keys were ever given together. Unknown, and so infinite, if it has keys from before it was counted. */
+  concurrencyOf: async (organization: string): Promise<number> => {
+    const rows = await table.getMany([concurrencyPlace(organization), totalPlace(organization)]);
+    const counted = rows.find(({ record }) => record === concurrencyPlace(organization).record);
+    return counted ? Number(counted.count) : rows.length === 0 ? 0 : Number.POSITIVE_INFINITY;
+  },
+
+  /** Adds to that concurrency, up to a maximum. */
+  toAddConcurrency: (organization: string, concurrency: number, { max, refused }: Quota): Write =>
+    table.toCount(concurrencyPlace(organization), concurrency, max, refused),
 
   toCreate: (key: StoredApiKey): Write[] => [
     table.toCreate(placeOf(key.organization, key.id), key, () => new Error(`${key.id} already exists.`)),

@@ -16,6 +16,7 @@ import type { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, Rotation, StoredApiKey } f
 import { checkExpiry, checkMayLimit, toWire, visibleKey } from './api-key-rights.ts';
 import { type ApiKeyDependencies, hintOf } from './create-api-key.ts';
 import { settingsOf } from './key-settings.ts';
+import { addConcurrency } from './organization-concurrency.ts';
 import { boundsAfter, checkRestrictions } from './owner-restrictions.ts';
 
 type Expected = readonly number[] | undefined;
@@ -119,6 +120,8 @@ export const updateApiKey = async (
   } as Partial<StoredApiKey>;
   const after = { ...before, ...changes };
   checkFits(before, after);
+  const more = after.limits.concurrency - before.limits.concurrency;
+  const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { nowMs } = actor.origin;
     const parts = redivide(toLimits(after), await deps.limiters.getMany(shardIds(id, after.shards)), nowMs);
@@ -126,7 +129,8 @@ export const updateApiKey = async (
       after,
       parts.map((part) => part.limits),
     );
-    const writes = await toConfigure(deps, after, settings.map(keyConfiguration), nowMs, parts);
+    const configured = await toConfigure(deps, after, settings.map(keyConfiguration), nowMs, parts);
+    const writes = [...(added?.writes ?? []), ...configured];
     try {
       return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
     } catch (error) {

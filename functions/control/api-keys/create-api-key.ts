@@ -13,6 +13,7 @@ import { type ApiKeyReads, checkExpiry, checkMayLimit, toWire } from './api-key-
 import type { ApiKeyStore } from './api-key-store.ts';
 import { settingsOf } from './key-settings.ts';
 import { type QuotaDependencies, toCountForCreator } from './member-quota.ts';
+import { addConcurrency } from './organization-concurrency.ts';
 import { boundsAfter } from './owner-restrictions.ts';
 
 export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, QuotaDependencies {
@@ -65,7 +66,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     load_shards: shardsForLoad(rules),
     ...(actor.role !== 'admin' && { counted_for: actor.userId }),
   };
-  const isLimited = (await deps.limiters.get(organization)) !== undefined;
+  const { isLimited, writes } = await addConcurrency(deps, origin, organization, limits.concurrency);
   const facts = { org: organization, scope: key.scope, hash, isLimited };
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   const wire = await toWire(deps.limiters, key);
@@ -80,6 +81,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     ...deps.users.toCheckActor(actor),
     deps.organizations.toCheckActive(organization),
     ...toCountForCreator(deps, actor),
+    ...writes,
     ...deps.apiKeys.toCreate(key),
     ...(actor.role === 'admin' ? [deps.apiKeys.toList(key)] : []),
     ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),

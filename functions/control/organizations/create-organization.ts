@@ -2,18 +2,22 @@ import * as z from 'zod';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
+import { OrganizationLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
 export const NewOrganization = z.strictObject({ name: OrganizationName });
 export type NewOrganization = z.output<typeof NewOrganization>;
 
-/** Creates an organization without users and keys. The last parameter sets an id and limits that already exist. */
+/** Creates an organization without users and keys. The last parameter sets an id, and limits that already exist instead of the default ones. */
 export const createOrganization = async (
   deps: AuditDependencies & { organizations: OrganizationStore },
   origin: Origin,
   { name }: NewOrganization,
-  { id = newTimedId('organization', origin.nowMs), limits = null }: Partial<Pick<Organization, 'id' | 'limits'>> = {},
+  {
+    id = newTimedId('organization', origin.nowMs),
+    limits = OrganizationLimits.parse({}),
+  }: { id?: string; limits?: OrganizationLimits | undefined } = {},
 ): Promise<Organization> => {
   const seconds = Math.floor(origin.nowMs / 1_000);
   const organization: Organization = {

@@ -18,12 +18,12 @@ export const applyGrants = async ({ limiters, credit }: CreditDependencies, orga
     if (number > applied) await limiters.addGrant(organization, number, amount_nanos);
 };
 
-/** The balance is stored in the organization's limiter, so only an organization with limits can have one: 409. */
+/** The balance is stored in the organization's limiter, so only an organization that has one can have credit: 409. */
 export class NoCredit extends Conflict {
   constructor(organization: string) {
     super({
       code: 'no_credit',
-      message: `The organization ${organization} has no limits yet, so it can't have credit. Set its limits with prepaid: true first.`,
+      message: `The limits of the organization ${organization} have never been set, so it can't have credit. Set them with prepaid: true first.`,
     });
   }
 }

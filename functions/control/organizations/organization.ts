@@ -12,7 +12,7 @@ export const Organization = z.object({
     .enum(['active', 'suspended'])
     .meta({ description: 'If `suspended`, its API keys do not work and its members have read-only access.' }),
   limits: OrganizationLimits.nullable().meta({
-    description: 'The limits that all of its keys share; null: each key has only its own limits.',
+    description: 'The limits that all of its keys share. An older organization can have null: each key has only its own limits.',
   }),
   created_at: z.int().meta({ description: 'Unix time in seconds.' }),
   updated_at: z.int(),

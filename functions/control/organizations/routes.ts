@@ -48,7 +48,7 @@ export const organizationRoutes = [
       summary: 'Create an organization',
       access: 'admin',
       body: { name: 'NewOrganization', schema: NewOrganization, example: { name: 'Acme' } },
-      reply: { status: 201, description: 'The organization. It has no users, keys or limits yet.', json: organization },
+      reply: { status: 201, description: 'The organization. It has no users and keys yet, and the default limits.', json: organization },
       errors: [400, 503],
     },
     ({ deps, actor, body }) => createOrganization(deps, actor.origin, body),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Origin } from '../access/origin.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
@@ -90,6 +91,19 @@ export const limitOrganization = async (
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
   return change(deps, origin, before, { action: 'organization.limited', fields: { limits }, limiter: 'limits' });
+};
+
+/** Creates the limiter of an organization that did not need one for its default limits until now. Does nothing if it has one. @throws 404 */
+export const startLimiting = async (deps: OrganizationDependencies, origin: Origin, id: string): Promise<void> => {
+  const before = await deps.organizations.get(id);
+  const limits = before.limits ?? OrganizationLimits.parse({});
+  const reason = 'Its API keys together can exceed its default concurrency.';
+  try {
+    await change(deps, origin, before, { action: 'organization.limited', reason, fields: { limits }, limiter: 'limits' });
+  } catch (error) {
+    // A concurrent request has created it.
+    if (!(error instanceof PreconditionFailed && (await deps.limiters.get(id)))) throw error;
+  }
 };
 
 /** The reason for suspending or resuming an organization. */

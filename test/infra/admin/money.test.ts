@@ -82,7 +82,7 @@ describe("an organization's money", () => {
     const key = await itemOf(keyId);
     expect(key).toMatchObject({ no_content: true });
     expect(limitsOf(key)).toMatchObject({ budgets: { day: 5n, total: 12_500_000_000n } });
-    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('has no limits yet');
+    expect((await admin('grant-credit', '--org', 'org_paying', '--dollars', '1', '--reason', 'r')).stderr).toContain('have never been set');
     expect((await admin('limit-organization', '--org', 'org_paying', '--month-budget', '500', '--prepaid')).stdout).toContain(
       'Set the limits of org_paying',
     );

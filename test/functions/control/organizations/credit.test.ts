@@ -150,6 +150,6 @@ describe('grants', () => {
   });
 
   test('to an organization without limits are rejected', async () => {
-    await expect(grantCredit(deps, grantOf(newId('organization'), DOLLAR))).rejects.toThrow('has no limits yet');
+    await expect(grantCredit(deps, grantOf(newId('organization'), DOLLAR))).rejects.toThrow('have never been set');
   });
 });
