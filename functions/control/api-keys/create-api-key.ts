@@ -28,21 +28,15 @@ const HINT_END = 4;
 /** The start and end of a secret, so that people can distinguish their keys. */
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
 
-/**
- * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256 of its secret is stored.
- * @throws 403, 404, 409, 429
- */
-export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
-  checkMayLimit(actor, body);
-  const { origin } = actor;
-  checkExpiry(body.expires_at, origin.nowMs);
-  const organization = organizationFor(actor, body.organization);
+const newKey = (
+  actor: Actor,
+  body: NewApiKey,
+  { id, organization, secret }: { id: string; organization: string; secret: string },
+): StoredApiKey => {
   const { limits = KeyLimits.parse({}), budgets = KeyBudgets.parse({}) } = body;
   const rules = toLimits({ limits, budgets });
-  const id = newTimedId('key', origin.nowMs);
-  const { secret, hash } = newSecret(body.scope, id);
-  const seconds = Math.floor(origin.nowMs / 1_000);
-  const key: StoredApiKey = {
+  const seconds = Math.floor(actor.origin.nowMs / 1_000);
+  return {
     id,
     object: 'api_key',
     organization,
@@ -66,7 +60,21 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     load_shards: shardsForLoad(rules),
     ...(actor.role !== 'admin' && { counted_for: actor.userId }),
   };
-  const { isLimited, writes } = await addConcurrency(deps, origin, organization, limits.concurrency);
+};
+
+/**
+ * Creates an API key with the limiter items that share its limits, in one transaction if they fit one. Only the SHA-256 of its secret is stored.
+ * @throws 403, 404, 409, 429
+ */
+export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
+  checkMayLimit(actor, body);
+  const { origin } = actor;
+  checkExpiry(body.expires_at, origin.nowMs);
+  const organization = organizationFor(actor, body.organization);
+  const id = newTimedId('key', origin.nowMs);
+  const { secret, hash } = newSecret(body.scope, id);
+  const key = newKey(actor, body, { id, organization, secret });
+  const { isLimited, writes } = await addConcurrency(deps, origin, organization, key.limits.concurrency);
   const facts = { org: organization, scope: key.scope, hash, isLimited };
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   const wire = await toWire(deps.limiters, key);

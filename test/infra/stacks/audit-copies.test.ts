@@ -12,10 +12,10 @@ import { OperationsStack } from '../../../infra/stacks/operations-stack.ts';
 import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
 import { templateOf } from '../../support/templates.ts';
 
-const stacksWith = (auditCopies: object) => {
+const stacks = () => {
   // Skips bundling, which is slow.
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
-  const config = readConfig({ auditCopies });
+  const config = readConfig({ auditCopies: { days: 400 } });
   const data = new DataStack(app, 'data', { auditCopies: config.auditCopies });
   const identity = new IdentityStack(app, 'identity', { config });
   const serverless = new ServerlessStack(app, 'serverless', { config, data });
@@ -52,13 +52,14 @@ test('without the option there is no copy: no bucket, no stream and no function'
 });
 
 describe('with copies of the audit log', () => {
-  const { data, control, operations } = stacksWith({ days: 400 });
+  const { data, control, operations } = stacks();
 
   test.each([
     [{ days: 400 }, 'GOVERNANCE', 400],
     [{ days: 3_650, mode: 'compliance' }, 'COMPLIANCE', 3_650],
   ])('%j locks each copy in a versioned bucket that is retained', (option, Mode, Days) => {
-    const { AuditCopies } = stacksWith(option).data.findResources('AWS::S3::Bucket');
+    const stack = new DataStack(new App(), 'data', { auditCopies: readConfig({ auditCopies: option }).auditCopies });
+    const { AuditCopies } = Template.fromStack(stack).findResources('AWS::S3::Bucket');
     expect(AuditCopies).toMatchObject({
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
