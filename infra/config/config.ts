@@ -15,7 +15,6 @@ export const ReservedConcurrency = z.strictObject({
   control: Concurrency.default(20),
   'ondemand-inference': Concurrency.default(200),
   'ondemand-catalog': Concurrency.default(20),
-  'audit-copy': Concurrency.default(5),
 });
 export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
 

@@ -25,7 +25,7 @@ interface NodeFunctionProps {
   /** The folder under `functions/`. */
   name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control' | 'audit-copy';
   /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
-  as?: keyof ReservedConcurrency;
+  as?: keyof ReservedConcurrency | 'audit-copy';
   memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
@@ -47,6 +47,7 @@ export class NodeFunction extends LambdaFunction {
     });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
+    const reserved = as === 'audit-copy' ? undefined : config.reservedConcurrency?.[as];
     super(scope, id, {
       code: bundle({ entry: path.join(root, 'functions', name, 'handler.ts'), afterwards: reference && toWriteReference(reference) }),
       handler: 'index.handler',
@@ -58,7 +59,7 @@ export class NodeFunction extends LambdaFunction {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       tracing: Tracing.ACTIVE,
-      ...(config.reservedConcurrency && { reservedConcurrentExecutions: config.reservedConcurrency[as] }),
+      ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
     });
     role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
