@@ -1,5 +1,6 @@
 import { DamagedReply } from '../aws/errors.ts';
 import { ApiError, type FieldNames, nameOf } from '../http/errors.ts';
+import { ErrorInStream } from './error-in-stream.ts';
 
 export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
 
@@ -55,6 +56,13 @@ const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
 /** An endpoint or an inference component that is still being created, or was deleted. */
 const NOT_FOUND = /^(?:Endpoint|Inference Component)\b.*\bnot found/i;
+/**
+ * Up to 0.27, vLLM reports a schema or a word that it can't process with the status 500 and no text, before it generates anything. A runtime that is
+ * broken gives a reason. In a string, these names would be followed by an escaped quote.
+ */
+const NEEDS_RUNTIME = /"(?:strict|json_schema|bad_words)":/;
+const NO_REASON =
+  'The model rejected the request without a reason. It supports only some JSON Schemas: simplify those in tools and response_format, and check bad_words.';
 /** Container statuses for errors in the request; other statuses below 500 are about the container's load or setup. */
 const REQUEST_STATUSES = new Set([400, 413, 422]);
 const LOAD_STATUSES = new Set([408, 425, 429]);
@@ -78,10 +86,11 @@ const byName: Record<string, UpstreamCode> = {
 export const isBrokenConnection = (error: unknown): boolean => BROKEN.has((error as Thrown).code ?? '');
 
 /**
- * Converts anything that the SageMaker runtime or its connection threw to an error for callers, or to a MistranslatedRequest.
+ * Converts anything that the SageMaker runtime, its connection or a runtime's stream threw to an error for callers, or to a MistranslatedRequest.
  * @param names the route's names for fields that a container can reject
+ * @param sent the body that was sent to the container
  */
-export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
+export const toUpstreamError = (error: unknown, names?: FieldNames, sent = ''): Error => {
   if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
   const thrown = error as Thrown;
   const detail = `${thrown.name ?? 'Error'}: ${thrown.message ?? String(error)}`.slice(0, 1_000);
@@ -92,6 +101,8 @@ export const toUpstreamError = (error: unknown, names?: FieldNames): Error => {
     if (isSchemaFault || OUR_FAULTS.test(text)) return new MistranslatedRequest(original.slice(0, 1_000));
     return new RefusedByModel(publicText(text), names);
   }
+  if (error instanceof ErrorInStream && status === 500 && NEEDS_RUNTIME.test(sent) && containerMessage(original).text === '')
+    return new RefusedByModel(NO_REASON, names);
   if (ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
@@ -118,12 +129,16 @@ const GENERIC = 'The model rejected the request.';
 const INTERNAL =
   /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b[\w.-]+\.(?:internal|local|amazonaws\.com)\b(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
 
+/** What newer versions of vLLM append to a message: the field in their terms, and its whole value. */
+const PARAMETER = / \(parameter=.*$/s;
+
 /** A container's message without account ids, ARNs, URLs and file paths; a generic message instead of a traceback. */
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
   // Cut first, because the search can be quadratic for hostile text; cut at twice the length, so that the final cut splits nothing internal.
   return text
     .slice(0, 2 * MAX_TEXT)
+    .replace(PARAMETER, '')
     .replace(INTERNAL, '[…]')
     .slice(0, MAX_TEXT);
 };

@@ -75,7 +75,7 @@ export const createInvoke = (): Invoke => {
       for (let batch = await answer.next(); batch; batch = await answer.next()) yield batch;
       isRead = true;
     } catch (error) {
-      throw toUpstreamError(error, names);
+      throw toUpstreamError(error, names, body);
     } finally {
       answer?.close();
       // Only an abort stops the container; leaving the loop does not.

@@ -1,5 +1,6 @@
-import type { UpstreamChunk } from './chunk.ts';
+import { isOutput, type UpstreamChunk } from './chunk.ts';
 import { createChunkTemplate } from './chunk-template.ts';
+import { ErrorInStream } from './error-in-stream.ts';
 import { UpstreamFailed } from './errors.ts';
 
 /** The finish reasons of an answer that the runtime aborted. */
@@ -13,7 +14,8 @@ const failed = (what: string, text = ''): UpstreamFailed =>
 
 /**
  * Reads a runtime's stream: server-sent events or JSON lines, with `\n` or `\r\n`, in parts that can end anywhere, even inside a character. An error
- * event, or an `error:` field as llama.cpp sends it, is a failure: the chunks before it are returned first, then it is thrown.
+ * event, or an `error:` field as llama.cpp sends it, is a failure: the chunks before it are returned first, then it is thrown. Before the first word
+ * of the answer it is an ErrorInStream, which can be a rejection of the request.
  * @param choices the number of choices that must finish for the stream to be complete
  */
 export const createStreamReader = (choices = 1) => {
@@ -28,7 +30,10 @@ export const createStreamReader = (choices = 1) => {
   let isDone = false;
   let isJsonLines = false;
   let hasUsage = false;
-  let failure: UpstreamFailed | undefined;
+  let hasOutput = false;
+  let failure: Error | undefined;
+
+  const errorOf = (body: string): Error => (hasOutput ? failed('The stream contains an error', body) : new ErrorInStream(body));
 
   const parse = (text: string): UpstreamChunk | undefined => {
     if (text === '[DONE]') {
@@ -36,7 +41,10 @@ export const createStreamReader = (choices = 1) => {
       return undefined;
     }
     const known = template.match(text);
-    if (known) return known;
+    if (known) {
+      hasOutput ||= isOutput(known);
+      return known;
+    }
     let chunk: UpstreamChunk & { error?: unknown };
     try {
       chunk = JSON.parse(text) as UpstreamChunk & { error?: unknown };
@@ -44,7 +52,7 @@ export const createStreamReader = (choices = 1) => {
       throw failed('The stream contains an event that is not JSON.');
     }
     if (typeof chunk !== 'object' || chunk === null) throw failed('The stream contains an event that is not an object', text);
-    if (chunk.error) throw failed('The stream contains an error', JSON.stringify(chunk.error));
+    if (chunk.error) throw errorOf(text);
     if (chunk.usage) hasUsage = true;
     for (const choice of chunk.choices ?? []) {
       if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failed('The runtime aborted the answer', choice.finish_reason ?? '');
@@ -52,13 +60,14 @@ export const createStreamReader = (choices = 1) => {
       choice.delta ??= choice.message ?? (typeof choice.text === 'string' ? { content: choice.text } : null);
     }
     template.learn(text, chunk);
+    hasOutput ||= isOutput(chunk);
     return chunk;
   };
 
   const takeLine = (line: string, chunks: UpstreamChunk[]): void => {
     const take = (text: string): void => {
       if (isDone) return;
-      if (isErrorEvent) throw failed('The stream contains an error', text);
+      if (isErrorEvent) throw errorOf(text);
       const chunk = parse(text);
       if (chunk) chunks.push(chunk);
     };
@@ -74,7 +83,7 @@ export const createStreamReader = (choices = 1) => {
       isJsonLines = true;
       take(line);
     } else if (line.startsWith('event:')) isErrorEvent = line.slice(6).trim() === 'error';
-    else if (line.startsWith('error:') && !isDone) throw failed('The stream contains an error', line.slice(6).trim());
+    else if (line.startsWith('error:') && !isDone) throw errorOf(line.slice(6).trim());
   };
 
   /** Processes the lines that end in this text. */
@@ -101,7 +110,7 @@ export const createStreamReader = (choices = 1) => {
     try {
       read(chunks);
     } catch (error) {
-      failure = error as UpstreamFailed;
+      failure = error as Error;
       if (chunks.length === 0) throw error;
     }
     return chunks;
@@ -127,7 +136,7 @@ export const createStreamReader = (choices = 1) => {
       }),
 
     /** The failure, if there is one. */
-    get failure(): UpstreamFailed | undefined {
+    get failure(): Error | undefined {
       return failure;
     },
 

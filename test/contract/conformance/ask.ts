@@ -4,8 +4,9 @@ import { prepareRequest } from '../../../functions/inference/pipeline/prepare-re
 import { validate } from '../../../shared/http/validate.ts';
 import { Model } from '../../../shared/models/model.ts';
 import type { Price } from '../../../shared/prices/price.ts';
-import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import { isOutput, type UpstreamChunk, type UpstreamUsage } from '../../../shared/upstream/chunk.ts';
+import { ErrorInStream } from '../../../shared/upstream/error-in-stream.ts';
+import { toUpstreamError, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../shared/upstream/read-stream.ts';
 import { createCacheSalt } from '../../../shared/upstream/request-body.ts';
 import { createPost } from './post.ts';
@@ -79,18 +80,19 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
     const take = (chunks: UpstreamChunk[]): void => {
       reply.take(chunks);
       usage = chunks.findLast((chunk) => chunk.usage)?.usage ?? usage;
-      count += chunks.filter(isAnswer).length;
+      count += chunks.filter(isOutput).length;
     };
-    for await (const part of post(sent)) take(reader.push(part));
-    take(reader.end());
+    try {
+      for await (const part of post(sent)) take(reader.push(part));
+      take(reader.end());
+    } catch (error) {
+      throw error instanceof ErrorInStream ? toUpstreamError(error, undefined, JSON.stringify(sent)) : error;
+    }
     // Without usage, each chunk counts as one token, which is true of most containers.
     const whole = reply.whole(usage ?? { completion_tokens: count });
     return { ...parsed(whole), sent, chunks: count, hasUsage: usage !== undefined };
   };
 };
-
-const isAnswer = ({ choices }: UpstreamChunk): boolean =>
-  (choices ?? []).some(({ delta }) => delta?.content || delta?.reasoning || delta?.reasoning_content || delta?.tool_calls?.length);
 
 /** Checks a reply against the schema, since parts such as logprobs are passed on as the container sent them. */
 const parsed = (whole: Record<string, unknown>) => {

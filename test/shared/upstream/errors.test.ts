@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ErrorInStream } from '../../../shared/upstream/error-in-stream.ts';
 import { MistranslatedRequest, publicText, toUpstreamError } from '../../../shared/upstream/errors.ts';
 
 const thrown = (name: string, { code, ...facts }: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
@@ -60,6 +61,24 @@ describe('an upstream error', () => {
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toBeInstanceOf(MistranslatedRequest);
   });
 
+  const silent = new ErrorInStream('{"error":{"message":"","type":"InternalServerError","param":null,"code":500}}');
+  test('is a 400 if a runtime rejects what only it can validate without a reason', () => {
+    for (const field of ['strict', 'json_schema', 'bad_words'])
+      expect(toUpstreamError(silent, {}, `{"messages":[],"${field}":true}`)).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('without a reason'),
+      });
+  });
+
+  test.each([
+    ['the request has nothing of that kind', silent, '{"messages":[]}'],
+    ['a message only mentions it', silent, JSON.stringify({ messages: [{ content: '{"strict":true}' }] })],
+    ['it has a reason', new ErrorInStream('{"error":{"message":"Internal server error","code":500}}'), '{"strict":true}'],
+    ['it is a reply with that status', thrown('ModelError', { OriginalStatusCode: 500, OriginalMessage: '' }), '{"strict":true}'],
+  ])('of a runtime with the status 500 is a 503 if %s', (_, error, sent) => {
+    expect(toUpstreamError(error, {}, sent)).toMatchObject({ status: 503, code: 'upstream_error' });
+  });
+
   test.each([
     ['names what only we set', '{"error":{"message":"cache_salt must be a string"}}'],
     ['lists what its schema found', '{"detail":[{"loc":["body","x"],"msg":"bad"}]}'],
@@ -79,6 +98,7 @@ describe('an upstream error', () => {
     [`${'x'.repeat(990)} 123456789012`, `${'x'.repeat(990)} […]`],
     ['account 123456789012 is full', 'account […] is full'],
     ['in /opt/ml/model/config.json', 'in […]'],
+    ['bad_words is empty. (parameter=bad_words, value=[" "])', 'bad_words is empty.'],
     ['Traceback (most recent call last):\n  File "x.py"', 'The model rejected the request.'],
     ['', 'The model rejected the request.'],
   ])('shows callers %p as %p', (text, shown) => {

@@ -118,6 +118,13 @@ describe('a damaged answer', () => {
   });
 });
 
+test('a rejection before the first word is a 400 with the runtime’s words', async () => {
+  sagemaker.answers(
+    sends(event('{"error":{"message":"temperature is wrong at 10.0.0.1:80","type":"BadRequestError","code":400}}'), event('[DONE]')),
+  );
+  expect((await ask(createInvoke())).error).toMatchObject({ status: 400, param: 'temperature', message: 'temperature is wrong at […]' });
+});
+
 describe('an invocation is sent once more only if its connection broke before the reply:', () => {
   const twice: [string, number, Answer][] = [
     ['at once', 2, (response) => response.destroy()],

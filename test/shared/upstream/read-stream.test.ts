@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import { toUpstreamError } from '../../../shared/upstream/errors.ts';
 import { createStreamReader } from '../../../shared/upstream/read-stream.ts';
 
 const chunk = (content: string, finish_reason: string | null = null): UpstreamChunk => ({
@@ -64,6 +65,14 @@ describe('a stream from a runtime', () => {
     expect(readText(`data: ${JSON.stringify(chunk('a', 'stop'))}\n\ndata: [DONE]`)).toEqual([chunk('a', 'stop')]);
   });
 
+  const failureOf = (text: string): unknown => {
+    try {
+      return readText(text);
+    } catch (error) {
+      return toUpstreamError(error);
+    }
+  };
+
   test.each([
     ['ends without its terminator', `data: ${JSON.stringify(chunk('a'))}\n\n`],
     ['is empty', ''],
@@ -74,8 +83,25 @@ describe('a stream from a runtime', () => {
     ['has an error field', 'error: {"code":500,"message":"boom"}\n\n'],
     ['has JSON that is not an object', 'data: 5\n\ndata: [DONE]\n\n'],
     ['has an error and then the terminator', 'data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n'],
+    ['has an error of the runtime’s own', 'data: {"error":{"message":"boom","code":500}}\n\ndata: [DONE]\n\n'],
+    ['has an error after its first word', `data: ${JSON.stringify(chunk('a'))}\n\ndata: {"error":{"message":"bad","code":400}}\n\n`],
   ])('that %s is a failure of the upstream', (_, text) => {
-    expect(() => readText(text)).toThrow(expect.objectContaining({ status: 503, code: 'upstream_error' }));
+    expect(failureOf(text)).toMatchObject({ status: 503, code: 'upstream_error' });
+  });
+
+  const role = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] })}\n\n`;
+  const refusal = { message: 'logit_bias is wrong', type: 'BadRequestError', param: 'logit_bias', code: 400 };
+  test.each([
+    ['as vLLM does', `data: ${JSON.stringify({ error: refusal })}\n\ndata: [DONE]\n\n`],
+    ['after the role', `${role}data: ${JSON.stringify({ error: refusal })}\n\ndata: [DONE]\n\n`],
+    ['in an error event', `event: error\ndata: ${JSON.stringify(refusal)}\n\n`],
+    ['in an error field', `error: ${JSON.stringify(refusal)}\n\n`],
+  ])('that rejects the request before its first word, %s, is a 400', (_, text) => {
+    expect(failureOf(text)).toMatchObject({ status: 400, param: 'logit_bias', message: 'logit_bias is wrong' });
+  });
+
+  test('that says before its first word that the runtime is busy has no capacity', () => {
+    expect(failureOf('data: {"error":{"message":"busy","code":429}}\n\n')).toMatchObject({ status: 503, code: 'no_capacity' });
   });
 
   test('returns the chunks before a failure in the same part, and then fails', () => {
