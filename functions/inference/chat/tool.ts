@@ -88,13 +88,23 @@ export const toUpstreamTools = (
   const functions = functionsOf(request);
   if (functions.length === 0) return {};
   const choice = choiceOf(request);
+  // vLLM 0.32 holds a forced call to its schema only if its tool is strict; older versions always do.
+  const isForced = (name: string): boolean => choice === 'required' || (typeof choice === 'object' && choice.name === name);
   // The deprecated `function_call` can hold only one call.
   const parallel = isLegacy(request) ? false : request.parallel_tool_calls;
   return {
-    tools: functions.map(({ name, description, parameters, strict }) => ({
-      type: 'function',
-      function: { name, ...(description != null && { description }), ...(parameters && { parameters }), ...(strict != null && { strict }) },
-    })),
+    tools: functions.map(({ name, description, parameters, strict: asked }) => {
+      const strict = isForced(name) || asked;
+      return {
+        type: 'function',
+        function: {
+          name,
+          ...(description != null && { description }),
+          ...(parameters && { parameters }),
+          ...(strict != null && { strict }),
+        },
+      };
+    }),
     ...(choice && { tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice } }),
     ...(parallel != null && { parallel_tool_calls: parallel }),
   };

@@ -37,6 +37,9 @@ Each of these returns a 400 that names the field:
 - More than ${MAX_LOGPROBS.toLocaleString('en')} log probabilities (\`n\` × \`max_tokens\` × (\`top_logprobs\` + 1)) in a response without streaming.
 - A \`tool\` message that doesn't follow an assistant message with tool calls, or doesn't name one of its calls.
 
+If \`tool_choice\` or \`function_call\` forces a call, its tool is sent with \`strict: true\`, whatever the request says, because some runtimes hold the arguments to
+the schema only then. A schema that the runtime doesn't support returns 400.
+
 \`prompt_truncate_len\` evicts the oldest messages first. System messages, the last user message and the newest message are kept; if the newest message is
 a tool result, its call is kept too. \`perf_metrics_in_response\` adds \`perf_metrics\` to the response, or to the last finish chunk of a stream:
 \`time_to_first_token_ms\` (from arrival to the first text), \`tokens_per_second\` (of all choices together, after the first token), \`gateway_time_ms\` (from

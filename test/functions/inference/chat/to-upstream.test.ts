@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ignoredFields } from '../../../../functions/inference/chat/support.ts';
+import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
 import { dialects } from '../../../../shared/upstream/dialects.ts';
 import { always, hi, model, read, schema, upstream } from './requests.ts';
 
@@ -105,7 +106,7 @@ describe('the body for a runtime', () => {
 
   test('has tools under their current names, with the keys that the request sets', () => {
     const definition = { name: 'f', description: 'Does f.', parameters: { type: 'object' } };
-    const tools = [{ type: 'function', function: definition }];
+    const tools = [{ type: 'function', function: { ...definition, strict: true } }];
     const choice = { type: 'function', function: { name: 'f' } };
     expect(upstream({ tools: [{ ...tools[0], cache_control: 1 }], tool_choice: choice, parallel_tool_calls: false })).toEqual({
       ...always,
@@ -120,6 +121,28 @@ describe('the body for a runtime', () => {
       parallel_tool_calls: false,
     });
     expect(upstream({ tools, tool_choice: { type: 'function', function: null } }).tool_choice).toBe('required');
+  });
+
+  test.each<[unknown, string[]]>([
+    ['required', ['f', 'g']],
+    [{ type: 'function', function: { name: 'f' } }, ['f']],
+    [{ type: 'function', function: null }, ['f', 'g']],
+    ['auto', []],
+    ['none', []],
+    [null, []],
+  ])('with the tool choice %j constrains the arguments of the forced tools %j', (tool_choice, forced) => {
+    const functions = [
+      { name: 'f', parameters: { type: 'object' } },
+      { name: 'g', strict: false },
+    ];
+    const sent = functions.map((each) => ({ type: 'function', function: forced.includes(each.name) ? { ...each, strict: true } : each }));
+    const tools = functions.map((each) => ({ type: 'function', function: each }));
+    expect(upstream({ tools, tool_choice }).tools).toEqual(sent);
+    expect(toChatPrompt(read({ tools, tool_choice }), model()).tools).toEqual(sent);
+  });
+
+  test('has no null within a tool', () => {
+    const definition = { name: 'f' };
     expect(upstream({ tools: [{ type: 'function', function: { ...definition, description: null, parameters: null } }] }).tools).toEqual([
       { type: 'function', function: { name: 'f' } },
     ]);
