@@ -1,4 +1,6 @@
+import { MAX_DEPTH, measureJson } from '../http/json-size.ts';
 import { isOutput, type UpstreamChunk } from './chunk.ts';
+import { chunkFault } from './chunk-fault.ts';
 import { createChunkTemplate } from './chunk-template.ts';
 import { ErrorInStream } from './error-in-stream.ts';
 import { UpstreamFailed } from './errors.ts';
@@ -8,6 +10,8 @@ const FAILED_REASONS = new Set(['abort', 'error']);
 /** No stream of tokens has a line longer than this. */
 const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
 const MAX_DETAIL_CHARACTERS = 500;
+/** JSON that is no longer than this can't be too deep to be written again. */
+const MAX_UNMEASURED_CHARACTERS = 4_096;
 
 const failed = (what: string, text = ''): UpstreamFailed =>
   new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`);
@@ -45,6 +49,8 @@ export const createStreamReader = (choices = 1) => {
       hasOutput ||= isOutput(known);
       return known;
     }
+    if (text.length > MAX_UNMEASURED_CHARACTERS && measureJson(text).depth > MAX_DEPTH)
+      throw failed('The stream contains an event that is too deep.');
     let chunk: UpstreamChunk & { error?: unknown };
     try {
       chunk = JSON.parse(text) as UpstreamChunk & { error?: unknown };
@@ -53,6 +59,8 @@ export const createStreamReader = (choices = 1) => {
     }
     if (typeof chunk !== 'object' || chunk === null) throw failed('The stream contains an event that is not an object', text);
     if (chunk.error) throw errorOf(text);
+    const fault = chunkFault(chunk);
+    if (fault !== undefined) throw failed(`The stream contains an event with an unexpected value at ${fault || 'its top'}.`);
     if (chunk.usage) hasUsage = true;
     for (const choice of chunk.choices ?? []) {
       if (FAILED_REASONS.has(choice.finish_reason ?? '')) throw failed('The runtime aborted the answer', choice.finish_reason ?? '');

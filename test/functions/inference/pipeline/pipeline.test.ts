@@ -104,7 +104,7 @@ test('a model without a price in force can’t be called', async () => {
   expect(await events()).toEqual([]);
 });
 
-test('a runtime with unreadable output is aborted, and the request fails and costs what was delivered', async () => {
+test('a fault of our own in an answer aborts the model, and the request fails and costs what was delivered', async () => {
   let stopped = false;
   const { call, events, inFlight } = await pipeline.setUp(async function* ({ signal }) {
     signal.signal.addEventListener('abort', () => {

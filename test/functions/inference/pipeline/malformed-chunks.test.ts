@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createRecording } from '../../../../functions/inference/idempotency/recording.ts';
+import { createTally } from '../../../../functions/inference/pipeline/tally.ts';
+import { ApiError } from '../../../../shared/http/errors.ts';
+import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
+import { toUpstreamError } from '../../../../shared/upstream/errors.ts';
+import { createStreamReader } from '../../../../shared/upstream/read-stream.ts';
+import { routes } from '../idempotency/routes.ts';
+
+const RUNS = 1_500;
+
+const folder = path.join(import.meta.dirname, '../idempotency/recorded');
+/** The events of recorded answers, parsed; the last one is the terminator. */
+const recorded = readdirSync(folder).map((name) =>
+  readFileSync(path.join(folder, name), 'utf8')
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice('data: '.length)) as unknown),
+);
+
+/** Reads an answer as the pipeline does, and writes it in the form of every route. @throws what the caller would get */
+const serve = (wire: Uint8Array): void => {
+  const reader = createStreamReader();
+  const chunks: UpstreamChunk[] = [];
+  try {
+    for (const chunk of reader.push(wire)) chunks.push(chunk);
+    for (const chunk of reader.end()) chunks.push(chunk);
+    if (reader.failure) throw reader.failure;
+  } catch (error) {
+    throw toUpstreamError(error);
+  } finally {
+    const tally = createTally({ promptBytes: 10, keepsText: true, echoedCharacters: () => 3, now: () => 0 });
+    chunks.forEach(tally.take);
+    JSON.stringify([tally.count(), tally.uncounted(), tally.finishReason, tally.usage]);
+    const recording = createRecording();
+    recording.take(chunks);
+    for (const [, route] of routes)
+      for (const answer of [chunks, recording.chunks() ?? []]) {
+        JSON.parse(route.whole(answer));
+        route.stream(answer);
+      }
+  }
+};
+
+/** Fails unless the answer is served, or fails as an answer of a broken model does. */
+const expectServedOr503 = (wire: Uint8Array): void => {
+  try {
+    serve(wire);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    expect(error).toMatchObject({ status: 503, code: 'upstream_error' });
+  }
+};
+
+/** Stands for JSON that is too deep to be written again. */
+const DEEP = '@deep';
+const deepJson = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+const toWire = (events: readonly unknown[]): Buffer =>
+  Buffer.from(
+    [...events.map((event) => JSON.stringify(event)), '[DONE]']
+      .map((data) => `data: ${data}\n\n`)
+      .join('')
+      .replaceAll(`"${DEEP}"`, deepJson),
+  );
+
+const anyValue = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom<unknown>(null, [null], {}, [], '', 0, -1, 1e300, true, { toString: 1 }, { index: 'x' }, [{ function: null }], DEEP),
+);
+
+/** A path into the value: at each level one of its keys. */
+const change = (value: unknown, steps: readonly number[], to: unknown): unknown => {
+  const [step, ...rest] = steps;
+  if (typeof value !== 'object' || value === null || step === undefined) return to;
+  const keys = Object.keys(value);
+  const key = keys[step % (keys.length + 1)];
+  // One step beyond the last key adds a value.
+  if (key === undefined) return Array.isArray(value) ? [...value, to] : { ...value, tool_calls: to };
+  const changed = change((value as Record<string, unknown>)[key], rest, to);
+  return Array.isArray(value) ? value.map((each, at) => (String(at) === key ? changed : each)) : { ...value, [key]: changed };
+};
+
+describe('a malformed answer of a runtime is a 503 and never our own error', () => {
+  test.each<[string, unknown]>([
+    ['calls that are null', { choices: [{ index: 0, delta: { tool_calls: [null] } }] }],
+    ['a call without a function', { choices: [{ index: 0, delta: { tool_calls: [{ function: 5 }] } }] }],
+    ['a choice that is null', { choices: [null] }],
+    ['choices that are no list', { choices: 5 }],
+    ['a delta that is no object', { choices: [{ index: 0, delta: ['x'] }] }],
+    ['a negative index', { choices: [{ index: -1, delta: { content: 'x' } }] }],
+    ['a finish reason that is no text', { choices: [{ index: 0, delta: {}, finish_reason: { a: 1 } }] }],
+    [
+      'a stop reason that can’t be converted to text',
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop', stop_reason: { toString: 1 } }] },
+    ],
+    ['log probabilities that are too deep to be written', { choices: [{ index: 0, delta: {}, logprobs: { content: [{ token: DEEP }] } }] }],
+    ['usage that is no object', { choices: [], usage: 'many' }],
+    ['details that are no object', { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, prompt_tokens_details: 5 } }],
+    ['measurements that are no object', { choices: [], metrics: [1] }],
+    ['token ids that are no list', { choices: [{ index: 0, delta: { content: 'x' }, token_ids: 7 }] }],
+    ['more calls than can be read', { choices: [{ index: 0, delta: { tool_calls: Array(200_000).fill({}) } }] }],
+  ])('%s', (_, event) => {
+    expect(() => serve(toWire([event]))).toThrow(expect.objectContaining({ status: 503, code: 'upstream_error' }));
+  });
+
+  test('any value in any place of a recorded answer', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...recorded),
+        fc.nat(),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 7 }),
+        anyValue,
+        (events, place, steps, to) => {
+          const at = place % events.length;
+          expectServedOr503(toWire(events.map((event, position) => (position === at ? change(event, steps, to) : event))));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('any byte in any place of a recorded answer', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...recorded),
+        fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+        (events, bytes) => {
+          const wire = toWire(events);
+          for (const [place, byte] of bytes) wire.writeUInt8(byte, place % wire.length);
+          expectServedOr503(wire);
+        },
+      ),
+      { numRuns: RUNS / 3 },
+    );
+  });
+});
