@@ -73,6 +73,8 @@ export const Targets = z
 export const Dialect = z.enum(['vllm', 'sluice']);
 export const ThinkingVariable = z.string().min(1).max(64);
 export const Tokens = z.int().min(1);
+export const DefaultTemperature = z.number().min(0).max(2);
+export const DefaultTopP = z.number().gt(0).max(1);
 export const ModelStatus = z.enum(['published', 'unpublished']);
 
 export const MAX_PRICES = 100;
@@ -91,6 +93,9 @@ export const Model = z.strictObject({
   max_output_tokens: Tokens,
   /** The default max_tokens of a request. */
   default_output_tokens: Tokens,
+  /** The sampling of a response whose request does not set it; chat completions leave it to the runtime. */
+  default_temperature: DefaultTemperature.default(1),
+  default_top_p: DefaultTopP.default(1),
   /** Without it prompts can't be counted: nothing is truncated, and the runtime rejects prompts that do not fit. */
   tokenizer: TokenizerFiles.optional(),
   targets: Targets,

@@ -71,10 +71,10 @@ const facts = { id: 'chatcmpl-1', created: 1, model: 'm', requestId: 'req_1', or
 const chunk = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
 const usage = { prompt_tokens: 1, completion_tokens: 1 };
 
-test('interface 2.3: a reply has every key, with null for missing values', () => {
+test('interface 2.3: a reply has every key, with null for missing values; usage has the details that the runtime reports', () => {
   const reply = createChatCompletion(facts, form);
   reply.take([chunk]);
-  const whole = reply.whole(usage) as { choices: { message: object }[]; usage: object };
+  const whole = reply.whole({ ...usage, prompt_tokens_details: { cached_tokens: 1 } }) as { choices: { message: object }[]; usage: object };
   const [choice] = whole.choices;
   expect(Object.keys(whole)).toEqual(expect.arrayContaining(replyKeys.reply));
   expect(Object.keys(choice ?? {})).toEqual(expect.arrayContaining(replyKeys.choice));

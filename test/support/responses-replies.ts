@@ -1,18 +1,26 @@
-import type { ReplyFacts } from '../../functions/inference/pipeline/inference-route.ts';
 import type { Keeping } from '../../functions/inference/responses/keep-response.ts';
 import { createResponseStream } from '../../functions/inference/responses/reply-stream.ts';
 import { createResponse } from '../../functions/inference/responses/reply-whole.ts';
+import type { ResponsesRequest } from '../../functions/inference/responses/request.ts';
+import { type ResponseFacts, samplingOf } from '../../functions/inference/responses/sampling.ts';
 import type { StoredResponse } from '../../shared/responses/response-store.ts';
 import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import { read } from './responses-requests.ts';
 
-export const facts: ReplyFacts = {
+export const facts: ResponseFacts = {
   id: 'resp_0123456789abcdefgh',
   created: 1_700_000_000,
   model: 'm',
   requestId: 'req_0123456789abcdefgh',
   organization: 'org_1',
+  sampling: { temperature: 0.6, top_p: 0.95 },
 };
+/** The facts for a request, whose model has defaults of its own. */
+const factsFor = (request: ResponsesRequest): ResponseFacts => ({
+  ...facts,
+  sampling: samplingOf(request, { default_temperature: facts.sampling.temperature, default_top_p: facts.sampling.top_p }),
+});
+
 export const usage = { prompt_tokens: 5, completion_tokens: 2 };
 
 export interface Event {
@@ -55,7 +63,8 @@ export const parseEvents = (text: string): Event[] =>
 
 /** All events of an answer. */
 export const stream = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Event[]> => {
-  const reply = createResponseStream(read({ ...body, stream: true }), facts, keeping);
+  const request = read({ ...body, stream: true });
+  const reply = createResponseStream(request, factsFor(request), keeping);
   let text = batches.map(reply.take).join('');
   text += reply.usage(usage);
   await reply.keep(usage);
@@ -64,7 +73,8 @@ export const stream = async (batches: UpstreamChunk[][], body: object = {}, keep
 
 /** The same answer without streaming. */
 export const whole = async (batches: UpstreamChunk[][], body: object = {}, keeping = keepingIn().keeping): Promise<Whole> => {
-  const reply = createResponse(read({ ...body }), facts, keeping);
+  const request = read({ ...body });
+  const reply = createResponse(request, factsFor(request), keeping);
   for (const batch of batches) reply.take(batch);
   await reply.keep(usage);
   return JSON.parse(JSON.stringify(reply.whole(usage))) as Whole;

@@ -28,6 +28,8 @@ export const ModelResource = z.object({
   context_length: z.int().meta({ description: 'The maximum number of prompt and completion tokens together.' }),
   max_output_tokens: z.int(),
   default_output_tokens: z.int().meta({ description: 'The `max_tokens` of a request that does not set it.' }),
+  default_temperature: z.number().meta({ description: 'The `temperature` of a response whose request does not set it.' }),
+  default_top_p: z.number().meta({ description: 'The `top_p` of a response whose request does not set it.' }),
   tokenizer: z
     .object(TokenizerFiles.shape)
     .nullable()
@@ -61,6 +63,8 @@ const publicFields = (pool: string, model: Model, nowMs: number): ModelResource 
     context_length: model.context_length,
     max_output_tokens: model.max_output_tokens,
     default_output_tokens: model.default_output_tokens,
+    default_temperature: model.default_temperature,
+    default_top_p: model.default_top_p,
     tokenizer: model.tokenizer ?? null,
     deprecation: deprecationNotice(model),
     pricing: price ? pricingOf(price) : null,

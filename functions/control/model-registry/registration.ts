@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import {
   Capabilities,
+  DefaultTemperature,
+  DefaultTopP,
   Deprecation,
   Dialect,
   MAX_PRICES,
@@ -44,6 +46,10 @@ export const ModelRegistration = z.strictObject({
   context_length: Tokens.meta({ description: 'The maximum number of prompt and completion tokens together.' }),
   max_output_tokens: Tokens,
   default_output_tokens: Tokens.meta({ description: 'The `max_tokens` of a request that does not set it.' }),
+  default_temperature: DefaultTemperature.default(1).meta({
+    description: 'The `temperature` of a response whose request does not set it. Chat completions leave it to the runtime.',
+  }),
+  default_top_p: DefaultTopP.default(1).meta({ description: 'The `top_p` of a response whose request does not set it.' }),
   tokenizer: TokenizerFiles.optional().meta({
     description: 'The model’s tokenizer and chat template, as object keys in the tokenizers bucket. If omitted, prompts are not counted.',
   }),
@@ -77,6 +83,8 @@ export const ModelUpdate = z.strictObject({
   context_length: Tokens.optional(),
   max_output_tokens: Tokens.optional(),
   default_output_tokens: Tokens.optional(),
+  default_temperature: DefaultTemperature.optional(),
+  default_top_p: DefaultTopP.optional(),
   tokenizer: TokenizerFiles.nullable().optional().meta({ description: 'Send null to remove the tokenizer.' }),
   targets: Targets.optional(),
   deprecation: Deprecation.nullable()

@@ -42,8 +42,6 @@ const usage = {
   prompt_tokens: 13,
   completion_tokens: 9,
   total_tokens: 22,
-  prompt_tokens_details: null,
-  completion_tokens_details: null,
 };
 const content = 'A gate that holds water back.';
 

@@ -19,8 +19,8 @@ export const UsageInfo = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
-  prompt_tokens_details: z.looseObject({ cached_tokens: z.int().nullish() }).nullable(),
-  completion_tokens_details: z.looseObject({ reasoning_tokens: z.int().nullish() }).nullable(),
+  prompt_tokens_details: z.looseObject({ cached_tokens: z.int().nullish() }).optional(),
+  completion_tokens_details: z.looseObject({ reasoning_tokens: z.int().nullish() }).optional(),
 });
 
 const scored = {

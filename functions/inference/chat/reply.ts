@@ -20,7 +20,7 @@ export const finishReasonOf = (reason: string, { isLegacy }: ReplyForm, hasCalls
 /** The stop string that ended an answer, or the decimal id of the stop token. */
 export const stopReasonOf = ({ stop_reason }: UpstreamChoice): string | null => (stop_reason == null ? null : String(stop_reason));
 
-/** The usage object of interface 2.3. */
+/** The usage object of interface 2.3. Details that the runtime doesn't report are left out. */
 export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
   const prompt = usage.prompt_tokens ?? 0;
   const completion = usage.completion_tokens ?? 0;
@@ -28,8 +28,8 @@ export const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: usage.prompt_tokens_details ?? null,
-    completion_tokens_details: usage.completion_tokens_details ?? null,
+    ...(usage.prompt_tokens_details && { prompt_tokens_details: usage.prompt_tokens_details }),
+    ...(usage.completion_tokens_details && { completion_tokens_details: usage.completion_tokens_details }),
   };
 };
 

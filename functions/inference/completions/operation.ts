@@ -55,8 +55,6 @@ const scoredUsage = {
   prompt_tokens: 3,
   completion_tokens: 0,
   total_tokens: 3,
-  prompt_tokens_details: null,
-  completion_tokens_details: null,
 };
 
 /** Fields that only a completion request has, or that mean something else than in a chat completion. */

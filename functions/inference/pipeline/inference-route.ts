@@ -72,6 +72,6 @@ export interface InferenceRoute<Request extends InferenceRequest, P extends Prom
   toPrompt: (request: Request, model: Model) => P;
   toUpstream: (request: Request, model: Model, facts: UpstreamFacts<P>) => Record<string, unknown>;
   replyId: (requestId: string) => string;
-  toStream: (request: Request, facts: ReplyFacts) => StreamedReply;
-  toWhole: (request: Request, facts: ReplyFacts) => WholeReply;
+  toStream: (request: Request, facts: ReplyFacts, model: Model) => StreamedReply;
+  toWhole: (request: Request, facts: ReplyFacts, model: Model) => WholeReply;
 }

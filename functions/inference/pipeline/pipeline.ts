@@ -91,12 +91,12 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     ...(request.perf_metrics_in_response && { perf: inFlight.usage.perf }),
   };
   if (!request.stream) {
-    const kept = keptWhole(route.toWhole(request, facts), claim, prepared.ignored);
+    const kept = keptWhole(route.toWhole(request, facts, model), claim, prepared.ignored);
     const whole = await collectAnswer(kept, answer, inFlight);
     return jsonReply(event.requestId, 200, whole, kept.isStored() ? headers : { ...headers, ...NOT_STORED });
   }
   await waitForFirstChunk(answer, inFlight);
-  const toStream = (): StreamedReply => route.toStream(request, facts);
+  const toStream = (): StreamedReply => route.toStream(request, facts, model);
   const events = streamAnswer(keptStream(toStream(), toStream, claim, EVENT_STREAM, prepared.ignored), answer, inFlight);
   // A caller that is known to have left pays for what was generated until then.
   const body = replyBody(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));

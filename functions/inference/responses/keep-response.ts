@@ -2,11 +2,11 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { ResponseStore } from '../../../shared/responses/response-store.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { keptItem } from './kept-item.ts';
 import type { Output } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
+import type { ResponseFacts } from './sampling.ts';
 
 /** What storing a response needs. */
 export interface Keeping {
@@ -22,7 +22,7 @@ export const isStored = ({ body }: ResponsesRequest): boolean => body.store !== 
  * Creates the final response, and stores it before the reply ends if the caller wants it stored. If the write fails, the conversation is too large or
  * the response was deleted meanwhile, the caller still gets the response, with `store` set to false.
  */
-export const createEnding = (request: ResponsesRequest, facts: ReplyFacts, output: Output, { store, now }: Keeping) => {
+export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, output: Output, { store, now }: Keeping) => {
   let response: ResponseObject | undefined;
 
   const whole = (usage: UpstreamUsage): ResponseObject => {

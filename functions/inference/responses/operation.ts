@@ -43,7 +43,7 @@ const requestExamples = {
 /** An example answer, created by the code that creates every answer. */
 const exampleReply = () => {
   const request = responsesRequest(false).parse(question);
-  const facts = { id, created, model, requestId: id.replace('resp_', 'req_'), organization: '' };
+  const facts = { id, created, model, requestId: id.replace('resp_', 'req_'), organization: '', sampling: { temperature: 1, top_p: 1 } };
   const keeping = { store: { put: async () => 'kept' as const }, now: () => (created + 1) * 1_000 };
   const chunks = [
     { choices: [{ delta: { content: 'A gate that holds water back.' } }] },

@@ -1,17 +1,17 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
 import type { ItemEvent, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { createEnding, isStored, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
+import type { ResponseFacts } from './sampling.ts';
 
 /**
  * Converts a runtime's chunks to the events of OpenAI's Responses API, each with its name and sequence number: first the new response, then the
  * items with their deltas, last the whole response. There is no `[DONE]`. Every method returns whole server-sent events.
  */
-export const createResponseStream = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
+export const createResponseStream = (request: ResponsesRequest, facts: ResponseFacts, keeping: Keeping) => {
   const output = createOutput(facts.id, request.body.reasoning?.summary != null);
   const ending = createEnding(request, facts, output, keeping);
   let used: UpstreamUsage = {};

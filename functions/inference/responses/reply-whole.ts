@@ -1,11 +1,11 @@
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import { createEnding, type Keeping } from './keep-response.ts';
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
+import type { ResponseFacts } from './sampling.ts';
 
 /** Collects a runtime's chunks into one response. */
-export const createResponse = (request: ResponsesRequest, facts: ReplyFacts, keeping: Keeping) => {
+export const createResponse = (request: ResponsesRequest, facts: ResponseFacts, keeping: Keeping) => {
   const output = createOutput(facts.id, request.body.reasoning?.summary != null);
   const { whole, keep } = createEnding(request, facts, output, keeping);
   let hasEnded = false;

@@ -1,7 +1,7 @@
 import type { OutputItem, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import type { ReplyFacts } from '../pipeline/inference-route.ts';
 import type { ResponsesRequest } from './request.ts';
+import type { ResponseFacts, Sampling } from './sampling.ts';
 import { isFunction } from './tool.ts';
 
 /** The parts of a response that change while it is in progress. */
@@ -35,7 +35,7 @@ const usageOf = (usage: UpstreamUsage): Record<string, unknown> => {
 };
 
 /** The settings of the request, which the response repeats. */
-const settingsOf = ({ body }: ResponsesRequest): Record<string, unknown> => ({
+const settingsOf = ({ body }: ResponsesRequest, { temperature, top_p }: Sampling): Record<string, unknown> => ({
   instructions: body.instructions ?? null,
   max_output_tokens: body.max_output_tokens ?? null,
   max_tool_calls: null,
@@ -48,7 +48,7 @@ const settingsOf = ({ body }: ResponsesRequest): Record<string, unknown> => ({
   reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
   safety_identifier: null,
   service_tier: null,
-  temperature: body.temperature ?? null,
+  temperature,
   text: { format: body.text?.format ?? { type: 'text' } },
   tool_choice: body.tool_choice ?? 'auto',
   tools: (body.tools ?? []).filter(isFunction).map(({ type, name, description, parameters, strict }) => ({
@@ -59,13 +59,13 @@ const settingsOf = ({ body }: ResponsesRequest): Record<string, unknown> => ({
     strict: strict ?? null,
   })),
   top_logprobs: body.top_logprobs ?? 0,
-  top_p: body.top_p ?? null,
+  top_p,
   truncation: body.truncation ?? 'disabled',
-  user: body.user ?? null,
+  ...(body.user != null && { user: body.user }),
 });
 
 /** Creates the response object for its current state. */
-export const toResponse = (request: ResponsesRequest, facts: ReplyFacts, state: ResponseState): ResponseObject => ({
+export const toResponse = (request: ResponsesRequest, facts: ResponseFacts, state: ResponseState): ResponseObject => ({
   id: facts.id,
   object: 'response',
   created_at: facts.created,
@@ -77,7 +77,7 @@ export const toResponse = (request: ResponsesRequest, facts: ReplyFacts, state: 
   incomplete_details: state.incompleteReason ? { reason: state.incompleteReason } : null,
   model: facts.model,
   output: state.output,
-  ...settingsOf(request),
+  ...settingsOf(request, facts.sampling),
   store: state.store,
   usage: state.usage ? usageOf(state.usage) : null,
 });

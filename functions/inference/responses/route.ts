@@ -7,6 +7,7 @@ import { continueResponse } from './continue-response.ts';
 import { createResponseStream } from './reply-stream.ts';
 import { createResponse } from './reply-whole.ts';
 import { type ResponsesRequest, responsesRequest } from './request.ts';
+import { samplingOf } from './sampling.ts';
 import { checkResponses, ignoredResponsesFields } from './support.ts';
 import { toChat, toChatSettings } from './to-chat.ts';
 import { windowOf } from './window.ts';
@@ -32,8 +33,8 @@ export const responses = ({
   choices: () => 1,
   window: windowOf,
   toPrompt: (request, model) => toChatPrompt(toChat(request), model),
-  toUpstream: (request, model, facts) => toUpstreamChat(toChatSettings(request), model, facts),
+  toUpstream: (request, model, facts) => toUpstreamChat({ ...toChatSettings(request), ...samplingOf(request, model) }, model, facts),
   replyId: (requestId) => idLike('response', requestId),
-  toStream: (request, facts) => createResponseStream(request, facts, { store, now }),
-  toWhole: (request, facts) => createResponse(request, facts, { store, now }),
+  toStream: (request, facts, model) => createResponseStream(request, { ...facts, sampling: samplingOf(request, model) }, { store, now }),
+  toWhole: (request, facts, model) => createResponse(request, { ...facts, sampling: samplingOf(request, model) }, { store, now }),
 });

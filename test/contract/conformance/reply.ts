@@ -43,7 +43,7 @@ export const CallersReply = z
     usage: z.object({
       prompt_tokens: z.int(),
       completion_tokens: z.int(),
-      prompt_tokens_details: z.object({ cached_tokens: z.int().nullish() }).nullable(),
+      prompt_tokens_details: z.object({ cached_tokens: z.int().nullish() }).optional(),
     }),
     prompt_token_ids: z.array(z.int()).nullable(),
   })

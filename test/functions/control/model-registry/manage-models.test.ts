@@ -69,12 +69,14 @@ describe('a model', () => {
 
   test('keeps the fields that an update omits', async () => {
     const { name } = await managed.register({ capabilities: { tools: false }, tokenizer: { tokenizer: 'k' } });
-    await update(name, { capabilities: { logprobs: false }, max_output_tokens: 60 });
+    await update(name, { capabilities: { logprobs: false }, max_output_tokens: 60, default_top_p: 0.9 });
     expect(await retrieve(name)).toMatchObject({
       capabilities: { tools: false, logprobs: false, json_object: true },
       tokenizer: { tokenizer: 'k' },
       max_output_tokens: 60,
       default_output_tokens: 50,
+      default_temperature: 1,
+      default_top_p: 0.9,
     });
     expect(await update(name, { tokenizer: null })).toMatchObject({ tokenizer: null });
   });

@@ -10,8 +10,6 @@ export const replyUsage = {
   prompt_tokens: 5,
   completion_tokens: 2,
   total_tokens: 7,
-  prompt_tokens_details: null,
-  completion_tokens_details: null,
 };
 export const chunkOf = (delta: object, more: object = {}): UpstreamChunk => ({ choices: [{ index: 0, delta, ...more }] });
 export const ended = (finish_reason = 'stop', more: object = {}): UpstreamChunk => chunkOf({}, { finish_reason, ...more });

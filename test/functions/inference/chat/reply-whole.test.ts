@@ -35,6 +35,14 @@ test('a response without streaming has every key of the interface and of OpenAIâ
   });
 });
 
+test('usage details that a runtime doesnâ€™t report are absent, and never null', () => {
+  const reply = createChatCompletion(facts, plain);
+  reply.take(text);
+  const none = { prompt_tokens_details: null, completion_tokens_details: null };
+  expect(JSON.parse(JSON.stringify(reply.whole({ ...usage, ...none }).usage))).toEqual(replyUsage);
+  expect(reply.whole(usage).usage).not.toHaveProperty('prompt_tokens_details');
+});
+
 test('the usage details of a runtime are passed on', () => {
   const reply = createChatCompletion(facts, plain);
   reply.take(text);

@@ -53,7 +53,7 @@ const completions = (form: CompletionForm, isMeasured: boolean): Route => {
 };
 
 const responses = (body: Record<string, unknown>): Route => {
-  const facts = factsOf('resp_0123456789abcdefgh', false);
+  const facts = { ...factsOf('resp_0123456789abcdefgh', false), sampling: { temperature: 1, top_p: 1 } };
   const request = read(body);
   const { keeping } = keepingIn();
   return route({

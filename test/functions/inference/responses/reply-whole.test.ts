@@ -29,12 +29,12 @@ describe('a response', () => {
       safety_identifier: null,
       service_tier: null,
       store: true,
-      temperature: null,
+      temperature: 0.6,
       text: { format: { type: 'text' } },
       tool_choice: 'auto',
       tools: [],
       top_logprobs: 0,
-      top_p: null,
+      top_p: 0.95,
       truncation: 'disabled',
       usage: {
         input_tokens: 5,
@@ -43,7 +43,6 @@ describe('a response', () => {
         output_tokens_details: { reasoning_tokens: 0 },
         total_tokens: 7,
       },
-      user: null,
     });
   });
 

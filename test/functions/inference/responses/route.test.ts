@@ -7,6 +7,7 @@ import { responses } from '../../../../functions/inference/responses/route.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
+import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { InputItemsQuery, listInputItems } from '../../../../shared/responses/input-items.ts';
 import { createResponseStore, type ResponseStore, type StoredResponse } from '../../../../shared/responses/response-store.ts';
@@ -175,6 +176,31 @@ describe('POST /v1/responses', () => {
       throw toUpstreamError(Object.assign(new Error(), { name: 'ModelError', facts: { OriginalStatusCode: 400, OriginalMessage } }), names);
     });
     await expect(call({})).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
+  });
+
+  test('reports the sampling that was sent: its own, or the model’s default', async () => {
+    const model = (await pipeline.database.models.list(SERVERLESS_POOL)).get('m') as Model;
+    await pipeline.database.models.put(SERVERLESS_POOL, { ...model, name: 'cool', default_temperature: 0.6, default_top_p: 0.95 });
+    const { sent, invoke } = listening();
+    const { create } = await setUp(invoke);
+    const cases: [Record<string, unknown>, object][] = [
+      [{}, { temperature: 1, top_p: 1 }],
+      [{ model: 'cool' }, { temperature: 0.6, top_p: 0.95 }],
+      [
+        { model: 'cool', temperature: 0, top_p: null },
+        { temperature: 0, top_p: 0.95 },
+      ],
+    ];
+    for (const [body, sampling] of cases) {
+      expect(await create(body)).toMatchObject(sampling);
+      expect(sent.at(-1)).toMatchObject(sampling);
+    }
+  });
+
+  test('reports a user only if the request has one', async () => {
+    const { create } = await setUp(answers);
+    expect(await create({ user: null })).not.toHaveProperty('user');
+    expect(await create({ user: 'u' })).toHaveProperty('user', 'u');
   });
 
   test('lists ignored fields and tools in a header', async () => {
