@@ -127,5 +127,9 @@ export const toWire = (error: ApiError, requestId: string): Record<string, unkno
 /** A route's names for a chat completion's fields, where they differ, by the chat completion's names. */
 export type FieldNames = Readonly<Record<string, string>>;
 
+/** A text about fields of a chat completion, with the route's names for them. */
+export const withNames = (text: string, names: FieldNames = {}): string =>
+  Object.entries(names).reduce((renamed, [field, name]) => renamed.replaceAll(new RegExp(`\\b${field}\\b`, 'g'), name), text);
+
 /** A route's name for a field of a chat completion. */
 export const nameOf = (field: string, names: FieldNames = {}): string => (Object.hasOwn(names, field) ? names[field] : undefined) ?? field;

@@ -1,5 +1,5 @@
 import { DamagedReply } from '../aws/errors.ts';
-import { ApiError, type FieldNames, nameOf } from '../http/errors.ts';
+import { ApiError, type FieldNames, nameOf, withNames } from '../http/errors.ts';
 import { ErrorInStream } from './error-in-stream.ts';
 
 export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
@@ -32,7 +32,11 @@ export class BrokenAtWork extends UpstreamFailed {
 const VALIDATED_BY_RUNTIME =
   /\b(?:logit_bias|allowed_token_ids|stop_token_ids|bad_words|min_tokens|max_tokens|top_logprobs|logprobs|temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty|response_format|tool_choice|tools|seed)\b/;
 
-/** The container rejected the request: 400 with the container's message. */
+/** What runtimes advise when a request does not fit the window. */
+const ADVICE = /\.?\s*(?:Please reduce [^.]*\.?)?$/;
+const fitAdvice = (names: FieldNames): string => `. Shorten the ${nameOf('messages', names)} or lower ${nameOf('max_tokens', names)}.`;
+
+/** The container rejected the request: 400 with the container's message, in the route's names of the fields. */
 export class RefusedByModel extends ApiError {
   constructor(message: string, names: FieldNames = {}) {
     const isTooLong = /maximum context length/i.test(message);
@@ -41,7 +45,7 @@ export class RefusedByModel extends ApiError {
       status: 400,
       type: 'invalid_request_error',
       code: isTooLong ? 'context_length_exceeded' : 'invalid_value',
-      message,
+      message: isTooLong ? withNames(message, names).replace(ADVICE, fitAdvice(names)) : withNames(message, names),
       param: field === undefined ? null : nameOf(field, names),
     });
   }

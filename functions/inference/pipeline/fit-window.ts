@@ -1,4 +1,4 @@
-import { type FieldNames, InvalidRequest, nameOf } from '../../../shared/http/errors.ts';
+import { type FieldNames, InvalidRequest, nameOf, withNames } from '../../../shared/http/errors.ts';
 import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
@@ -66,13 +66,13 @@ const countPrompt = async (
   return { promptTokens: lengths.reduce((sum, tokens) => sum + tokens, 0), longestTokens: Math.max(0, ...lengths), kept: null };
 };
 
-/** Rethrows a 400 with the route's name of the field. */
+/** Rethrows a 400 with the route's names of the fields. */
 const withFieldNames =
   (names: FieldNames | undefined) =>
   (error: unknown): never => {
     if (!(error instanceof InvalidRequest) || error.param === null) throw error;
     const { message, param, code } = error;
-    throw new InvalidRequest({ message, param: nameOf(param, names), ...(code !== null && { code }) });
+    throw new InvalidRequest({ message: withNames(message, names), param: nameOf(param, names), ...(code !== null && { code }) });
   };
 
 /**

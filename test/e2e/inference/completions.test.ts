@@ -87,6 +87,8 @@ describe('the official OpenAI client', () => {
     await expect(client.completions.create({ ...ask, prompt: 'word '.repeat(20_000) })).rejects.toMatchObject({
       status: 400,
       code: 'context_length_exceeded',
+      param: 'prompt',
+      message: expect.stringMatching(/tokens in the prompt.*Shorten the prompt/),
     });
     const long = await client.completions.create({
       ...ask,

@@ -134,6 +134,8 @@ describe('the official client with the Responses API', () => {
     expect(await failure(client.responses.create({ ...ask, input: 'river '.repeat(9_000) }))).toMatchObject({
       status: 400,
       code: 'context_length_exceeded',
+      param: 'input',
+      message: expect.stringMatching(/tokens in the input.*Shorten the input/),
     });
   });
 

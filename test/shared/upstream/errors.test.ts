@@ -35,7 +35,7 @@ describe('an upstream error', () => {
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toMatchObject({
       status: 400,
       code: 'context_length_exceeded',
-      message: "This model's maximum context length is 8192 tokens.",
+      message: "This model's maximum context length is 8192 tokens. Shorten the messages or lower max_tokens.",
     });
     expect(
       toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage: '{"detail":"top_p is out of range"}' })),
@@ -54,6 +54,30 @@ describe('an upstream error', () => {
     expect(toUpstreamError(tooLong, names)).toMatchObject({ code: 'context_length_exceeded', param: 'input' });
     expect(toUpstreamError(refusal('max_tokens is too large'), names)).toMatchObject({ param: 'max_output_tokens' });
     expect(toUpstreamError(refusal('top_p is too large'), names)).toMatchObject({ param: 'top_p' });
+  });
+
+  const names = { messages: 'input', max_tokens: 'max_output_tokens' };
+  test.each([
+    [
+      "This model's maximum context length is 9 tokens. However, you requested 12 tokens (4 in the messages, 8 in the completion). Please reduce the length of the messages or completion.",
+      "This model's maximum context length is 9 tokens. However, you requested 12 tokens (4 in the input, 8 in the completion). Shorten the input or lower max_output_tokens.",
+    ],
+    [
+      "This model's maximum context length is 9 tokens. However, your prompt contains at least 10 input tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=10)",
+      "This model's maximum context length is 9 tokens. However, your prompt contains at least 10 input tokens. Shorten the input or lower max_output_tokens.",
+    ],
+    ['The maximum context length is 9 tokens', 'The maximum context length is 9 tokens. Shorten the input or lower max_output_tokens.'],
+  ])('about the window says in the route’s field names what to do: %s', (OriginalMessage, message) => {
+    expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage }), names)).toMatchObject({
+      param: 'input',
+      message,
+    });
+  });
+
+  test('uses the route’s field names in the container’s words', () => {
+    const rejection = thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: 'max_tokens must be at least 1, got 0.' });
+    expect(toUpstreamError(rejection, names).message).toBe('max_output_tokens must be at least 1, got 0.');
+    expect(toUpstreamError(rejection).message).toBe('max_tokens must be at least 1, got 0.');
   });
 
   test('is our own bug if the container can’t parse the request', () => {
