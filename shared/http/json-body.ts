@@ -30,11 +30,36 @@ class UnsupportedContentType extends ApiError {
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
+/** JSON.parse's third argument: https://github.com/tc39/proposal-json-parse-with-source */
+interface Source {
+  source?: string;
+}
+
+/** An integer of the body's top level, of which JSON.parse has rounded the last digits, as a bigint with all its digits. */
+const exactInteger = (text: string, field: string): bigint | undefined => {
+  /** The sources of all fields of this name, by their objects. The outermost object is complete last. */
+  const sources = new Map<unknown, string>();
+  const body: unknown = JSON.parse(text, function (this: unknown, name: string, value: unknown, { source }: Source = {}) {
+    if (name === field && source !== undefined) sources.set(this, source);
+    return value;
+  });
+  const source = sources.get(body) ?? '';
+  return /^-?\d+$/.test(source) ? BigInt(source) : undefined;
+};
+
+/** Restores a number that is too large for JSON.parse. The text is read a second time only if there is one. */
+const restore = (body: unknown, text: string, field: string): unknown => {
+  const value = (body as Record<string, unknown> | null)?.[field];
+  if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return body;
+  return { ...(body as object), [field]: exactInteger(text, field) ?? value };
+};
+
 /**
  * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
+ * @param exact a field of the top level whose integers keep all their digits: those beyond 2^53 become bigints
  * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many values or too wide an object
  */
-export const readJsonBody = (event: ApiEvent): unknown => {
+export const readJsonBody = (event: ApiEvent, exact?: string): unknown => {
   const contentType = headerOf(event, 'content-type');
   if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
@@ -44,7 +69,8 @@ export const readJsonBody = (event: ApiEvent): unknown => {
   if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body has more than ${MAX_VALUES} values, keys included.` });
   if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys.` });
   try {
-    const body: unknown = JSON.parse(text);
+    const parsed: unknown = JSON.parse(text);
+    const body = exact === undefined ? parsed : restore(parsed, text, exact);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
   } catch (error) {
     throw new InvalidRequest({ message: `The request body is not valid JSON: ${shortReason(error)}.`, code: 'invalid_json' });

@@ -89,6 +89,8 @@ export const Model = z.strictObject({
   capabilities: Capabilities.prefault({}),
   /** The variable of its chat template that turns thinking on and off. */
   thinking_variable: ThinkingVariable.default('enable_thinking'),
+  /** Whether its runtime counts tokens with every chunk (vLLM's `continuous_usage_stats`), so that a stream that breaks off has an exact count. */
+  continuous_usage: z.boolean().default(false),
   context_length: Tokens,
   max_output_tokens: Tokens,
   /** The default max_tokens of a request. */

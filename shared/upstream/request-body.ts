@@ -9,6 +9,8 @@ export interface BodyFacts {
   maxTokens: number;
   requestId: string;
   cacheSalt: string;
+  /** Whether the runtime counts with every chunk. Then each count is of one choice, so it must be the only one. */
+  continuousUsage?: boolean;
 }
 
 type BoundField = 'max_completion_tokens' | 'prompt_cache_isolation_key';
@@ -20,7 +22,7 @@ type BoundField = 'max_completion_tokens' | 'prompt_cache_isolation_key';
  */
 export const requestBody = (
   { fields }: Pick<Dialect<BoundField>, 'fields'>,
-  { containerModel, maxTokens, requestId, cacheSalt }: BodyFacts,
+  { containerModel, maxTokens, requestId, cacheSalt, continuousUsage }: BodyFacts,
   prompt: Pick<ChatPrompt, 'messages'> | { prompt: TextPrompt['texts'] | TextPrompt['texts'][number] },
   more: Record<string, unknown> = {},
 ): Record<string, unknown> => {
@@ -31,7 +33,8 @@ export const requestBody = (
   };
   put('max_completion_tokens', maxTokens);
   put('prompt_cache_isolation_key', cacheSalt);
-  return Object.assign(body, more, { stream: true, stream_options: { include_usage: true }, request_id: requestId });
+  const stream_options = { include_usage: true, ...(continuousUsage && { continuous_usage_stats: true }) };
+  return Object.assign(body, more, { stream: true, stream_options, request_id: requestId });
 };
 
 /**

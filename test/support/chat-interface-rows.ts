@@ -38,7 +38,7 @@ export const requestRows: Readonly<Record<string, Row>> = {
   top_k: row([-1, 0, 40], [-2, 1.5, '1']),
   min_p: share,
   typical_p: share,
-  seed: row([0, -1, 2 ** 40, 2 ** 63, -(2 ** 63)], [1.5, 1e20, '1']),
+  seed: row([0, -1, 2 ** 40, 2 ** 62, -(2 ** 63)], [1.5, 2 ** 63, 1e20, '1']),
   repetition_penalty: row([0.1, 1, 2], [0, -1, 2.1]),
   mirostat_target: row([0, 5], [-1, '5']),
   mirostat_lr: row([0, 0.1], [-1, '5']),

@@ -22,6 +22,7 @@ export const ModelResource = z.object({
   created: z.int().meta({ description: 'Unix time in seconds.' }),
   dialect: Dialect.meta({ description: 'The request format of its runtime.' }),
   thinking_variable: z.string().meta({ description: 'The chat template variable that turns thinking on and off.' }),
+  continuous_usage: z.boolean().meta({ description: 'Whether its runtime counts tokens with every chunk.' }),
   capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))).meta({
     description: 'The features that its runtime supports besides plain chat.',
   }),
@@ -59,6 +60,7 @@ const publicFields = (pool: string, model: Model, nowMs: number): ModelResource 
     created: model.created,
     dialect: model.dialect,
     thinking_variable: model.thinking_variable,
+    continuous_usage: model.continuous_usage,
     capabilities: model.capabilities,
     context_length: model.context_length,
     max_output_tokens: model.max_output_tokens,

@@ -43,6 +43,10 @@ export const ModelRegistration = z.strictObject({
   thinking_variable: ThinkingVariable.default('enable_thinking').meta({
     description: 'The chat template variable that turns thinking on and off.',
   }),
+  continuous_usage: z.boolean().default(false).meta({
+    description:
+      'Whether its runtime counts tokens with every chunk (`continuous_usage_stats` of vLLM), so that a stream that breaks off is billed by the runtime’s own count. This costs the runtime and the gateway time for each token.',
+  }),
   context_length: Tokens.meta({ description: 'The maximum number of prompt and completion tokens together.' }),
   max_output_tokens: Tokens,
   default_output_tokens: Tokens.meta({ description: 'The `max_tokens` of a request that does not set it.' }),
@@ -80,6 +84,7 @@ export const ModelUpdate = z.strictObject({
     })
     .optional(),
   thinking_variable: ThinkingVariable.optional(),
+  continuous_usage: z.boolean().optional(),
   context_length: Tokens.optional(),
   max_output_tokens: Tokens.optional(),
   default_output_tokens: Tokens.optional(),

@@ -3,7 +3,6 @@ import { firstFault } from '../../../shared/http/first-fault.ts';
 
 const MAX_BIASES = 1_024;
 const MAX_TOKEN_IDS = 1_024;
-const INT64 = 2 ** 63;
 
 const Share = z.number().min(0).max(1).nullish();
 export const Count = z.int().min(1).nullish();
@@ -17,7 +16,15 @@ const Stop = z.union([StopString, firstFault(z.array(StopString).max(4))], {
   error: 'expected a string or an array of up to 4 strings, each of 1 to 256 characters',
 });
 
-const Seed = z.number().refine((seed) => Number.isInteger(seed) && Math.abs(seed) <= INT64, 'expected a 64-bit integer');
+/** The largest 64-bit integer. */
+const MAX_SEED = 2n ** 63n - 1n;
+const isSeed = (value: unknown): boolean =>
+  (typeof value === 'bigint' || Number.isInteger(value)) &&
+  BigInt(value as number) <= MAX_SEED &&
+  BigInt(value as number) >= -MAX_SEED - 1n;
+
+/** An integer beyond 2^53 is a bigint. */
+const Seed = z.custom<number | bigint>(isSeed, 'expected a 64-bit integer').meta({ type: 'integer', format: 'int64' });
 
 const isSmall = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length <= MAX_BIASES;
 
@@ -55,11 +62,11 @@ export const samplingExtras = {
   allowed_token_ids: TokenIds,
 };
 
+// Its types are not in TypeScript's library yet.
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
 /** Runtimes treat any temperature below this as greedy sampling. */
 const GREEDY_BELOW = 1e-5;
-
-/** The largest 64-bit seed that survives as a JSON number. */
-const MAX_SEED = 2 ** 63 - 1_024;
 
 /** Lists that are dropped when empty, because runtimes reject some empty lists. */
 const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
@@ -72,7 +79,8 @@ export const intoRange = (body: Record<string, unknown>, maxTokens: number): Rec
     body.top_k = 1;
   }
   // vLLM treats -1 as no seed.
-  if (typeof body.seed === 'number') body.seed = body.seed === -1 ? MAX_SEED : Math.max(-MAX_SEED, Math.min(MAX_SEED, body.seed));
+  const seed = body.seed === -1 ? MAX_SEED : body.seed;
+  if (typeof seed === 'bigint') body.seed = rawJSON(String(seed));
   for (const name of LISTS) if (Array.isArray(body[name]) && body[name].length === 0) delete body[name];
   if (typeof body.min_tokens === 'number') body.min_tokens = Math.min(body.min_tokens, maxTokens);
   return body;

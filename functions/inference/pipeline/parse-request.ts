@@ -51,7 +51,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
   let named: string | undefined;
   try {
     const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};
-    const body = readJsonBody(event);
+    const body = readJsonBody(event, 'seed');
     named = modelOf(body);
     const read = validate(route.schema, body);
     const model = await deps.modelsOf(opened.item.org).find(read.model);

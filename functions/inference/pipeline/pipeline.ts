@@ -60,7 +60,8 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
 ): AsyncGenerator<UpstreamChunk[]> => {
   const { requestId } = claim;
   const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
-  const facts = { prompt, maxTokens, requestId, cacheSalt };
+  const continuousUsage = model.continuous_usage && prepared.choices === 1;
+  const facts = { prompt, maxTokens, requestId, cacheSalt, continuousUsage };
   return invokeAny(deps.invoke, {
     // A user stays with a target while it is in service: it has cached the conversation so far.
     targets: orderTargets(model, userId ?? requestId),

@@ -60,6 +60,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   const tally = createTally({
     promptBytes: prepared.promptBytes,
     keepsText: model.tokenizer !== undefined,
+    isEchoOnly: prepared.maxTokens === 0,
     echoedCharacters: request.echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
     now,
   });
@@ -130,7 +131,9 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
 
     toEvent: (outcome: Outcome, error?: Error): UsageEvent => {
       const code = codeOf(error);
-      const { promptTokens, cachedTokens, completionTokens, source } = outcome === 'completed' || request.stream ? tally.count() : NOTHING;
+      // A runtime that counts with every chunk counts the prompt before anything is delivered.
+      const isCharged = outcome === 'completed' || (request.stream && tally.firstTokenAtMs !== undefined);
+      const { promptTokens, cachedTokens, completionTokens, source } = isCharged ? tally.count() : NOTHING;
       return {
         request_id: admission.requestId,
         key_id: admission.keyId,

@@ -32,11 +32,13 @@ interface TallyFacts {
   keepsText: boolean;
   /** The number of characters at the beginning of a choice that echo its prompt. */
   echoedCharacters: (choice: number) => number;
+  /** Whether only the echo is requested: vLLM generates and counts a token that it doesn't send. */
+  isEchoOnly?: boolean;
   now: () => number;
 }
 
 /** Counts what an answer uses, chunk by chunk, for billing. */
-export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: TallyFacts) => {
+export const createTally = ({ promptBytes, keepsText, echoedCharacters, isEchoOnly, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
   /** Whether output followed the runtime's last count. */
   let isStale = false;
@@ -65,7 +67,7 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, now }: T
 
   const takeUsage = (reported: UpstreamUsage): void => {
     const prompt_tokens = countOf(reported.prompt_tokens);
-    const completion_tokens = countOf(reported.completion_tokens);
+    const completion_tokens = isEchoOnly ? 0 : countOf(reported.completion_tokens);
     if (prompt_tokens !== undefined) promptTokens = prompt_tokens;
     if (prompt_tokens === undefined || completion_tokens === undefined) return;
     usage = { ...reported, prompt_tokens, completion_tokens };

@@ -49,7 +49,7 @@ export const accepted: Readonly<Record<ChatField | ChatExtra, Values>> = {
   top_k: { ...integerFrom(-1), text: 'integer from -1 (-1 and 0: off)' },
   min_p: number(0, 1),
   typical_p: number(0, 1),
-  seed: values('integer of 64 bits', [0, -1, 2 ** 63], [0.5, 1e20]),
+  seed: values('integer of 64 bits', [0, -1, 2n ** 63n - 1n], [0.5, 2 ** 63, 1e20]),
   repetition_penalty: values('number above 0, up to 2', [0.01, 2], [0, 2.01]),
   mirostat_target: numberFrom(0),
   mirostat_lr: numberFrom(0),

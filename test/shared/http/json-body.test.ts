@@ -6,6 +6,30 @@ const event = (body: string | null, headers: Record<string, string> = {}, isBase
   ({ body, headers, isBase64Encoded }) as ApiEvent;
 const base64 = (bytes: Uint8Array | string): ApiEvent => event(Buffer.from(bytes).toString('base64'), {}, true);
 
+describe('an integer field that is read exactly', () => {
+  const seedOf = (body: string): unknown => (readJsonBody(event(body), 'seed') as { seed?: unknown }).seed;
+
+  test.each([
+    ['9223372036854775807', 9_223_372_036_854_775_807n],
+    ['-9223372036854775808', -9_223_372_036_854_775_808n],
+    ['9007199254740993', 9_007_199_254_740_993n],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ['7', 7],
+    ['1e300', 1e300],
+    ['null', null],
+    ['"9223372036854775807"', '9223372036854775807'],
+  ])('has every digit of %s', (digits, value) => {
+    expect(seedOf(`{"seed":${digits}}`)).toBe(value);
+  });
+
+  test('is only the one at the top level, and the last of several', () => {
+    expect(seedOf('{"a":{"seed":9007199254740993},"seed":9007199254740995,"b":[{"seed":9007199254740997}]}')).toBe(9_007_199_254_740_995n);
+    expect(seedOf('{"seed":9007199254740993,"seed":9007199254740995}')).toBe(9_007_199_254_740_995n);
+    expect(readJsonBody(event('{"a":{"seed":9007199254740993}}'), 'seed')).toEqual({ a: { seed: 9_007_199_254_740_992 } });
+    expect(readJsonBody(event('[1]'), 'seed')).toEqual([1]);
+  });
+});
+
 describe('a request body', () => {
   test.each([undefined, 'application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])(
     'is parsed with the content type %p',

@@ -104,6 +104,14 @@ describe('the billed usage', () => {
     for (const wrong of ['8', -1, 0.5, null]) expect(count(delta({ content: 'a' }), usage(wrong))).toMatchObject({ cachedTokens: 0 });
   });
 
+  test('is no output if only the echo was requested, whatever the runtime counts', () => {
+    const tally = createTally({ ...facts, echoedCharacters: () => 'A sluice'.length, isEchoOnly: true });
+    tally.take({ choices: [{ index: 0, delta: { content: 'A sluice' }, finish_reason: 'length' }] });
+    tally.take({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 1 } });
+    expect(tally.count()).toEqual({ promptTokens: 2, cachedTokens: 0, completionTokens: 0, source: 'runtime' });
+    expect(tally.usage).toMatchObject({ completion_tokens: 0 });
+  });
+
   test('leaves out the echoed prompt of each choice, however its chunks are split', () => {
     const tally = createTally({ ...facts, echoedCharacters: (choice) => (choice === 0 ? 'A sluice'.length : 'A weir'.length) });
     const chunkOf = (index: number, content: string): UpstreamChunk => ({ choices: [{ index, delta: { content } }] });
