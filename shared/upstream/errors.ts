@@ -54,8 +54,12 @@ export class RefusedByModel extends ApiError {
 /** The container could not parse the body that we sent: our own bug. */
 export class MistranslatedRequest extends Error {}
 
-/** vLLM's message for schema errors, and fields that only we set: in these cases we sent a body that we should have rejected. */
-const OUR_FAULTS = /Cannot find suitable handler for request|\b(?:cache_salt|request_id|stream_options)\b/;
+/**
+ * vLLM's messages for schema errors, and fields that only we set: in these cases we sent a body that we should have rejected. A chat body with a wrong
+ * type is taken for a completion without a prompt, since no type of a completion is wrong.
+ */
+const OUR_FAULTS =
+  /Cannot find suitable handler for request|^\d+ validation errors?:|Either prompt or prompt_embeds must be provided|\b(?:cache_salt|request_id|stream_options)\b/;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 const NO_CAPACITY = /no capacity/i;
 /** An endpoint or an inference component that is still being created, or was deleted. */

@@ -53,17 +53,18 @@ npm run conformance -- --container http://host:8000
 
 tests a running vLLM, llama.cpp or any other server for chat completions, at \`/invocations\` or else at \`/v1/chat/completions\`, and prints the same
 results. It sends about a hundred short requests, one after the other, each as Sluice would send it. Useful options are \`--model NAME\` (llama.cpp and Ollama may
-need it), \`--dialect sluice\`, \`--timeout-ms N\` and \`--markdown FILE\`. The exit code is 0 if nothing fails, 2 if something does, and 1 if the container could
-not be reached.
+need it), \`--dialect sluice\`, \`--timeout-ms N\` and \`--markdown FILE\`. The exit code is 0 if nothing fails, 2 if something does or every request is rejected, and 1 if the
+container could not be reached.
 
 The results below were measured on our own small container, with requests in the format of each dialect; the column \`vllm\` shows what is sent to vLLM, not
-how a particular vLLM handles it.
+how a particular vLLM handles it. The dialect \`vllm\` was measured with vLLM 0.20.2, 0.27.1 and 0.32.0.
 
 - \`works\`: we saw the effect. \`max_tokens: 5\` ended after 5 tokens; \`top_k: 1\` gave the most likely answer at any temperature.
 - \`accepted\`: the container accepted the field, but its effect can't be proven from outside, or not with this model.
 - \`fails\`: the container accepted the field, but did something else.
-- \`refused by the container\`: a 400, with the container's message. At \`/invocations\`, vLLM doesn't give a reason ("Cannot find suitable handler for
-  request"); \`--path /v1/chat/completions\` makes it report one.
+- \`not shown\`: the answer was one in which the field can have no visible effect, such as a penalty on repetition where nothing is repeated.
+- \`refused by the container\`: a 400, with the container's message. At \`/invocations\`, vLLM doesn't give the reason for a body of a wrong form
+  ("Cannot find suitable handler for request", or "Either prompt or prompt_embeds must be provided"); \`--path /v1/chat/completions\` makes it report one.
 - \`done by Sluice\`, \`ignored\`, \`400\`: no request was sent to the container.
 `;
 

@@ -20,12 +20,15 @@ export const startFakeContainer = async (answer: Answer): Promise<{ url: string;
   };
 };
 
+/** A word of letters, another one for each number below 26². */
+const nameOf = (number: number): string => `word${String.fromCharCode(97 + Math.floor(number / 26), 97 + (number % 26))}`;
+
 /** Sends an answer of `words` words, whatever the request was. */
-export const say = (response: ServerResponse, words: number): void => {
+export const say = (response: ServerResponse, words: number, end: object = { finish_reason: 'stop' }): void => {
   const chunk = (choice: object, more: object = {}) =>
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, ...choice }], ...more })}\n\n`);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (let word = 0; word < words; word++) chunk({ delta: { content: `word${word} ` } });
-  chunk({ finish_reason: 'stop' }, { usage: { prompt_tokens: 9, completion_tokens: words } });
+  for (let word = 0; word < words; word++) chunk({ delta: { content: `${nameOf(word)} ` } });
+  chunk(end, { usage: { prompt_tokens: 9, completion_tokens: words } });
   response.end('data: [DONE]\n\n');
 };

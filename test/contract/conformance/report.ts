@@ -32,4 +32,9 @@ export const summaryOf = ({ dialect, verdicts }: Findings): string => {
   return `${dialect}: ${[...counts].map(([result, count]) => `${count} ${result}`).join(', ')}`;
 };
 
-export const hasFailed = ({ verdicts }: Findings): boolean => verdicts.some(({ result }) => result === 'fails');
+/** Whether a field fails, or the container rejected every request. */
+export const hasFailed = ({ verdicts }: Findings): boolean => {
+  const results = new Set(verdicts.map(({ result }) => result));
+  const isRejected = results.has('refused') && !results.has('works') && !results.has('accepted');
+  return results.has('fails') || isRejected;
+};

@@ -1,7 +1,7 @@
-/** The result for a field. `works`, `accepted`, `fails` and `refused` were observed; the others need no request. */
+/** The result for a field. `works`, `accepted`, `not shown`, `fails` and `refused` were observed; the others need no request. */
 export type Verdict =
   | { result: 'works' | 'accepted' | 'done by Sluice' | 'ignored' | '400' | 'not sent' }
-  | { result: 'fails' | 'refused'; words: string };
+  | { result: 'fails' | 'refused' | 'not shown'; words: string };
 
 const MAX_WORDS_CHARACTERS = 100;
 
@@ -10,6 +10,8 @@ export const works: Verdict = { result: 'works' };
 /** The container accepted the field, but its effect cannot be proven from outside. */
 export const accepted: Verdict = { result: 'accepted' };
 export const fails = (words: string): Verdict => ({ result: 'fails', words: brief(words) });
+/** The answer was one in which the field can have no visible effect. */
+export const notShown = (words: string): Verdict => ({ result: 'not shown', words: brief(words) });
 /** The container returned 400. */
 export const refused = (words: string): Verdict => ({ result: 'refused', words: brief(words) });
 
@@ -23,6 +25,8 @@ export const textOf = (verdict: Verdict): string => {
   switch (verdict.result) {
     case 'fails':
       return `fails: ${verdict.words}`;
+    case 'not shown':
+      return `not shown: ${verdict.words}`;
     case 'refused':
       return `refused by the container: ${verdict.words}`;
     case 'ignored':

@@ -46,7 +46,7 @@ describe('a container that ignores a field', () => {
     });
     const ask = createAsk({ url, dialect: 'sluice', models: OWN_MODELS, timeoutMs: 5_000 });
     const [verdict] = await measure(ask, 'sluice', undefined, [row]);
-    expect(verdict?.result).toMatch(/fails|accepted/);
+    expect(verdict?.result).toMatch(/fails|accepted|not shown/);
   });
 });
 
@@ -88,6 +88,18 @@ describe('a broken container', () => {
     const words = '{"object":"error","message":"top_k is not for this model","code":400}';
     const verdicts = await verdictsOf(await serve((response) => void response.writeHead(400).end(words)));
     expect(verdicts.get('top_k')).toBe('refused by the container: top_k is not for this model');
+  });
+
+  test('that rejects every request causes exit code 2', async () => {
+    const url = await serve((response) => void response.writeHead(400).end('{"error":{"message":"no","code":400}}'));
+    expect((await run('--container', url)).code).toBe(2);
+  });
+
+  test('whose answers can’t show an effect is not said to fail', async () => {
+    const verdicts = await verdictsOf(await serve((response) => say(response, 30, { finish_reason: 'length' })));
+    for (const field of ['presence_penalty', 'frequency_penalty', 'repetition_penalty'])
+      expect(verdicts.get(field)).toBe('not shown: the answer repeats no word');
+    expect(verdicts.get('response_format: json_object')).toBe('not shown: the JSON object was cut off');
   });
 
   test('without /invocations gets its requests at /v1/chat/completions', async () => {

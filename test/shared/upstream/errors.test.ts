@@ -80,8 +80,12 @@ describe('an upstream error', () => {
     expect(toUpstreamError(rejection).message).toBe('max_tokens must be at least 1, got 0.');
   });
 
-  test('is our own bug if the container can’t parse the request', () => {
-    const body = JSON.stringify({ error: { message: 'Cannot find suitable handler for request. Expected one of: […]' } });
+  test.each([
+    'Cannot find suitable handler for request. Expected one of: […]',
+    "1 validation error:\n  {'type': 'bool_parsing', 'loc': ('body', 'echo'), 'msg': 'Input should be a valid boolean'}",
+    'Either prompt or prompt_embeds must be provided and non-empty. (parameter=prompt)',
+  ])('is our own bug if the container can’t parse the request: %s', (message) => {
+    const body = JSON.stringify({ error: { message } });
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 400, OriginalMessage: body }))).toBeInstanceOf(MistranslatedRequest);
   });
 

@@ -2,7 +2,7 @@ import type { Body } from '../ask.ts';
 import { type Check, QUESTION, reply } from '../check.ts';
 import type { Facts } from '../facts.ts';
 import type { Reply } from '../reply.ts';
-import { accepted, fails, type Verdict, works } from '../verdict.ts';
+import { accepted, fails, notShown, type Verdict, works } from '../verdict.ts';
 
 /** Whether a text is a JSON object and nothing else. */
 export const isObject = (text: string): boolean => {
@@ -30,7 +30,7 @@ const schema = {
 const isJson = (replies: readonly Reply[]): Verdict => {
   const { content, finishReason } = reply(replies, 0);
   if (isObject(content)) return works;
-  return fails(finishReason === 'length' ? 'the JSON object was cut off' : 'the answer is not a JSON object');
+  return finishReason === 'length' ? notShown('the JSON object was cut off') : fails('the answer is not a JSON object');
 };
 
 const holdsSchema = (replies: readonly Reply[]): Verdict => {

@@ -1,7 +1,7 @@
 import { type Check, reply } from '../check.ts';
 import type { Facts } from '../facts.ts';
 import type { Reply } from '../reply.ts';
-import { accepted, fails, type Verdict, works } from '../verdict.ts';
+import { accepted, fails, notShown, type Verdict, works } from '../verdict.ts';
 
 /** Sampling at a temperature that departs from the greedy answer at once. */
 const HOT = { temperature: 1.5, seed: 7 };
@@ -35,7 +35,7 @@ export const repeats = (text: string): number => {
 
 const repeatsLess = (replies: readonly Reply[]): Verdict => {
   const [free, held] = [reply(replies, 0), reply(replies, 1)];
-  if (free.text === held.text) return fails('has no effect');
+  if (free.text === held.text) return repeats(free.text) === 0 ? notShown('the answer repeats no word') : fails('has no effect');
   return repeats(held.text) < repeats(free.text) ? works : accepted;
 };
 

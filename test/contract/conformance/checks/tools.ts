@@ -1,7 +1,7 @@
 import type { Body } from '../ask.ts';
 import { BASE, type Check, reply } from '../check.ts';
 import type { Call, Reply } from '../reply.ts';
-import { accepted, fails, type Verdict, works } from '../verdict.ts';
+import { accepted, fails, notShown, type Verdict, works } from '../verdict.ts';
 import { isObject } from './format.ts';
 
 const NAME = 'water_level';
@@ -42,6 +42,7 @@ const calls =
     const made = callsOf(reply(replies, 0));
     if (made.length === 0) return otherwise;
     const fault = made.map(callFault).find((found) => found !== undefined);
+    if (fault && reply(replies, 0).finishReason === 'length') return notShown('the call was cut off');
     return fault ? fails(fault) : works;
   };
 
