@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import { interpret } from './assembly/interpret.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { startCognito } from './cognito/emulator.ts';
@@ -48,7 +47,7 @@ export interface LocalOptions {
   /** undefined: one process per function, concurrent invocations. n: up to n processes, one invocation each, frozen in between. */
   environments: number | undefined;
   stopOnDisconnect: boolean;
-  /** OpenAI-compatible server to use instead of our own container. The path defaults to that of chat completions. */
+  /** OpenAI-compatible server to use instead of our own container. Without a path, chats and completions go to OpenAI's paths. */
   containerUrl?: string | undefined;
   /** Delay between two tokens of our own container. */
   tokenDelayMs: number;
@@ -178,5 +177,5 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
 
 const foreignTarget = (containerUrl: string): ContainerTarget => {
   const { origin, pathname } = new URL(containerUrl);
-  return { url: origin, path: pathname === '/' ? inferenceHostRoutes.createChatCompletion.path : pathname };
+  return { url: origin, ...(pathname !== '/' && { path: pathname }), keepsConnections: false };
 };

@@ -38,9 +38,10 @@ const fitAdvice = (names: FieldNames): string => `. Shorten the ${nameOf('messag
 
 /** The container rejected the request: 400 with the container's message, in the route's names of the fields. */
 export class RefusedByModel extends ApiError {
-  constructor(message: string, names: FieldNames = {}) {
+  /** @param named null: the message is about several fields; by default, about the first one that it names */
+  constructor(message: string, names: FieldNames = {}, named?: null) {
     const isTooLong = /maximum context length/i.test(message);
-    const field = isTooLong ? 'messages' : VALIDATED_BY_RUNTIME.exec(message)?.[0];
+    const field = named === null ? undefined : isTooLong ? 'messages' : VALIDATED_BY_RUNTIME.exec(message)?.[0];
     super({
       status: 400,
       type: 'invalid_request_error',
@@ -110,7 +111,7 @@ export const toUpstreamError = (error: unknown, names?: FieldNames, sent = ''): 
     return new RefusedByModel(publicText(text), names);
   }
   if (error instanceof ErrorInStream && status === 500 && NEEDS_RUNTIME.test(sent) && containerMessage(original).text === '')
-    return new RefusedByModel(NO_REASON, names);
+    return new RefusedByModel(NO_REASON, names, null);
   if (ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
   if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
   if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);

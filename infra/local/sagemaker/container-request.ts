@@ -1,12 +1,15 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { inferenceHostRoutes } from '../../../shared/hosts/inference-routes.ts';
 
 /** The container of an endpoint. */
 export interface ContainerTarget {
   /** Without a path. */
   url: string;
-  /** `/invocations`, or the path of chat completions for a server that is not a SageMaker container. */
-  path: string;
+  /** `/invocations`; absent for a server with OpenAI's paths, which has one path for chats and one for completions. */
+  path?: string;
+  /** Whether a connection is used for several requests (the default). A server that closes idle connections can close one while it is being used. */
+  keepsConnections?: boolean;
   /** Its inference component; undefined: the endpoint has none. */
   component?: string;
   /** Status in the control API, by default InService. It does not affect invocations. */
@@ -26,13 +29,30 @@ interface ContainerCall {
   response: Promise<IncomingMessage>;
 }
 
-const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+const PLAIN = { http: new HttpAgent(), https: new HttpsAgent() };
+const KEPT = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
 
 const CUSTOM_ATTRIBUTES = 'x-amzn-sagemaker-custom-attributes';
 
+/** OpenAI's path for a body: only a completion has a prompt. */
+const openAiPath = (payload: Buffer): string => {
+  try {
+    return 'prompt' in (JSON.parse(payload.toString()) as object)
+      ? inferenceHostRoutes.createCompletion.path
+      : inferenceHostRoutes.createChatCompletion.path;
+  } catch {
+    return inferenceHostRoutes.createChatCompletion.path;
+  }
+};
+
 /** Posts a payload to a container with the headers that SageMaker forwards. */
-export const callContainer = ({ url, path }: ContainerTarget, received: IncomingHttpHeaders, payload: Buffer): ContainerCall => {
-  const target = new URL(url.replace(/\/$/, '') + path);
+export const callContainer = (
+  { url, path, keepsConnections = true }: ContainerTarget,
+  received: IncomingHttpHeaders,
+  payload: Buffer,
+): ContainerCall => {
+  const target = new URL(url.replace(/\/$/, '') + (path ?? openAiPath(payload)));
+  const agents = keepsConnections ? KEPT : PLAIN;
   const attributes = received[CUSTOM_ATTRIBUTES];
   const options = {
     method: 'POST',

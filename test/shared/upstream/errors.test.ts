@@ -94,6 +94,7 @@ describe('an upstream error', () => {
     for (const field of ['strict', 'json_schema', 'bad_words'])
       expect(toUpstreamError(silent, {}, `{"messages":[],"${field}":true}`)).toMatchObject({
         status: 400,
+        param: null,
         message: expect.stringContaining('without a reason'),
       });
   });

@@ -75,6 +75,36 @@ test('an endpoint with inference components accepts only requests for one of the
   await expect(call('tiny', 'part-1')).rejects.toMatchObject({ name: 'ValidationError' });
 });
 
+describe('a server that is no SageMaker container', () => {
+  const foreign = (url: string): ContainerTarget => ({ url, keepsConnections: false });
+
+  test.each([
+    ['{"messages":[]}', '/v1/chat/completions'],
+    ['{"prompt":"x"}', '/v1/completions'],
+    ['no JSON', '/v1/chat/completions'],
+  ])('gets %s at %s', async (body, path) => {
+    let received: string | undefined;
+    answer = (request, response) => {
+      received = request.url;
+      stream(request, response);
+    };
+    endpoints.set('foreign', foreign(endpoints.get('tiny')?.url ?? ''));
+    await client.send(new InvokeEndpointWithResponseStreamCommand({ EndpointName: 'foreign', Body: Buffer.from(body) }));
+    expect(received).toBe(path);
+  });
+
+  test('that closes a connection when it is used again answers every request', async () => {
+    const used = new WeakSet();
+    answer = (request, response) => {
+      if (used.has(request.socket)) return void request.socket.destroy();
+      used.add(request.socket);
+      stream(request, response);
+    };
+    endpoints.set('foreign', foreign(endpoints.get('tiny')?.url ?? ''));
+    for (let i = 0; i < 5; i++) expect((await partsOf('foreign')).join('')).toBe(all);
+  });
+});
+
 describe('a streamed invocation', () => {
   test('returns the bytes of the container as payload parts', async () => {
     await control({ cuts: 'whole' });
