@@ -70,7 +70,7 @@ const MAX_TARGETS = 16;
 export const Targets = z
   .tuple([Target], Target)
   .refine((targets) => targets.length <= MAX_TARGETS, `expected at most ${MAX_TARGETS} targets`);
-export const Dialect = z.enum(['vllm', 'sluice']);
+export const Dialect = z.enum(['vllm', 'sluice', 'llama_cpp', 'transformers']);
 export const ThinkingVariable = z.string().min(1).max(64);
 export const Tokens = z.int().min(1);
 export const DefaultTemperature = z.number().min(0).max(2);

@@ -13,6 +13,14 @@ export interface Dialect<Field extends string = string, Extra extends string = s
   fields: Readonly<Record<Field, Treatment>>;
   /** Fields beyond the interface that this runtime gets as they are; all others are dropped. */
   extras: readonly Extra[];
+  /** Fields of a plain completion that this runtime takes differently than a field of the same name in a chat. */
+  completionFields?: Readonly<Record<string, Treatment>>;
+  /** What every body has, whatever the request: it is always for a stream. */
+  always: Readonly<Record<string, unknown>>;
+  /** The runtime's name for our id of the request, if it takes one. */
+  requestIdField?: string;
+  /** Whether this runtime can keep a limit on thinking tokens. */
+  keepsThinkingBudget: boolean;
 }
 
 export const passed: Treatment = { how: 'passed' };

@@ -1,5 +1,7 @@
 import type { Model } from '../models/model.ts';
 import { passed } from './dialect.ts';
+import { llamaCpp } from './llama-cpp-dialect.ts';
+import { transformers } from './transformers-dialect.ts';
 import { vllm } from './vllm-dialect.ts';
 
 /** Our own container: vLLM's fields, plus a few samplers and echo options that vLLM does not have. */
@@ -9,4 +11,4 @@ const sluice: typeof vllm = {
 };
 
 /** Every dialect by its name in a model's row. */
-export const dialects = { vllm, sluice } satisfies Readonly<Record<Model['dialect'], typeof vllm>>;
+export const dialects = { vllm, sluice, llama_cpp: llamaCpp, transformers } satisfies Readonly<Record<Model['dialect'], typeof vllm>>;

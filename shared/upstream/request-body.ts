@@ -16,12 +16,12 @@ export interface BodyFacts {
 type BoundField = 'max_completion_tokens' | 'prompt_cache_isolation_key';
 
 /**
- * The body for a runtime. It always requests a stream with usage and a token limit, because the reservation and the charge depend on both. `request_id`
- * identifies the request in the runtime's log; the salt separates the prompt caches of organizations.
+ * The body for a runtime. It always requests a stream with a token limit and, where the runtime can, with usage, because the reservation and the charge
+ * depend on both. `request_id` identifies the request in the runtime's log; the salt separates the prompt caches of organizations.
  * @param more further fields, with the runtime's names
  */
 export const requestBody = (
-  { fields }: Pick<Dialect<BoundField>, 'fields'>,
+  { fields, always, requestIdField }: Pick<Dialect<BoundField>, 'fields' | 'always' | 'requestIdField'>,
   { containerModel, maxTokens, requestId, cacheSalt, continuousUsage }: BodyFacts,
   prompt: Pick<ChatPrompt, 'messages'> | { prompt: TextPrompt['texts'] | TextPrompt['texts'][number] },
   more: Record<string, unknown> = {},
@@ -33,8 +33,10 @@ export const requestBody = (
   };
   put('max_completion_tokens', maxTokens);
   put('prompt_cache_isolation_key', cacheSalt);
-  const stream_options = { include_usage: true, ...(continuousUsage && { continuous_usage_stats: true }) };
-  return Object.assign(body, more, { stream: true, stream_options, request_id: requestId });
+  Object.assign(body, more, always);
+  if (continuousUsage) body.stream_options = { include_usage: true, continuous_usage_stats: true };
+  if (requestIdField !== undefined) body[requestIdField] = requestId;
+  return body;
 };
 
 /**

@@ -58,4 +58,10 @@ const extras = [
 ] as const;
 
 /** vLLM behind `/invocations` (0.20 to 0.32). It rejects null in many places, so a field without a value is never sent. */
-export const vllm: Dialect<keyof typeof fields, (typeof extras)[number]> = { fields, extras };
+export const vllm: Dialect<keyof typeof fields, (typeof extras)[number]> = {
+  fields,
+  extras,
+  always: { stream: true, stream_options: { include_usage: true } },
+  requestIdField: 'request_id',
+  keepsThinkingBudget: true,
+};

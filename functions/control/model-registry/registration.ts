@@ -37,7 +37,7 @@ export const ModelRegistration = z.strictObject({
     .meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
   status: ModelStatus.default('unpublished'),
   dialect: Dialect.default('vllm').meta({
-    description: 'The request format of its runtime: vLLM or Sluice’s own container.',
+    description: 'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server or `transformers serve`.',
   }),
   capabilities: Capabilities.prefault({}).meta({ description: 'The features that its runtime supports besides plain chat.' }),
   thinking_variable: ThinkingVariable.default('enable_thinking').meta({

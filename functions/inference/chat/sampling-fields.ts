@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
+import type { Treatment } from '../../../shared/upstream/dialect.ts';
 
 const MAX_BIASES = 1_024;
 const MAX_TOKEN_IDS = 1_024;
@@ -72,11 +73,16 @@ const GREEDY_BELOW = 1e-5;
 const LISTS = ['stop', 'stop_token_ids', 'bad_words', 'allowed_token_ids'];
 
 /** Limits a runtime's body to the ranges that runtimes accept where the documented range is wider. Changes `body`. */
-export const intoRange = (body: Record<string, unknown>, maxTokens: number): Record<string, unknown> => {
+export const intoRange = (
+  body: Record<string, unknown>,
+  maxTokens: number,
+  { fields }: { fields: { top_k: Treatment } },
+): Record<string, unknown> => {
   if (typeof body.temperature === 'number' && body.temperature < GREEDY_BELOW) body.temperature = 0;
   if (body.top_p === 0) {
     delete body.top_p;
-    body.top_k = 1;
+    if (fields.top_k.how === 'passed') body.top_k = 1;
+    else body.temperature = 0;
   }
   // vLLM treats -1 as no seed.
   const seed = body.seed === -1 ? MAX_SEED : body.seed;

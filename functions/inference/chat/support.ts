@@ -2,8 +2,8 @@ import { ApiError, type FieldNames, InvalidRequest, nameOf } from '../../../shar
 import type { Model } from '../../../shared/models/model.ts';
 import { dialects } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
-import { type ChatCompletionRequest, type ChatExtra, chatFields, hasTools } from './request.ts';
-import { thinkingBudget } from './thinking.ts';
+import { type ChatCompletionRequest, type ChatExtra, type ChatField, chatFields, hasTools } from './request.ts';
+import { keepsThinkingBudget, thinkingBudget } from './thinking.ts';
 import { isLegacy } from './tool.ts';
 
 /** 400: the model does not support a field, and ignoring it would be worse than an error. */
@@ -53,6 +53,12 @@ const checkLogprobs = ({ stream, logprobs, top_logprobs, n }: ChatCompletionRequ
   });
 };
 
+/** Whether a field asks for nothing beyond the default, which every runtime does without it. */
+const isDefault = (field: ChatField, value: unknown): boolean => {
+  if (!value || value === 'auto' || (field === 'n' && value === 1)) return true;
+  return field === 'response_format' && (value as { type?: unknown }).type === 'text';
+};
+
 /**
  * Rejects a request that enables something the model does not support.
  * @param names the route's names of the fields, where they differ from a chat completion's
@@ -66,7 +72,7 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTo
   };
   checkTokenIds(request, model);
   checkLogprobs(request, maxTokens);
-  for (const name of chatFields) if (fields[name].how === 'refused' && request[name]) refuse(name);
+  for (const name of chatFields) if (fields[name].how === 'refused' && !isDefault(name, request[name])) refuse(name);
   if (!tools && hasTools(request)) refuse(isLegacy(request) ? 'functions' : 'tools');
   if (!json_object && request.response_format && request.response_format.type !== 'text') refuse('response_format');
   if (!logprobs && request.logprobs) refuse('logprobs');
@@ -92,7 +98,7 @@ export const ignoredFields = (request: ChatCompletionRequest, model: Model): str
     return passedOn.has(name) ? [] : [name];
   });
   const budget = thinkingBudget(request);
-  if (budget && !model.capabilities.thinking_budget) ignored.push(budget.field);
+  if (budget && !keepsThinkingBudget(model)) ignored.push(budget.field);
   if (!model.tokenizer) ignored.push(...NEEDS_COUNT.filter((name) => request[name] != null));
   if (!hasTools(request)) ignored.push(...NEEDS_TOOLS.filter((name) => request[name] != null));
   return ignored;

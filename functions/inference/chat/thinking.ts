@@ -1,4 +1,5 @@
 import type { Model } from '../../../shared/models/model.ts';
+import { dialects } from '../../../shared/upstream/dialects.ts';
 import type { ChatCompletionRequest } from './request.ts';
 
 type ReasoningEffort = 'low' | 'medium' | 'high' | 'none';
@@ -19,10 +20,14 @@ export const thinkingBudget = ({ reasoning_effort, thinking }: ChatCompletionReq
   return undefined;
 };
 
+/** Whether a model keeps a limit on thinking tokens. */
+export const keepsThinkingBudget = ({ capabilities, dialect }: Model): boolean =>
+  capabilities.thinking_budget && dialects[dialect].keepsThinkingBudget;
+
 /** Converts `reasoning_effort` and `thinking` for a runtime. A token limit is sent only if the model supports one. */
 export const toUpstreamThinking = (request: ChatCompletionRequest, model: Model): UpstreamThinking => {
   const { reasoning_effort: effort, thinking } = request;
-  const budget = model.capabilities.thinking_budget ? thinkingBudget(request) : undefined;
+  const budget = keepsThinkingBudget(model) ? thinkingBudget(request) : undefined;
   const name = typeof effort === 'boolean' ? (effort ? 'medium' : 'none') : typeof effort === 'string' ? effort : undefined;
   return {
     ...(name && { reasoning_effort: name }),

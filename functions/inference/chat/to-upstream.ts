@@ -46,5 +46,5 @@ export const toUpstreamChat = (request: ChatCompletionRequest, model: Model, fac
   }
   for (const name of dialect.extras) if (request[name] != null && isPassed(name, model)) more[name] = request[name];
   if (thinking.thinking_token_budget !== undefined) more.thinking_token_budget = thinking.thinking_token_budget;
-  return requestBody(dialect, facts, { messages: facts.prompt.messages }, intoRange(more, facts.maxTokens));
+  return requestBody(dialect, facts, { messages: facts.prompt.messages }, intoRange(more, facts.maxTokens, dialect));
 };

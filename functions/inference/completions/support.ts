@@ -12,8 +12,13 @@ import { type CompletionField, type CompletionRequest, completionFields, prompts
 const OWN: Partial<Record<CompletionField, Treatment>> = { prompt: ours, echo: passed, best_of: ignored, suffix: refused };
 
 /** How a dialect treats a completion's field: as in a chat completion, except for those in OWN. */
-export const treatmentOf = (field: CompletionField, { fields }: { fields: Readonly<Record<ChatField, Treatment>> }): Treatment =>
-  OWN[field] ?? fields[field as ChatField];
+export const treatmentOf = (
+  field: CompletionField,
+  {
+    fields,
+    completionFields: own,
+  }: { fields: Readonly<Record<ChatField, Treatment>>; completionFields?: Readonly<Record<string, Treatment>> },
+): Treatment => own?.[field] ?? OWN[field] ?? fields[field as ChatField];
 
 /** The default `max_tokens` of a completion, as in OpenAI's API and vLLM. */
 const DEFAULT_TOKENS = 16;
@@ -45,6 +50,11 @@ const checkLogprobs = (request: CompletionRequest, model: Model, maxTokens: numb
 /** Rejects a request for something the model does not support. @throws 400 */
 export const checkCompletion = (request: CompletionRequest, model: Model, maxTokens: number): void => {
   if (!model.capabilities.logprobs && request.logprobs != null) throw new UnsupportedByModel('logprobs', model.name);
+  const dialect = dialects[model.dialect];
+  for (const name of completionFields) {
+    const isOn = request[name] && !(name === 'n' && request.n === 1);
+    if (isOn && treatmentOf(name, dialect).how === 'refused') throw new UnsupportedByModel(name, model.name);
+  }
   checkLogprobs(request, model, maxTokens);
   checkTokenIds(request, model);
   const size = model.tokenizer?.vocabulary_size;

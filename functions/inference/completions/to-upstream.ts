@@ -28,5 +28,5 @@ export const toUpstreamCompletion = (
   for (const name of dialect.extras) if (request[name] != null && isPassed(name, model)) more[name] = request[name];
   const [only] = texts;
   const prompt = texts.length === 1 && only !== undefined ? only : texts;
-  return requestBody(dialect, facts, { prompt }, intoRange(more, facts.maxTokens));
+  return requestBody(dialect, facts, { prompt }, intoRange(more, facts.maxTokens, dialect));
 };

@@ -13,7 +13,11 @@ How \`POST /v1/chat/completions\` handles each field, and what we measured when 
 ## How a field reaches the model
 
 The \`dialect\` of a model selects the request format for its container. \`vllm\` is vLLM behind \`/invocations\` and compatible servers; \`sluice\`
-is our own container, with a few more sampling and echo fields. In each dialect, a field is handled in one of these ways:
+is our own container, with a few more sampling and echo fields. \`llama_cpp\` is llama.cpp's server: token ids, a limit on thinking and vLLM's other
+fields have no effect there, and its prompt cache is off, because it can't be divided between organizations. \`transformers\` is \`transformers serve\`, which
+rejects fields that it doesn't know; it has no \`n\`, forced calls, JSON mode, log probabilities or
+biases, and it can't isolate its prompt cache. In each dialect, a
+field is handled in one of these ways:
 
 - \`passed\`: sent to the container under its own name, with the same meaning.
 - \`renamed\`: sent under the given name, in the container's format.

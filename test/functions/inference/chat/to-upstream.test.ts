@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ignoredFields } from '../../../../functions/inference/chat/support.ts';
+import { checkSupport, ignoredFields } from '../../../../functions/inference/chat/support.ts';
 import { toChatPrompt } from '../../../../functions/inference/chat/to-prompt.ts';
 import { dialects } from '../../../../shared/upstream/dialects.ts';
 import { always, hi, model, read, schema, upstream } from './requests.ts';
@@ -65,6 +65,69 @@ describe('the body for a runtime', () => {
     expect(upstream(own)).toEqual(always);
     expect(ignoredFields(read(own), model())).toEqual(Object.keys(own));
     expect(ignoredFields(read(own), model({ dialect: 'sluice' }))).toEqual([]);
+  });
+
+  describe('for llama.cpp', () => {
+    const { request_id: _, cache_salt: __, ...common } = always;
+    const dialect = { dialect: 'llama_cpp', capabilities: { thinking_budget: true } };
+
+    test('has its names, and no prompt cache that organizations could share', () => {
+      const body = { repetition_penalty: 1.1, typical_p: 0.5, prompt_cache_isolation_key: 'k' };
+      expect(upstream(body, dialect)).toEqual({ ...common, repeat_penalty: 1.1, typical_p: 0.5, cache_prompt: false });
+      expect(ignoredFields(read(body), model(dialect))).toEqual([]);
+    });
+
+    test('lists what has no effect there', () => {
+      const none = {
+        return_token_ids: true,
+        reasoning_effort: 64,
+        allowed_token_ids: [1],
+        bad_words: ['a'],
+        min_tokens: 1,
+        mirostat_target: 5,
+      };
+      expect(upstream(none, dialect)).toEqual(upstream({}, dialect));
+      expect(new Set(ignoredFields(read(none), model(dialect)))).toEqual(new Set(Object.keys(none)));
+    });
+  });
+
+  describe('for transformers serve', () => {
+    const dialect = { dialect: 'transformers' };
+
+    test('is greedy with top_p 0, without top_k', () => {
+      expect(upstream({ top_p: 0 }, dialect)).toMatchObject({ temperature: 0 });
+      expect(upstream({ top_p: 0 }, dialect)).not.toHaveProperty('top_k');
+    });
+
+    test('has no field that it would reject', () => {
+      const known = { temperature: 0.5, top_p: 0.9, stop: ['a'], seed: 7, frequency_penalty: 1 };
+      const unknown = {
+        top_k: 5,
+        min_p: 0.1,
+        presence_penalty: 1,
+        ignore_eos: true,
+        parallel_tool_calls: true,
+        prompt_cache_isolation_key: 'k',
+      };
+      const tools = [{ type: 'function', function: { name: 'f' } }];
+      const body = { ...known, ...unknown, tools, n: 1, tool_choice: 'auto', response_format: { type: 'text' }, logprobs: false };
+      expect(upstream(body, dialect)).toEqual({ model: '', messages: [hi], max_tokens: 10, stream: true, ...known, tools });
+      expect(new Set(ignoredFields(read(body), model(dialect)))).toEqual(new Set(Object.keys(unknown)));
+      expect(() => checkSupport(read(body), model(dialect), 10)).not.toThrow();
+    });
+
+    test.each([
+      ['n', { n: 2 }],
+      ['tool_choice', { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' }],
+      ['tool_choice', { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'none' }],
+      ['response_format', { response_format: { type: 'json_object' } }],
+      ['logprobs', { logprobs: true }],
+      ['logit_bias', { logit_bias: { '5': 1 } }],
+    ])('is refused if an answer without %s would be wrong', (param, body) => {
+      expect(() => checkSupport(read(body), model(dialect), 10)).toThrow(
+        expect.objectContaining({ status: 400, code: 'unsupported_parameter', param }),
+      );
+    });
   });
 
   test.each([
