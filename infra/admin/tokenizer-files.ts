@@ -2,9 +2,15 @@ import { createHash } from 'node:crypto';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import { countPrompt } from '../../functions/tokenizer/engine/fit-prompt.ts';
-import { loadTokenizer, MAX_FILE_BYTES, type TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import {
+  type LoadedTokenizer,
+  loadTokenizer,
+  MAX_FILE_BYTES,
+  type TokenizerTexts,
+} from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import type { TokenizerFiles } from '../../shared/models/model.ts';
 import { TemplateFailed } from '../../shared/tokens/errors.ts';
+import type { ChatPrompt } from '../../shared/tokens/prompt.ts';
 
 const NAMES: Record<keyof TokenizerTexts, string> = {
   tokenizer: 'tokenizer.json',
@@ -19,16 +25,36 @@ const checkSizes = (texts: TokenizerTexts): void => {
   }
 };
 
+const MESSAGE: ChatPrompt = { messages: [{ role: 'user', content: 'Hello.' }] };
+/** Some templates are only for chats with tools. */
+const MESSAGE_WITH_TOOL: ChatPrompt = {
+  ...MESSAGE,
+  tools: JSON.stringify([
+    { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } } },
+  ]),
+};
+
+const canCount = (tokenizer: LoadedTokenizer, prompt: ChatPrompt): boolean => {
+  try {
+    countPrompt(tokenizer, prompt);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /**
  * Checks that a model's files can count a prompt.
- * @throws Error that names a file that is too large or invalid, or the reason why the chat template cannot render a plain message
+ * @throws Error that names a file that is too large or invalid, the construct of the chat template that can't be rendered as Jinja does, or the reason
+ *   why the template cannot render a plain message
  */
 export const checkTokenizer = (texts: TokenizerTexts): void => {
   checkSizes(texts);
   const tokenizer = loadTokenizer(texts);
   try {
-    countPrompt(tokenizer, { messages: [{ role: 'user', content: 'Hello.' }] });
+    countPrompt(tokenizer, MESSAGE);
   } catch (error) {
+    if (canCount(tokenizer, MESSAGE_WITH_TOOL)) return;
     const fault = error instanceof TemplateFailed ? error.cause : error;
     const words = fault instanceof Error ? fault.message : String(fault);
     throw new Error(`The chat template cannot render a single user message: ${words}`, { cause: error });

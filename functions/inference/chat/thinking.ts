@@ -35,3 +35,7 @@ export const toUpstreamThinking = (request: ChatCompletionRequest, model: Model)
     ...(thinking && { variables: { [model.thinking_variable]: thinking.type === 'enabled' } }),
   };
 };
+
+/** The variables that a runtime gives its chat template: a request's own, and what vLLM derives from `reasoning_effort`. */
+export const templateVariables = ({ reasoning_effort: effort, variables }: UpstreamThinking): Record<string, unknown> | undefined =>
+  effort ? { reasoning_effort: effort, enable_thinking: effort !== 'none', ...variables } : variables;

@@ -4,8 +4,8 @@ import type { ChatPrompt, PromptMessage, PromptToolCall } from '../../../shared/
 import { callsOf, pairCalls } from './call-ids.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { ChatCompletionRequest } from './request.ts';
-import { toUpstreamThinking } from './thinking.ts';
-import { toUpstreamTools } from './tool.ts';
+import { templateVariables, toUpstreamThinking } from './thinking.ts';
+import { toUpstreamTools, type UpstreamTool } from './tool.ts';
 
 /** Parts are joined with line breaks, as vLLM does. */
 const textOf = (content: Message['content']): string | null =>
@@ -76,13 +76,22 @@ const reasoningKept = ({ reasoning_history, messages }: ChatCompletionRequest): 
   return (index) => index > lastUser;
 };
 
+/** Tools as vLLM gives them to a chat template: a description and parameters that a tool leaves out are null. */
+const toPromptTools = (tools: readonly UpstreamTool[]): string =>
+  JSON.stringify(
+    tools.map(({ type, function: { name, description = null, parameters = null, ...others } }) => ({
+      type,
+      function: { name, description, parameters, ...others },
+    })),
+  );
+
 /** The part of a request that becomes the model's prompt. */
 export const toChatPrompt = (request: ChatCompletionRequest, model: Model): ChatPrompt => {
   const { tools } = toUpstreamTools(request);
-  const { variables } = toUpstreamThinking(request, model);
+  const variables = templateVariables(toUpstreamThinking(request, model));
   return {
     messages: toMessages(request.messages, reasoningKept(request)),
-    ...(tools && { tools }),
+    ...(tools && { tools: toPromptTools(tools) }),
     ...(variables && { variables }),
   };
 };

@@ -81,10 +81,14 @@ export const toolFault = (request: ToolRequest): { path: string[]; message: stri
   return undefined;
 };
 
+/** A tool as a runtime gets it. */
+export interface UpstreamTool {
+  type: 'function';
+  function: { name: string; description?: string; parameters?: Record<string, unknown>; strict?: boolean };
+}
+
 /** Converts the tool fields for a runtime, with current names; empty if the request has no tools. */
-export const toUpstreamTools = (
-  request: ToolRequest,
-): { tools?: Record<string, unknown>[]; tool_choice?: unknown; parallel_tool_calls?: boolean } => {
+export const toUpstreamTools = (request: ToolRequest): { tools?: UpstreamTool[]; tool_choice?: unknown; parallel_tool_calls?: boolean } => {
   const functions = functionsOf(request);
   if (functions.length === 0) return {};
   const choice = choiceOf(request);

@@ -22,7 +22,7 @@ const TEMPLATE_OVERHEAD = 1_024;
 /** Templates print tools with indentation, or as type declarations. */
 const TOOLS_FACTOR = 2;
 
-const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(JSON.stringify(tools)) : 0);
+const toolBytes = ({ tools }: ChatPrompt): number => (tools ? Buffer.byteLength(tools) : 0);
 
 const messageBytes = ({ messages }: ChatPrompt): number =>
   messages.reduce(

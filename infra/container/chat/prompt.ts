@@ -1,7 +1,7 @@
 import type { ChatMessage, ContainerTokenizer, ToolCall } from '../model/tokenizer.ts';
 import { BadRequest } from '../requests/errors.ts';
 import { check } from '../requests/ranges.ts';
-import type { ChatRequest, ChatRequestMessage } from './request.ts';
+import type { ChatRequest, ChatRequestMessage, Tool } from './request.ts';
 
 /** Returns the text of a message, with its parts joined by newlines as in vLLM. */
 export const textOf = ({ content }: ChatRequestMessage): string =>
@@ -16,7 +16,11 @@ export const encodeConversation = (body: Conversation, tokenizer: ContainerToken
   const conversation = body.messages.map(toChatMessage);
   const { tools, chat_template_kwargs: variables, add_generation_prompt: addGenerationPrompt } = body;
   try {
-    return tokenizer.encodeChat(conversation, { tools: tools ?? undefined, variables: variables ?? undefined, addGenerationPrompt });
+    return tokenizer.encodeChat(conversation, {
+      tools: tools?.map(toTemplateTool),
+      variables: variables ?? undefined,
+      addGenerationPrompt,
+    });
   } catch (error) {
     throw new BadRequest(error instanceof Error ? error.message : String(error));
   }
@@ -27,6 +31,12 @@ const toChatMessage = (message: ChatRequestMessage): ChatMessage => ({
   content: textOf(message),
   reasoning: message.reasoning ?? message.reasoning_content,
   tool_calls: message.tool_calls?.map(toTemplateCall),
+});
+
+/** Fills in keys that a tool leaves out with null, as vLLM's model of a tool does. */
+const toTemplateTool = ({ function: { name, description = null, parameters = null, strict } }: Tool): object => ({
+  type: 'function',
+  function: { name, description, parameters, ...(strict != null && { strict }) },
 });
 
 /** Parses the arguments because templates print them with `tojson`. */

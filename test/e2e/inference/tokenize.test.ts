@@ -50,6 +50,7 @@ describe('/tokenize returns the tokens of the model itself', () => {
     ['for messages', { messages }],
     ['for messages without a generation prompt', { messages, add_generation_prompt: false }],
     ['for messages with tools', { messages, tools }],
+    ['for messages with a tool that has only a name', { messages, tools: [{ type: 'function', function: { name: 'look' } }] }],
   ])('%s', async (_, body) => {
     const own = await read<Tokens>(post('/tokenize', body, run.container_url, ''));
     expect(await read<Tokens>(post('/tokenize', body))).toEqual(own);

@@ -136,6 +136,12 @@ describe('npm run admin', () => {
       });
     });
 
+    test('with a template that is only for chats with tools', async () => {
+      const template = write('tools.jinja', "{{ tools[0].function.name + ': ' + messages[0].content }}");
+      const { stdout } = await admin('publish-model', '--file', modelFile('tools'), '--tokenizer', tokenizer, '--chat-template', template);
+      expect(stdout).toContain('Published tools');
+    });
+
     test('only if the files are valid, and otherwise stores nothing', async () => {
       const file = modelFile('uncounted');
       const refusal = async (...args: string[]): Promise<string> => (await admin('publish-model', '--file', file, ...args)).stderr;
@@ -150,6 +156,10 @@ describe('npm run admin', () => {
       );
       expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('gap.jinja', '{{ messages | frobnicate }}'))).toMatch(
         /cannot render a single user message: .*frobnicate/,
+      );
+      const unsupported = '{% if messages[0].content == "rare" %}{{ messages | truncate(3) }}{% endif %}';
+      expect(await refusal('--tokenizer', tokenizer, '--chat-template', write('rare.jinja', unsupported))).toContain(
+        "The chat template cannot be read: The filter 'truncate' is not supported.",
       );
       expect(await published('uncounted')).toBeUndefined();
     });

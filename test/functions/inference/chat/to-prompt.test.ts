@@ -99,3 +99,35 @@ describe('messages', () => {
     expect(kept('disabled')).toEqual([undefined, undefined, undefined]);
   });
 });
+
+describe('tools', () => {
+  const toolsOf = (request: object): string | undefined => toChatPrompt(read(request), model()).tools;
+
+  test('have null for a description and parameters that are left out, as vLLM gives them to a chat template', () => {
+    const bare = { type: 'function', function: { name: 'a', strict: null, extra: 1 } };
+    const strict = { type: 'function', function: { parameters: {}, strict: true, name: 'b', description: '' } };
+    expect(toolsOf({ tools: [bare, strict] })).toBe(
+      '[{"type":"function","function":{"name":"a","description":null,"parameters":null}},' +
+        '{"type":"function","function":{"name":"b","description":"","parameters":{},"strict":true}}]',
+    );
+    expect(toolsOf({ functions: [{ name: 'a' }] })).toBe(
+      '[{"type":"function","function":{"name":"a","description":null,"parameters":null}}]',
+    );
+    expect(toolsOf({ tools: [] })).toBeUndefined();
+  });
+});
+
+describe('the variables of the chat template', () => {
+  const variablesOf = (request: object): unknown => toChatPrompt(read(request), model()).variables;
+
+  test.each([
+    [{}, undefined],
+    [{ thinking: { type: 'disabled' } }, { enable_thinking: false }],
+    [{ reasoning_effort: 'low' }, { reasoning_effort: 'low', enable_thinking: true }],
+    [{ reasoning_effort: true }, { reasoning_effort: 'medium', enable_thinking: true }],
+    [{ reasoning_effort: 'none' }, { reasoning_effort: 'none', enable_thinking: false }],
+    [{ reasoning_effort: 500 }, undefined],
+  ])('for %j are %j, as vLLM derives them', (request, variables) => {
+    expect(variablesOf(request)).toEqual(variables);
+  });
+});

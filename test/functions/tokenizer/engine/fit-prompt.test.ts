@@ -42,7 +42,7 @@ test('a special token in the template is one token, and no token is added before
 test('tools and template variables are counted, too', () => {
   const withTools = loadTokenizer({ ...texts, chatTemplate: '{{ tools | tojson }}{{ messages[0].content }}{{ mood }}' });
   const messages: PromptMessage[] = [{ role: 'user', content: 'Hi' }];
-  const tools = [{ type: 'function', function: { name: 'look' } }];
+  const tools = '[{"type":"function","function":{"name":"look"}}]';
   const rendered = '[{"type": "function", "function": {"name": "look"}}]Hicalm';
   expect(countPrompt(withTools, { messages, tools, variables: { mood: 'calm' } })).toBe(encodedLength(json, rendered));
 });
