@@ -1,5 +1,6 @@
 import { type ApiEvent, headerOf } from './api-event.ts';
 import { ApiError, InvalidRequest } from './errors.ts';
+import { isRawNumber, type OpaqueParts, parseKeepingNumbers } from './json-numbers.ts';
 import { MAX_DEPTH, MAX_VALUES, MAX_WIDTH, measureJson } from './json-size.ts';
 
 /** An escape that may be a lone surrogate. Only escapes can be: the body itself is UTF-8. */
@@ -9,7 +10,7 @@ const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   const object = value as Record<string, unknown>;
   const names = Object.keys(object);
   for (const name of names) object[name] = wellFormed(object[name]);
@@ -30,47 +31,22 @@ class UnsupportedContentType extends ApiError {
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
 
-/** JSON.parse's third argument: https://github.com/tc39/proposal-json-parse-with-source */
-interface Source {
-  source?: string;
-}
-
-/** An integer of the body's top level, of which JSON.parse has rounded the last digits, as a bigint with all its digits. */
-const exactInteger = (text: string, field: string): bigint | undefined => {
-  /** The sources of all fields of this name, by their objects. The outermost object is complete last. */
-  const sources = new Map<unknown, string>();
-  const body: unknown = JSON.parse(text, function (this: unknown, name: string, value: unknown, { source }: Source = {}) {
-    if (name === field && source !== undefined) sources.set(this, source);
-    return value;
-  });
-  const source = sources.get(body) ?? '';
-  return /^-?\d+$/.test(source) ? BigInt(source) : undefined;
-};
-
-/** Restores a number that is too large for JSON.parse. The text is read a second time only if there is one. */
-const restore = (body: unknown, text: string, field: string): unknown => {
-  const value = (body as Record<string, unknown> | null)?.[field];
-  if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return body;
-  return { ...(body as object), [field]: exactInteger(text, field) ?? value };
-};
-
 /**
  * Parses the request's body as JSON. Lone surrogates become U+FFFD. A missing content type is accepted.
- * @param exact a field of the top level whose integers keep all their digits: those beyond 2^53 become bigints
+ * @param opaque the parts whose numbers keep their form (see `parseKeepingNumbers`); by default none
  * @throws 400 for another content type, an empty body, invalid UTF-8 or JSON, and JSON that is too deep, has too many values or too wide an object
  */
-export const readJsonBody = (event: ApiEvent, exact?: string): unknown => {
+export const readJsonBody = (event: ApiEvent, opaque?: OpaqueParts): unknown => {
   const contentType = headerOf(event, 'content-type');
   if (contentType && !isJson(contentType)) throw new UnsupportedContentType(contentType);
   if (!event.body) throw new InvalidRequest({ message: 'The request body is empty. Send a JSON object.' });
   const text = event.isBase64Encoded ? decodeUtf8(event.body) : event.body;
-  const { depth, values, width } = measureJson(text);
+  const { depth, values, width, hasOtherNumbers } = measureJson(text);
   if (depth > MAX_DEPTH) throw new InvalidRequest({ message: `The request body is nested more than ${MAX_DEPTH} levels deep.` });
   if (values > MAX_VALUES) throw new InvalidRequest({ message: `The request body has more than ${MAX_VALUES} values, keys included.` });
   if (width > MAX_WIDTH) throw new InvalidRequest({ message: `The request body has an object with more than ${MAX_WIDTH} keys.` });
   try {
-    const parsed: unknown = JSON.parse(text);
-    const body = exact === undefined ? parsed : restore(parsed, text, exact);
+    const body: unknown = opaque && hasOtherNumbers ? parseKeepingNumbers(text, opaque) : JSON.parse(text);
     return HALF_CHARACTER.test(text) ? wellFormed(body) : body;
   } catch (error) {
     throw new InvalidRequest({ message: `The request body is not valid JSON: ${shortReason(error)}.`, code: 'invalid_json' });

@@ -14,7 +14,41 @@ interface JsonSize {
   values: number;
   /** The keys of its widest object. */
   width: number;
+  /** Whether JavaScript would print one of its numbers differently, such as 1.0, 1e3 or 9007199254740993. */
+  hasOtherNumbers: boolean;
 }
+
+/** Longer numbers can lose digits. */
+const MAX_EXACT_DIGITS = 15;
+
+const isDigit = (character: number): boolean => character >= 0x30 && character <= 0x39;
+/** Whether a character continues a number: a digit, or one of `.eE+-`. */
+const isOfNumber = (character: number): boolean =>
+  isDigit(character) || character === 0x2e || (character | 0x20) === 0x65 || character === 0x2b || character === 0x2d;
+
+/** Whether JavaScript would print this number differently. */
+export const isOtherNumber = (source: string): boolean => String(Number(source)) !== source;
+
+/** The end of a string that starts here: the index after its closing quote. */
+const endOfString = (text: string, start: number): number => {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+  return text.length;
+};
+
+const endOfNumber = (text: string, start: number): number => {
+  let end = start + 1;
+  while (isOfNumber(text.charCodeAt(end))) end++;
+  return end;
+};
+
+const isWhole = (text: string, start: number, end: number): boolean => {
+  for (let at = start; at < end; at++) if (!isDigit(text.charCodeAt(at))) return false;
+  return end - start <= MAX_EXACT_DIGITS;
+};
 
 export const measureJson = (text: string): JsonSize => {
   const widths = new Uint32Array(MAX_DEPTH + 1);
@@ -22,13 +56,10 @@ export const measureJson = (text: string): JsonSize => {
   let depth = 0;
   let deepest = 0;
   let values = 1;
-  let inString = false;
+  let hasOtherNumbers = false;
   for (let i = 0; i < text.length; i++) {
     const character = text.charCodeAt(i);
-    if (inString) {
-      if (character === 0x5c) i++;
-      else if (character === 0x22) inString = false;
-    } else if (character === 0x22) inString = true;
+    if (character === 0x22) i = endOfString(text, i) - 1;
     else if (character === 0x2c) values++;
     else if (character === 0x3a) {
       values++;
@@ -40,6 +71,11 @@ export const measureJson = (text: string): JsonSize => {
       deepest = Math.max(deepest, ++depth);
       widths[depth] = 0;
     } else if (character === 0x7d || character === 0x5d) depth--;
+    else if (isDigit(character) || character === 0x2d) {
+      const end = endOfNumber(text, i);
+      hasOtherNumbers ||= !isWhole(text, i, end) && isOtherNumber(text.slice(i, end));
+      i = end - 1;
+    }
   }
-  return { depth: deepest, values, width };
+  return { depth: deepest, values, width, hasOtherNumbers };
 };

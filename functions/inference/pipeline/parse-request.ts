@@ -5,6 +5,7 @@ import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
+import type { OpaqueParts } from '../../../shared/http/json-numbers.ts';
 import { userIdOf } from '../../../shared/http/user-id.ts';
 import { validate } from '../../../shared/http/validate.ts';
 import { DeploymentNotFound, ModelNotPriced } from '../../../shared/models/errors.ts';
@@ -37,6 +38,13 @@ export interface ParsedRequest<Request, Prepared> {
   userId?: string;
 }
 
+/** JSON Schemas and the arguments of tool calls. */
+const OPAQUE: OpaqueParts = {
+  fields: new Set(['tools', 'functions', 'messages', 'input', 'response_format', 'text']),
+  keys: new Set(['parameters', 'arguments', 'schema']),
+  integers: new Set(['seed']),
+};
+
 /**
  * Reads a request and finds its model. The body is read after the key is found, and errors in it are reported only to a valid key.
  * @throws 401, 403, 400, 404, in this order
@@ -51,7 +59,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
   let named: string | undefined;
   try {
     const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};
-    const body = readJsonBody(event, 'seed');
+    const body = readJsonBody(event, OPAQUE);
     named = modelOf(body);
     const read = validate(route.schema, body);
     const model = await deps.modelsOf(opened.item.org).find(read.model);

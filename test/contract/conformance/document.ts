@@ -25,7 +25,8 @@ field is handled in one of these ways:
 - \`ignored\`: the container has no such feature. The field is accepted, has no effect, and is listed in the response header \`x-sluice-ignored\`.
 - \`refused\`: a 400 if the field is switched on, because an answer without it would be wrong.
 
-Any field but \`model\` and \`messages\` can be null, which is the same as leaving it out: null never reaches a container. A request for a feature that
+Any field but \`model\` and \`messages\` can be null, which is the same as leaving it out: null never reaches a container. Numbers in JSON Schemas and in
+arguments of tool calls reach it as they were written: 1.0 stays 1.0, and 9007199254740993 keeps all its digits. A request for a feature that
 the model's settings exclude (\`capabilities\`: tools, JSON objects, logprobs) returns 400; a limit on thinking that the model can't keep is ignored and listed
 in \`x-sluice-ignored\`. Fields that are not on this page are accepted, dropped, and listed there too.
 

@@ -7,7 +7,8 @@ const event = (body: string | null, headers: Record<string, string> = {}, isBase
 const base64 = (bytes: Uint8Array | string): ApiEvent => event(Buffer.from(bytes).toString('base64'), {}, true);
 
 describe('an integer field that is read exactly', () => {
-  const seedOf = (body: string): unknown => (readJsonBody(event(body), 'seed') as { seed?: unknown }).seed;
+  const exactly = { fields: new Set<string>(), keys: new Set<string>(), integers: new Set(['seed']) };
+  const seedOf = (body: string): unknown => (readJsonBody(event(body), exactly) as { seed?: unknown }).seed;
 
   test.each([
     ['9223372036854775807', 9_223_372_036_854_775_807n],
@@ -25,8 +26,8 @@ describe('an integer field that is read exactly', () => {
   test('is only the one at the top level, and the last of several', () => {
     expect(seedOf('{"a":{"seed":9007199254740993},"seed":9007199254740995,"b":[{"seed":9007199254740997}]}')).toBe(9_007_199_254_740_995n);
     expect(seedOf('{"seed":9007199254740993,"seed":9007199254740995}')).toBe(9_007_199_254_740_995n);
-    expect(readJsonBody(event('{"a":{"seed":9007199254740993}}'), 'seed')).toEqual({ a: { seed: 9_007_199_254_740_992 } });
-    expect(readJsonBody(event('[1]'), 'seed')).toEqual([1]);
+    expect(readJsonBody(event('{"a":{"seed":9007199254740993}}'), exactly)).toEqual({ a: { seed: 9_007_199_254_740_992 } });
+    expect(readJsonBody(event('[1]'), exactly)).toEqual([1]);
   });
 });
 
@@ -75,5 +76,41 @@ describe('a request body', () => {
     expect(() => readJsonBody(event('{"secret prompt": oops}'))).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('secret') }),
     );
+  });
+});
+
+describe('numbers', () => {
+  const opaque = { fields: new Set(['tools', 'messages']), keys: new Set(['parameters', 'arguments']) };
+  const printed = (body: string): string => JSON.stringify(readJsonBody(event(body), opaque));
+
+  test('keep their form in the parts that only a runtime reads', () => {
+    const numbers = '[21.0,1e3,1E-7,-0,9007199254740993,-123456789012345678901234567890,1.50,0.5,7]';
+    const body = `{"tools":[{"parameters":{"a":${numbers},"b":{"c":1.0}}}],"messages":[{"tool_calls":[{"arguments":{"d":2.0}}]}]}`;
+    expect(printed(body)).toBe(body);
+  });
+
+  test('are numbers everywhere else', () => {
+    const read = (body: string): unknown => readJsonBody(event(body), opaque);
+    expect(read('{"temperature":1.0,"seed":1e3,"list":[2.0],"tools":[{"a":3.0,"parameters":{"b":1.0}}]}')).toMatchObject({
+      temperature: 1,
+      seed: 1_000,
+      list: [2],
+      tools: [{ a: 3 }],
+    });
+    expect(read('{"metadata":{"parameters":{"a":1.0}},"tools":{"parameters":2.0,"arguments":null}}')).toEqual({
+      metadata: { parameters: { a: 1 } },
+      tools: { parameters: 2, arguments: null },
+    });
+    expect(read('1.0')).toBe(1);
+    expect(readJsonBody(event('{"tools":{"parameters":{"a":1.0}}}'))).toEqual({ tools: { parameters: { a: 1 } } });
+  });
+
+  test('that JavaScript prints as they are written need no second form', () => {
+    const body = '{"tools":{"parameters":{"a":[1,-5,0.25,123456789012345,"1.0",{"b":"1e3 \\" 2.0"}]}},"c":0.7}';
+    expect(readJsonBody(event(body), opaque)).toEqual(JSON.parse(body));
+  });
+
+  test('keep their form next to lone surrogates', () => {
+    expect(printed('{"tools":{"parameters":{"a":1.0,"b":"\\ud800"}}}')).toBe('{"tools":{"parameters":{"a":1.0,"b":"\ufffd"}}}');
   });
 });

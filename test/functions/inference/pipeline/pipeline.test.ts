@@ -7,7 +7,7 @@ import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { openReply } from '../../../support/open-reply.ts';
-import { answers, END, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { answers, END, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {
@@ -198,5 +198,43 @@ describe('the request to the upstream', () => {
     await call({});
     await call({ max_tokens: 32_000 });
     expect(sent).toEqual([9, 8, 50, 100]);
+  });
+});
+
+describe('numbers in JSON Schemas and arguments', () => {
+  /** A number as a caller wrote it. */
+  const written = (number: string): unknown => (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON(number);
+  const schema = { properties: { a: { default: written('21.0'), maximum: written('1e3'), minimum: written('-9007199254740993') } } };
+  const call = { id: 'c', type: 'function', function: { name: 'look', arguments: { a: written('1.0') } } };
+
+  test('reach the runtime and the tokenizer as they were written', async () => {
+    let sent = '';
+    const asked: string[] = [];
+    const runtime: Invoke = async function* ({ body }) {
+      sent = body;
+      yield [...text('Hello'), ...END];
+    };
+    const fit: typeof noTokenizer.fit = async ({ prompt }) => {
+      asked.push(JSON.stringify(prompt));
+      return { prompt_tokens: 5, kept: null };
+    };
+    const { call: post } = await pipeline.setUp(runtime, { tokenizer: { ...noTokenizer, fit } });
+    const messages = [
+      { role: 'user', content: 'Hi '.repeat(1_000) },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'Rain.' },
+    ];
+    const tools = [{ type: 'function', function: { name: 'look', parameters: schema } }];
+    expect((await post({ model: 'counted', messages, tools, temperature: written('1.0') })).statusCode).toBe(200);
+    expect(sent).toContain('{"default":21.0,"maximum":1e3,"minimum":-9007199254740993}');
+    expect(sent).toContain('"arguments":"{\\"a\\":1.0}"');
+    expect(sent).toContain('"temperature":1,');
+    expect(asked[0]).toContain('{\\"default\\":21.0,\\"maximum\\":1e3,\\"minimum\\":-9007199254740993}');
+  });
+
+  test('must be in objects', async () => {
+    const { call: post } = await pipeline.setUp(answers);
+    const tools = [{ type: 'function', function: { name: 'look', parameters: written('1.0') } }];
+    await expect(post({ tools })).rejects.toMatchObject({ status: 400, param: 'tools[0].function.parameters' });
   });
 });
