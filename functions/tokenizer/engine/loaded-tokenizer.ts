@@ -34,8 +34,25 @@ const Template = z.union([z.string(), z.array(z.object({ name: z.string(), templ
 /** The fields of tokenizer_config.json that are validated; `*_token` fields are read too. */
 const TokenizerConfig = z.looseObject({ chat_template: Template.nullish() });
 
-const templateOf = (template: z.infer<typeof Template> | null | undefined): string | undefined =>
-  Array.isArray(template) ? template.find(({ name }) => name === 'default')?.template : (template ?? undefined);
+/** A model's chat template, and the one for prompts with tools if that is another. */
+interface TemplateSources {
+  plain: string;
+  withTools?: string | undefined;
+}
+
+const sourcesOf = (template: z.infer<typeof Template> | null | undefined): TemplateSources | undefined => {
+  if (!Array.isArray(template)) return template ? { plain: template } : undefined;
+  const named = (wanted: string): string | undefined => template.find(({ name }) => name === wanted)?.template;
+  const plain = named('default');
+  return plain === undefined ? undefined : { plain, withTools: named('tool_use') };
+};
+
+const createRender = ({ plain, withTools }: TemplateSources, specialTokens: SpecialTokens): RenderPrompt => {
+  const render = createRenderPrompt(plain, specialTokens);
+  if (withTools === undefined) return render;
+  const renderWithTools = createRenderPrompt(withTools, specialTokens);
+  return (prompt, options) => (prompt.tools === undefined ? render : renderWithTools)(prompt, options);
+};
 
 const specialTokensOf = (config: Record<string, unknown>): SpecialTokens =>
   Object.fromEntries(
@@ -80,9 +97,8 @@ export const loadTokenizer = ({ tokenizer, config = '{}', chatTemplate }: Tokeni
   const json = readJson(tokenizer, 'tokenizer.json');
   const text = whileReading('tokenizer.json', () => createTextTools(createParts(json)));
   const settings = whileReading('tokenizer_config.json', () => TokenizerConfig.parse(readJson(config, 'tokenizer_config.json')));
-  const source = chatTemplate ?? templateOf(settings.chat_template);
-  if (source === undefined)
-    throw new Error('There is no chat template. Add a chat template file, or set chat_template in tokenizer_config.json.');
-  const render = whileReading('The chat template', () => createRenderPrompt(source, specialTokensOf(settings)));
+  const sources = chatTemplate === undefined ? sourcesOf(settings.chat_template) : { plain: chatTemplate };
+  if (!sources) throw new Error('There is no chat template. Add a chat template file, or set chat_template in tokenizer_config.json.');
+  const render = whileReading('The chat template', () => createRender(sources, specialTokensOf(settings)));
   return { render, ...text };
 };

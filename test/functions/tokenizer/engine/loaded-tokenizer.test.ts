@@ -42,7 +42,7 @@ describe('a chat template gets', () => {
   });
 });
 
-test('the template of tokenizer_config.json is used if there is no template file; of several, the default', () => {
+test('the template of tokenizer_config.json is used if there is no template file; of several, the default or the one for tools', () => {
   const load = (chat_template: unknown) => loadTokenizer({ tokenizer: texts.tokenizer, config: JSON.stringify({ chat_template }) });
   const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
   expect(load('one').render(prompt)).toBe('one');
@@ -52,6 +52,12 @@ test('the template of tokenizer_config.json is used if there is no template file
       { name: 'default', template: 'three' },
     ]).render(prompt),
   ).toBe('three');
+  const several = load([
+    { name: 'default', template: 'plain' },
+    { name: 'tool_use', template: 'with tools' },
+  ]);
+  expect(several.render(prompt)).toBe('plain');
+  expect(several.render({ ...prompt, tools: '[]' })).toBe('with tools');
 });
 
 test('a template that rejects the messages reports its own reason', () => {
