@@ -31,7 +31,10 @@ export interface CheckDependencies {
 /** Whether a model could be served. @throws SageMakerUnavailable (503) if its targets cannot be looked up */
 export type CheckModel = (model: Model) => Promise<RegistrationReport>;
 
-type Finding = Omit<Check, 'name'>;
+interface Finding extends Omit<Check, 'name'> {
+  /** The tokens of the short conversation, as the container or the tokenizer counted them. */
+  promptTokens?: number | undefined;
+}
 const passing = (detail: string): Finding => ({ passed: true, detail });
 const failing = (detail: string): Finding => ({ passed: false, detail });
 const TOO_LATE = failing('The check timed out. Check again shortly.');
@@ -83,7 +86,11 @@ const checkInService = (target: Target, facts: EndpointFacts): Finding => {
 /** Runs a step, and fails it if the time is up. */
 type InTime = (step: () => Promise<Finding>) => Promise<Finding>;
 
-const checkTarget = async (deps: CheckDependencies, model: Model, target: Target, inTime: InTime): Promise<TargetReport> => {
+interface CheckedTarget extends TargetReport {
+  promptTokens: number | undefined;
+}
+
+const checkTarget = async (deps: CheckDependencies, model: Model, target: Target, inTime: InTime): Promise<CheckedTarget> => {
   let facts: EndpointFacts = { endpointStatus: undefined, endpointTags: {} };
   const steps: Record<CheckName, () => Finding | Promise<Finding>> = {
     exists: async () => {
@@ -95,11 +102,13 @@ const checkTarget = async (deps: CheckDependencies, model: Model, target: Target
     answers: () => probeTarget({ invoke: deps.invoke, now: deps.now, timeoutMs: deps.probeTimeoutMs ?? PROBE_TIMEOUT_MS }, model, target),
   };
   const checks: Check[] = [];
+  let promptTokens: number | undefined;
   for (const name of CheckName.options) {
-    const finding = checks.every(({ passed }) => passed) ? await inTime(() => failIfInaccessible(steps[name])) : NOT_TRIED;
-    checks.push({ name, ...finding });
+    const finding = checks.every((check) => check.passed) ? await inTime(() => failIfInaccessible(steps[name])) : NOT_TRIED;
+    checks.push({ name, passed: finding.passed, detail: finding.detail });
+    promptTokens ??= finding.promptTokens;
   }
-  return { endpoint: target.endpoint, component: target.component ?? null, region: target.region ?? null, checks };
+  return { endpoint: target.endpoint, component: target.component ?? null, region: target.region ?? null, checks, promptTokens };
 };
 
 const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promise<Finding> => {
@@ -111,11 +120,11 @@ const failIfInaccessible = async (step: () => Finding | Promise<Finding>): Promi
   }
 };
 
-const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, files: TokenizerFiles): Promise<TokenizerReport> => {
+const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, files: TokenizerFiles): Promise<Finding> => {
   try {
     const { prompt_tokens: tokens } = await tokenizer.fit({ files, prompt: PROBE_PROMPT, max_prompt_tokens: null });
     if (!tokens) return failing('The chat template does not render a short message. Correct the file and register it again.');
-    return passing(`The tokenizer counted ${tokens} tokens in a conversation with one short message.`);
+    return { ...passing(`The tokenizer counted ${tokens} tokens in a conversation with one short message.`), promptTokens: tokens };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (!(error instanceof FunctionUnavailable)) return failing(error.message);
@@ -127,11 +136,20 @@ const checkTokenizer = async ({ tokenizer }: CheckDependencies, model: Model, fi
   }
 };
 
+/** Callers are billed for the containers' counts, so the tokenizer's must be equal. */
+const compareCounts = ({ promptTokens, ...report }: Finding, targets: readonly CheckedTarget[]): TokenizerReport => {
+  const other = targets.find((target) => target.promptTokens !== undefined && target.promptTokens !== promptTokens);
+  if (promptTokens === undefined || !other) return report;
+  return failing(
+    `The tokenizer counted ${promptTokens} tokens in a conversation with one short message, but the container on '${other.endpoint}' counted ${other.promptTokens}. Register the tokenizer and the chat template that the container uses.`,
+  );
+};
+
 const FUNCTION_NAME = /^The function \S+ failed: /;
 
 /**
  * Checks whether a model could be served: looks up each target, requests one token from it through the code that sends callers' requests, and counts
- * a conversation with the tokenizer. Nothing is billed.
+ * the same conversation with the tokenizer, which must count as many tokens as the container. Nothing is billed.
  * @throws SageMakerUnavailable (503) if the targets cannot be looked up
  */
 export const checkTargets = async (deps: CheckDependencies, model: Model): Promise<RegistrationReport> => {
@@ -153,16 +171,18 @@ export const checkTargets = async (deps: CheckDependencies, model: Model): Promi
 };
 
 const checkAll = async (deps: CheckDependencies, model: Model, inTime: InTime): Promise<RegistrationReport> => {
-  const targets: TargetReport[] = [];
+  const checked: CheckedTarget[] = [];
   const checkAt = async ([index, target]: [number, Target]): Promise<void> => {
-    targets[index] = await checkTarget(deps, model, target, inTime);
+    checked[index] = await checkTarget(deps, model, target, inTime);
   };
   const { tokenizer: files } = model;
-  const [failures, tokenizer] = await Promise.all([
+  const [failures, counted] = await Promise.all([
     inParallel([...model.targets.entries()], MAX_AT_ONCE, checkAt),
     files ? inTime(() => checkTokenizer(deps, model, files)) : null,
   ]);
   if (failures.length > 0) throw failures[0];
+  const targets = checked.map(({ promptTokens: _, ...report }) => report);
+  const tokenizer = counted && compareCounts(counted, checked);
   const passed = targets.every(({ checks }) => checks.every((check) => check.passed)) && (tokenizer?.passed ?? true);
   return { targets, tokenizer, passed };
 };

@@ -38,6 +38,13 @@ const explanationOf = (error: unknown, { dialect }: Model): string => {
   throw error;
 };
 
+interface Probe {
+  passed: boolean;
+  detail: string;
+  /** The container's count of the prompt, if it reports one. */
+  promptTokens?: number | undefined;
+}
+
 /**
  * Sends one short chat request to a target, through the code that sends callers' requests.
  * @returns how long the answer took, or why it failed
@@ -46,15 +53,17 @@ export const probeTarget = async (
   { invoke, now, timeoutMs }: { invoke: Invoke; now: () => number; timeoutMs: number },
   model: Model,
   target: Target,
-): Promise<{ passed: boolean; detail: string }> => {
+): Promise<Probe> => {
   const startMs = now();
   const signal = new AbortController();
   const deadline = AbortSignal.timeout(timeoutMs);
   deadline.addEventListener('abort', () => signal.abort(), { once: true });
   try {
+    let promptTokens: number | undefined;
     // Reads the whole answer; the reader throws if its end is missing.
-    for await (const _ of invoke({ target, body: probeBody(model, target, newRequestId(startMs)), choices: 1, signal }));
-    return { passed: true, detail: `The container answered a short chat request in ${now() - startMs} ms.` };
+    for await (const chunks of invoke({ target, body: probeBody(model, target, newRequestId(startMs)), choices: 1, signal }))
+      for (const { usage } of chunks) if (typeof usage?.prompt_tokens === 'number') promptTokens = usage.prompt_tokens;
+    return { passed: true, detail: `The container answered a short chat request in ${now() - startMs} ms.`, promptTokens };
   } catch (error) {
     const { endpoint, component } = target;
     logInfo('probe_failed', { endpoint, component, detail: error instanceof UpstreamFailed ? error.detail : String(error) });

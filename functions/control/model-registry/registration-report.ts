@@ -32,7 +32,8 @@ export type TokenizerReport = z.infer<typeof TokenizerReport>;
 export const RegistrationReport = z.object({
   targets: z.array(TargetReport).meta({ description: "A report for each of the model's targets, in their order." }),
   tokenizer: TokenizerReport.nullable().meta({
-    description: "Whether the model's tokenizer can count a short conversation with its chat template; null: the model has no tokenizer.",
+    description:
+      "Whether the model's tokenizer can count a short conversation with its chat template, and counts as many tokens as the container; null: the model has no tokenizer.",
   }),
   passed: Passed.meta({ description: 'Whether all checks of all targets and the tokenizer check passed.' }),
 });

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CheckDependencies } from '../../../../functions/control/model-registry/check-targets.ts';
 import type { Model, NewModel } from '../../../../shared/models/model.ts';
@@ -82,6 +83,21 @@ describe("a model's own tokenizer", () => {
       operation: 'fit',
       files: { tokenizer: 'sha256/1/tokenizer.json' },
       prompt: { messages: [{ role: 'user' }] },
+    });
+  });
+
+  test('fails when the container counts the conversation differently', async () => {
+    lambda.answers((response) => response.end('{"prompt_tokens":7,"kept":null}'));
+    const counting = (tokens: number) => (_: unknown, response: ServerResponse) =>
+      void response.end(
+        `data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"length"}]}\n\ndata: {"choices":[],"usage":{"prompt_tokens":${tokens},"completion_tokens":1}}\n\ndata: [DONE]\n\n`,
+      );
+    sagemaker.answers(counting(7));
+    expect(await checkTokenizer()).toMatchObject({ passed: true });
+    sagemaker.answers(counting(9));
+    expect(await checkTokenizer()).toEqual({
+      passed: false,
+      detail: expect.stringMatching(/counted 7 tokens .* container on 'e' counted 9/),
     });
   });
 
