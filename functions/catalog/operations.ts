@@ -55,7 +55,7 @@ export const responseOperations = {
     ...ofResponse,
     summary: 'Delete a response',
     description:
-      'A deleted response can no longer be retrieved or continued. Responses that already continue it keep its conversation. A response that is still in progress returns 404, and will not be stored.',
+      'A deleted response can no longer be retrieved or continued, and its result is deleted under its idempotency key too. Responses that already continue it keep its conversation. A response that is still in progress returns 404, and will not be stored.',
     reply: {
       status: 200,
       description: 'The response was deleted.',

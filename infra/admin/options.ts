@@ -22,7 +22,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   create-key --org ID                Create an API key for the serverless host and print it once.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--models a,b] [--expires 2027-01-01]
       [--day-budget 5] [--month-budget 100] [--total-budget 1000]    The most it can spend per day, month (UTC) and in total, in dollars.
-      [--no-content]                 Don't store results under idempotency keys.
+      [--no-content]                 Don't store responses, or results under idempotency keys.
   limit-organization --org ID        Replace the limits that all keys of an organization share.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
                                      --prepaid: pay for requests from prepaid credit.

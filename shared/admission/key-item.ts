@@ -25,6 +25,9 @@ export const isKeyItem = (item: LimiterItem): item is KeyItem => 'h' in item;
 
 export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === true;
 
+/** Whether content of the key's requests may be stored for later requests. */
+export const mayStore = ({ no_content }: KeyItem): boolean => no_content !== true;
+
 /** The configuration of a key's limiter item, except its secret. */
 export interface KeySettings {
   status: 'active' | 'revoked';

@@ -41,6 +41,9 @@ const isSmall = (text: string): boolean =>
 /** The key includes the organization, so that another organization's id finds nothing. */
 const keyOf = (organization: string, id: string) => ({ id: `${organization}#${id}` });
 
+/** The id of the item with the result of the response's request under its idempotency key. It is deleted with the response. */
+export const resultIdOf = (organization: string, id: string): string => `${organization}#${id}#result`;
+
 /**
  * The responses in the table `responses`. The only code that knows their attributes. DynamoDB removes expired items late, so reads check the expiry.
  * @param now milliseconds since the epoch
@@ -75,13 +78,16 @@ export const createResponseStore = (database: Database, table: string, now: () =
     },
 
     /**
-     * Deletes a response. A response that is still in progress will not be stored.
+     * Deletes a response and then nothing of it can be replayed under an idempotency key. A response that is still in progress will not be stored. The
+     * result is deleted first: if the second write fails, the response still exists and can be deleted again.
      * @returns whether it existed; also true if the database's reply was lost and the client sent the write again
      */
     delete: async (organization: string, id: string): Promise<boolean> => {
       if (!FORM.test(id)) return false;
       const deleted_by = randomBase62(MARK_CHARACTERS);
-      const Item = { ...keyOf(organization, id), expires_at: nowSeconds() + DELETION_SECONDS, deleted_by };
+      const deletion = { expires_at: nowSeconds() + DELETION_SECONDS, deleted_by };
+      await database.put({ TableName: table, Item: { id: resultIdOf(organization, id), ...deletion } });
+      const Item = { ...keyOf(organization, id), ...deletion };
       const { Attributes: old } = await database.put({ TableName: table, Item, ReturnValues: 'ALL_OLD' });
       return old !== undefined && (old.deleted_by === deleted_by || (old.content !== undefined && Number(old.expires_at) > nowSeconds()));
     },

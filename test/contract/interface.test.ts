@@ -67,7 +67,7 @@ describe('interface 2.2', () => {
 });
 
 const form = { includeUsage: true, tokenIds: true, isLegacy: false };
-const facts = { id: 'chatcmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1' };
+const facts = { id: 'chatcmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1', mayStore: true };
 const chunk = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
 const usage = { prompt_tokens: 1, completion_tokens: 1 };
 

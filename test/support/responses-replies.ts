@@ -13,11 +13,13 @@ export const facts: ResponseFacts = {
   model: 'm',
   requestId: 'req_0123456789abcdefgh',
   organization: 'org_1',
+  mayStore: true,
   sampling: { temperature: 0.6, top_p: 0.95 },
 };
 /** The facts for a request, whose model has defaults of its own. */
 const factsFor = (request: ResponsesRequest): ResponseFacts => ({
   ...facts,
+  mayStore: request.body.store !== false,
   sampling: samplingOf(request, { default_temperature: facts.sampling.temperature, default_top_p: facts.sampling.top_p }),
 });
 

@@ -31,7 +31,9 @@ export const ApiKey = z.object({
     description: 'The most that the key can spend per day, per month (UTC) and in total, in dollars; null: no limit.',
   }),
   expires_at: z.int().nullable().meta({ description: 'Unix time in seconds; null: the key does not expire.' }),
-  no_content: z.boolean().meta({ description: 'If true, results are never stored under idempotency keys.' }),
+  no_content: z.boolean().meta({
+    description: 'If true, no content is stored: responses have `store: false`, and results are not stored under idempotency keys.',
+  }),
   owner_restrictions: OwnerRestrictions.meta({
     description: 'What owners set. Members can restrict the key further, but not beyond these values.',
   }),

@@ -1,6 +1,6 @@
 import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from '../../../shared/admission/authenticate.ts';
 import { ModelNotAllowed } from '../../../shared/admission/key-errors.ts';
-import { assumedShard, isOrganizationLimited, type KeyItem, usableShardsOf } from '../../../shared/admission/key-item.ts';
+import { assumedShard, isOrganizationLimited, type KeyItem, mayStore, usableShardsOf } from '../../../shared/admission/key-item.ts';
 import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from '../../../shared/admission/limiter-item.ts';
 import { checkOrganization } from '../../../shared/admission/organization.ts';
 import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
@@ -42,6 +42,8 @@ export interface Admission {
   /** The most that it can be charged; undefined: no money is limited. */
   holdNanos: bigint | undefined;
   isPrepaid: boolean;
+  /** Whether the key allows content to be stored. */
+  mayStore: boolean;
   /** In the key's limiter, then in its organization's. */
   reservations: readonly Reservation[];
   /** DynamoDB round trips of the admission. */
@@ -204,6 +206,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
     shards: shardsOf(item),
     admittedAtMs: key.entry.admittedAtMs,
     holdNanos: holds.toSorted((one, other) => Number(one - other))[0],
+    mayStore: mayStore(item),
     isPrepaid: reservations.some(({ entry }) => entry.isFromCredit),
     reservations,
     roundTrips,

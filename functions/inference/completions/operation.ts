@@ -26,7 +26,14 @@ const requestExamples = {
 
 /** Example answers, created by the code that creates every answer. */
 const exampleReplies = () => {
-  const facts: ReplyFacts = { id: 'cmpl-8fK2mQx0ZpLw4RtYvB', created: 1_795_219_200, model, requestId: '', organization: '' };
+  const facts: ReplyFacts = {
+    id: 'cmpl-8fK2mQx0ZpLw4RtYvB',
+    created: 1_795_219_200,
+    model,
+    requestId: '',
+    organization: '',
+    mayStore: true,
+  };
   const form: CompletionForm = { includeUsage: true, tokenIds: false };
   const chunks = [{ choices: [{ delta: { content: text } }] }, { choices: [{ delta: {}, finish_reason: 'stop' }] }];
   const usage = { prompt_tokens: 5, completion_tokens: 7 };

@@ -29,15 +29,16 @@ interface ClaimDependencies {
 export interface RequestClaim {
   /** The id that is billed. A request that takes over from a crashed attempt keeps that attempt's id. */
   requestId: string;
-  /** Whether the response is stored, to be replayed when the request is repeated. */
-  isKept: boolean;
-  /** Stores the response under the idempotency key, if there is one. Returns false if it can't be replayed. */
-  complete?: (result: () => Omit<StoredResult, 'requestId'> | undefined) => Promise<boolean>;
+  /**
+   * Marks the request as completed under its idempotency key, if there is one, with a result to replay when the request is repeated. Returns false if
+   * it can't be replayed.
+   */
+  complete?: (result: () => (Omit<StoredResult, 'requestId'> & { storedAs?: string }) | undefined) => Promise<boolean>;
   /** Frees the key of a request that was rejected or failed: if it is repeated, it is a new request. */
   release: () => Promise<void>;
 }
 
-const unkeyed = (requestId: string): RequestClaim => ({ requestId, isKept: false, release: async () => undefined });
+const unkeyed = (requestId: string): RequestClaim => ({ requestId, release: async () => undefined });
 
 /**
  * Takes over from a crashed attempt and releases its reservations. Unless it had failed, the request continues under the same id, so that there is
@@ -59,11 +60,10 @@ const keyed = ({ idempotency }: ClaimDependencies, claim: Claim, item: KeyItem):
   const facts = { request_id: claim.requestId, key_id: item.id };
   return {
     requestId: claim.requestId,
-    isKept: !item.no_content,
     complete: async (result) => {
       try {
-        const made = item.no_content ? undefined : result();
-        const completed = await idempotency.complete(claim, made && { ...made, requestId: claim.requestId });
+        const made = result();
+        const completed = await idempotency.complete(claim, made && { ...made, requestId: claim.requestId }, made?.storedAs);
         return completed !== false && completed.stored;
       } catch (error) {
         // The caller has the response. If the request is repeated after the lease ends, it runs again without another charge.
@@ -129,7 +129,7 @@ export const claimRequest = async (
   const { requestId } = event;
   if (idempotencyKey === undefined) return { claim: unkeyed(requestId) };
   const { keyId } = request.key;
-  // A consistent read, because only the key decides whether a stored response can be replayed and whether this one can be stored.
+  // A consistent read, because only the key decides whether a stored response can be replayed.
   const item = await authenticateToSee(deps.keys, request.key);
   checkRemembered(deps.keys, { ...request, requestId }, item);
   const claiming = {

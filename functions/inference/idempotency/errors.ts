@@ -22,7 +22,7 @@ export class IdempotencyInProgress extends ApiError {
   }
 }
 
-/** The first request with this key completed, but its result was not stored: 409. */
+/** The first request with this key completed, but its result is not stored: 409. */
 export class IdempotentResultNotStored extends ApiError {
   /** @param requestId the id of the first request */
   constructor({ requestId }: { requestId: string }) {
@@ -31,7 +31,7 @@ export class IdempotentResultNotStored extends ApiError {
       type: 'invalid_request_error',
       code: 'idempotent_result_not_stored',
       param: IDEMPOTENCY_HEADER,
-      message: `The first request with this idempotency key, ${requestId}, completed and was charged once. Its result was not stored because it was larger than 256 KB compressed or your organization doesn't allow content to be stored. Use a new key to send the request again.`,
+      message: `The first request with this idempotency key, ${requestId}, completed and was charged once. Its result is not stored: it was larger than 256 KB compressed, your API key or the request doesn't allow content to be stored, or the response was deleted. Use a new key to send the request again.`,
       headers: { 'x-should-retry': 'false', 'x-sluice-idempotency': 'not-stored' },
     });
   }

@@ -12,6 +12,7 @@ import {
   IS_IN_PROGRESS,
   IS_ITS_OWN,
   IS_NEW,
+  IS_NOT_DELETED,
   IS_THIS_END,
   KEPT_SECONDS,
   type KeyedRequest,
@@ -71,11 +72,22 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
     return claimOf(taken);
   };
 
-  /** The result of a completed request; undefined if it was not stored. */
+  /** The result of a completed request; undefined if it was not stored or has been deleted. */
   const readResult = async (record: KeyRecord): Promise<StoredResult | undefined> => {
     if (record.content_type === undefined) return undefined;
-    const { Item } = await database.get({ TableName: table, Key: { id: contentIdOf(record) }, ConsistentRead: true });
-    return Item && resultOf(record, record.content_type, Item.content as Uint8Array);
+    const { Item } = await database.get({ TableName: table, Key: { id: record.stored_as ?? contentIdOf(record) }, ConsistentRead: true });
+    return Item?.content === undefined ? undefined : resultOf(record, record.content_type, Item.content as Uint8Array);
+  };
+
+  /**
+   * Stores a result. The first result of an attempt is final; in an item of its own, it can be replaced, but not after it was deleted.
+   * @returns false if it was deleted
+   */
+  const putContent = async (claim: Claim, content: Uint8Array, storedAs: string | undefined): Promise<boolean> => {
+    const Item = contentItemOf(storedAs ?? contentIdOf(claim), content, nowSeconds());
+    const ConditionExpression = storedAs === undefined ? IS_NEW : IS_NOT_DELETED;
+    const refusal = await refusalOf(database.put({ TableName: table, Item, ConditionExpression }));
+    return refusal === undefined || storedAs === undefined;
   };
 
   return {
@@ -136,25 +148,25 @@ export const createIdempotencyStore = (database: Database, table: string, now: (
 
     /**
      * Marks the request as completed, which is final. The key is used up even without a result, or with one that is too large to store.
+     * @param storedAs the id of an item in which the result is stored, and with which it is deleted; absent: an item of the attempt's own
      * @returns whether the result can be replayed; false if another request has taken over the claim
      */
-    complete: async (claim: Claim, result: StoredResult | undefined): Promise<{ stored: boolean } | false> => {
+    complete: async (claim: Claim, result: StoredResult | undefined, storedAs?: string): Promise<{ stored: boolean } | false> => {
       const content = result && (await pack(result.body));
-      const kept = content && result;
+      const kept = content && (await putContent(claim, content, storedAs)) ? result : undefined;
       const ignored = kept?.ignored === undefined ? '' : ', ignored = :ignored';
-      // The first result of an attempt is final.
-      const Item = kept && contentItemOf(claim, content, nowSeconds());
-      if (Item) await refusalOf(database.put({ TableName: table, Item, ConditionExpression: IS_NEW }));
+      const place = kept && storedAs !== undefined ? ', stored_as = :place' : '';
       const refusal = await refusalOf(
         database.update({
           TableName: table,
           Key: { id: claim.id },
-          UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}` : ''}`,
+          UpdateExpression: `SET completed_at = :now${kept ? `, request_id = :request, content_type = :type${ignored}${place}` : ''}`,
           ConditionExpression: `${IS_HELD} AND (${IS_IN_PROGRESS} OR ${IS_THIS_END})`,
           ExpressionAttributeValues: {
             ':holder': claim.holder,
             ':now': now(),
             ...(kept && { ':request': kept.requestId, ':type': kept.contentType, ':ignored': kept.ignored }),
+            ...(place && { ':place': storedAs }),
           },
         }),
       );

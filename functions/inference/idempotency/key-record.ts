@@ -36,11 +36,14 @@ export interface KeyRecord {
   completed_at?: number;
   /** Absent if the result was not stored. */
   content_type?: string;
+  /** The id of the item with the result; absent: the attempt's own item. */
+  stored_as?: string;
   ignored?: string;
 }
 
 /** The clauses of the conditions. */
 export const IS_NEW = 'attribute_not_exists(id)';
+export const IS_NOT_DELETED = 'attribute_not_exists(deleted_by)'; // the response store writes a deletion in place of a result
 export const HAS_EXPIRED = 'expires_at <= :now'; // DynamoDB removes expired items late
 export const IS_HELD = 'holder = :holder'; // no other request has taken it over
 export const HAS_THAT_LEASE = 'lease_until = :lease'; // still the lease that had expired
@@ -64,8 +67,8 @@ export const claimOf = ({ id, holder, request_id }: KeyRecord): Claim => ({
  */
 export const contentIdOf = ({ id, holder }: Pick<KeyRecord, 'id' | 'holder'>): string => `${id}#${holder}`;
 
-export const contentItemOf = (claim: Claim, content: Uint8Array, nowSeconds: number) => ({
-  id: contentIdOf(claim),
+export const contentItemOf = (id: string, content: Uint8Array, nowSeconds: number) => ({
+  id,
   expires_at: nowSeconds + KEPT_SECONDS,
   content,
 });

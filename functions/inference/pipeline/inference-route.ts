@@ -32,12 +32,17 @@ export interface ReplyFacts {
   model: string;
   requestId: string;
   organization: string;
+  /** Whether the answer may be stored: neither the key nor the request forbids it. */
+  mayStore: boolean;
   /** The measurements of a complete answer, if the caller requested them. */
   perf?: () => Record<string, unknown>;
 }
 
-/** Stores the reply. The pipeline calls it after the settlement and before it sends the last byte. */
-type Keep = (usage: UpstreamUsage) => Promise<void>;
+/**
+ * Stores the reply. The pipeline calls it after the settlement and before it sends the last byte. Returns the id of the item in which the result can
+ * be stored under an idempotency key; undefined: the result must not be stored.
+ */
+type Keep = (usage: UpstreamUsage) => Promise<string | undefined>;
 
 /** Writes a reply as server-sent events: for each batch of chunks, for the usage after the last one, and for the end. */
 export interface StreamedReply {
@@ -67,6 +72,8 @@ export interface InferenceRoute<Request extends InferenceRequest, P extends Prom
   checkSupport: (request: Request, model: Model, maxTokens: number) => void;
   /** The fields that were accepted and have no effect. */
   ignored: (request: Request, model: Model) => string[];
+  /** Whether the caller allows the answer to be stored. Absent: always. */
+  mayStore?: (request: Request) => boolean;
   choices: (request: Request) => number;
   window: (request: Request, model: Model, maxTokens: number) => WindowRequest;
   toPrompt: (request: Request, model: Model) => P;

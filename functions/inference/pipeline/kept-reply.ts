@@ -1,9 +1,25 @@
+import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { RequestClaim } from '../idempotency/claim-request.ts';
 import { createRecording } from '../idempotency/recording.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 
 /** The header of a reply that can't be replayed. */
 export const NOT_STORED = { 'x-sluice-idempotency': 'not-stored' };
+
+/** Under which idempotency key a reply is stored, and whether it may be. */
+interface Storing {
+  claim: RequestClaim;
+  mayStore: boolean;
+  /** The value of `x-sluice-ignored`. */
+  ignored: string | undefined;
+}
+
+/** Stores what the route itself stores. Returns where the result can be stored; undefined: nowhere. */
+const keepReply = async ({ keep }: StreamedReply | WholeReply, usage: UpstreamUsage): Promise<{ storedAs?: string } | undefined> => {
+  if (!keep) return {};
+  const storedAs = await keep(usage);
+  return storedAs === undefined ? undefined : { storedAs };
+};
 
 /**
  * A stream that is stored before it ends, to be replayed when the request is repeated. It is stored as the shortest stream with the same content.
@@ -12,13 +28,11 @@ export const NOT_STORED = { 'x-sluice-idempotency': 'not-stored' };
 export const keptStream = (
   reply: StreamedReply,
   again: () => StreamedReply,
-  claim: RequestClaim,
   contentType: string,
-  ignored?: string,
+  { claim: { complete }, mayStore, ignored }: Storing,
 ): StreamedReply => {
-  if (!claim.complete) return reply;
-  const { complete } = claim;
-  const recording = claim.isKept ? createRecording() : undefined;
+  if (!complete) return reply;
+  const recording = mayStore ? createRecording() : undefined;
   return {
     ...reply,
     take: (chunks) => {
@@ -26,32 +40,36 @@ export const keptStream = (
       return reply.take(chunks);
     },
     keep: async (usage) => {
-      await reply.keep?.(usage);
+      const place = await keepReply(reply, usage);
       await complete(() => {
-        const chunks = recording?.chunks();
+        const chunks = place && recording?.chunks();
         if (!chunks) return undefined;
         const repeated = again();
         const body = repeated.take(chunks) + repeated.usage(usage) + repeated.end();
-        return { contentType, body, ...(ignored && { ignored }) };
+        return { contentType, body, ...place, ...(ignored && { ignored }) };
       });
+      return place?.storedAs;
     },
   };
 };
 
 /** A response without streaming that is stored, to be replayed when the request is repeated. */
-export const keptWhole = (reply: WholeReply, claim: RequestClaim, ignored?: string): WholeReply & { isStored: () => boolean } => {
-  const { complete } = claim;
+export const keptWhole = (
+  reply: WholeReply,
+  { claim: { complete }, mayStore, ignored }: Storing,
+): WholeReply & { isStored: () => boolean } => {
   let isStored = true;
   return {
     ...reply,
     keep: async (usage) => {
-      await reply.keep?.(usage);
-      if (!complete) return;
-      isStored = await complete(() => ({
-        contentType: 'application/json',
-        body: JSON.stringify(reply.whole(usage)),
-        ...(ignored && { ignored }),
-      }));
+      const place = await keepReply(reply, usage);
+      if (complete)
+        isStored = await complete(() =>
+          mayStore && place
+            ? { contentType: 'application/json', body: JSON.stringify(reply.whole(usage)), ...place, ...(ignored && { ignored }) }
+            : undefined,
+        );
+      return place?.storedAs;
     },
     isStored: () => isStored,
   };

@@ -25,6 +25,8 @@ interface AdmittedRequest<Request, P extends Prompt> extends ParsedRequest<Reque
   event: ApiEvent;
   claim: RequestClaim;
   admission: Admission;
+  /** Whether its answer may be stored. */
+  mayStore: boolean;
   /** The headers of every reply to it. */
   headers: Record<string, string>;
   inFlight: InFlightRequest;
@@ -33,6 +35,7 @@ interface AdmittedRequest<Request, P extends Prompt> extends ParsedRequest<Reque
 /** Reserves the request, unless its idempotency key has an answer already. @throws 401, 409, 422, 429, 503 */
 const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   path: string,
+  route: InferenceRoute<Request, P>,
   deps: Dependencies,
   event: ApiEvent,
   key: PresentedKey,
@@ -45,10 +48,11 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   if ('replay' in claimed) return claimed;
   const { claim } = claimed;
   const admission = await releaseClaimOnFailure(claim, () => admit(deps.keys, { ...admissionRequest, requestId: claim.requestId }));
-  const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !claim.isKept && NOT_STORED) };
+  const mayStore = admission.mayStore && (route.mayStore?.(request) ?? true);
+  const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !mayStore && NOT_STORED) };
   const remainingMs = clock.getRemainingTimeInMillis();
   const inFlight = beginRequest({ event, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs }, deps);
-  return { ...parsed, event, claim, admission, headers, inFlight };
+  return { ...parsed, event, claim, admission, mayStore, headers, inFlight };
 };
 
 /** Invokes the first target that answers. */
@@ -78,7 +82,7 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
 /** The reply, which settles the request at its end. */
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
-  { request, model, prepared, event, claim, admission, headers, inFlight }: AdmittedRequest<Request, P>,
+  { request, model, prepared, event, claim, admission, mayStore, headers, inFlight }: AdmittedRequest<Request, P>,
   chunks: AsyncGenerator<UpstreamChunk[]>,
 ): ReturnType<Serve> => {
   const answer = { first: chunks.next(), rest: chunks };
@@ -89,16 +93,18 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     model: model.name,
     requestId,
     organization: admission.organization,
+    mayStore,
     ...(request.perf_metrics_in_response && { perf: inFlight.usage.perf }),
   };
+  const storing = { claim, mayStore, ignored: prepared.ignored };
   if (!request.stream) {
-    const kept = keptWhole(route.toWhole(request, facts, model), claim, prepared.ignored);
+    const kept = keptWhole(route.toWhole(request, facts, model), storing);
     const whole = await collectAnswer(kept, answer, inFlight);
     return jsonReply(event.requestId, 200, whole, kept.isStored() ? headers : { ...headers, ...NOT_STORED });
   }
   await waitForFirstChunk(answer, inFlight);
   const toStream = (): StreamedReply => route.toStream(request, facts, model);
-  const events = streamAnswer(keptStream(toStream(), toStream, claim, EVENT_STREAM, prepared.ignored), answer, inFlight);
+  const events = streamAnswer(keptStream(toStream(), toStream, EVENT_STREAM, storing), answer, inFlight);
   // A caller that is known to have left pays for what was generated until then.
   const body = replyBody(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));
   inFlight.onUnread(() => body.destroy());
@@ -125,7 +131,7 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     if ('replay' in parsed) return parsed.replay;
 
     // 2. Admit.
-    const admitted = await admitRequest(path, deps, event, key, parsed, clock);
+    const admitted = await admitRequest(path, route, deps, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
     const { inFlight } = admitted;
 

@@ -1,6 +1,6 @@
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { ResponseObject } from '../../../shared/responses/output-item.ts';
-import type { ResponseStore } from '../../../shared/responses/response-store.ts';
+import { type ResponseStore, resultIdOf } from '../../../shared/responses/response-store.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { keptItem } from './kept-item.ts';
 import type { Output } from './output.ts';
@@ -15,11 +15,8 @@ export interface Keeping {
   now: () => number;
 }
 
-/** Whether to store the response: `store` defaults to true. */
-export const isStored = ({ body }: ResponsesRequest): boolean => body.store !== false;
-
 /**
- * Creates the final response, and stores it before the reply ends if the caller wants it stored. If the write fails, the conversation is too large or
+ * Creates the final response, and stores it before the reply ends if it may be stored. If the write fails, the conversation is too large or
  * the response was deleted meanwhile, the caller still gets the response, with `store` set to false.
  */
 export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, output: Output, { store, now }: Keeping) => {
@@ -30,16 +27,17 @@ export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, ou
     response ??= toResponse(request, facts, {
       status: ending.status,
       output: output.items(),
-      store: isStored(request),
+      store: facts.mayStore,
       usage,
       ...(ending.status === 'incomplete' ? { incompleteReason: ending.reason } : { completedAt: Math.floor(now() / 1_000) }),
     });
     return response;
   };
 
-  const keep = async (usage: UpstreamUsage): Promise<void> => {
+  /** The result under an idempotency key is stored only with the response, because it is deleted with it. */
+  const keep = async (usage: UpstreamUsage): Promise<string | undefined> => {
     const made = whole(usage);
-    if (!isStored(request)) return;
+    if (!facts.mayStore) return undefined;
     const { items, depth } = request.before;
     const what = { request_id: facts.requestId, response_id: facts.id };
     try {
@@ -49,12 +47,13 @@ export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, ou
         before: items.map(keptItem),
         depth: depth + 1,
       });
-      if (kept === 'kept') return;
+      if (kept === 'kept') return resultIdOf(facts.organization, made.id);
       logInfo('response_left_out', { ...what, reason: kept });
     } catch (error) {
       logError('response_not_kept', error, what);
     }
     response = { ...made, store: false };
+    return undefined;
   };
 
   return { whole, keep };

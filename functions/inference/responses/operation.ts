@@ -43,7 +43,15 @@ const requestExamples = {
 /** An example answer, created by the code that creates every answer. */
 const exampleReply = () => {
   const request = responsesRequest(false).parse(question);
-  const facts = { id, created, model, requestId: id.replace('resp_', 'req_'), organization: '', sampling: { temperature: 1, top_p: 1 } };
+  const facts = {
+    id,
+    created,
+    model,
+    requestId: id.replace('resp_', 'req_'),
+    organization: '',
+    mayStore: true,
+    sampling: { temperature: 1, top_p: 1 },
+  };
   const keeping = { store: { put: async () => 'kept' as const }, now: () => (created + 1) * 1_000 };
   const chunks = [
     { choices: [{ delta: { content: 'A gate that holds water back.' } }] },
@@ -90,7 +98,11 @@ const fields: Readonly<Record<string, FieldDoc>> = {
       '`effort`: how much a reasoning model thinks. `minimal` means `low`; `xhigh` and `max` mean `high`. With any value of `summary`, the complete reasoning is returned in `summary` instead of `content`.',
   },
   metadata: { description: 'An object of your own, up to 16 KiB of JSON. It is returned, and stored with the usage of the request.' },
-  store: { description: 'Whether to store the response for 30 days, so that it can be retrieved and continued.', default: true },
+  store: {
+    description:
+      'Whether to store the response for 30 days, so that it can be retrieved and continued. With `false`, its result is not stored under an idempotency key either. An API key with `no_content` always has `false`.',
+    default: true,
+  },
   previous_response_id: { description: 'The id of the response to continue. Its whole conversation comes before `input`.' },
   truncation: {
     description:

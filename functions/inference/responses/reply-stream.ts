@@ -1,7 +1,9 @@
 import type { ApiError } from '../../../shared/http/errors.ts';
 import type { ItemEvent, ResponseObject } from '../../../shared/responses/output-item.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
-import { createEnding, isStored, type Keeping } from './keep-response.ts';
+
+import { createEnding, type Keeping } from './keep-response.ts';
+
 import { createOutput } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { toResponse } from './response.ts';
@@ -22,7 +24,7 @@ export const createResponseStream = (request: ResponsesRequest, facts: ResponseF
 
   const begin = (): string => {
     if (number > 0) return '';
-    const response = toResponse(request, facts, { status: 'in_progress', output: [], store: isStored(request) });
+    const response = toResponse(request, facts, { status: 'in_progress', output: [], store: facts.mayStore });
     return send({ type: 'response.created', response }) + send({ type: 'response.in_progress', response });
   };
 

@@ -15,7 +15,7 @@ export const createResponse = (request: ResponsesRequest, facts: ResponseFacts, 
   };
   return {
     take: (chunks: readonly UpstreamChunk[]): void => void output.take(chunks),
-    keep: (usage: UpstreamUsage): Promise<void> => {
+    keep: (usage: UpstreamUsage): Promise<string | undefined> => {
       end();
       return keep(usage);
     },

@@ -30,6 +30,7 @@ export const responses = ({
   maxTokens: ({ body }) => body.max_output_tokens ?? undefined,
   checkSupport: checkResponses,
   ignored: ignoredResponsesFields,
+  mayStore: ({ body }) => body.store !== false,
   choices: () => 1,
   window: windowOf,
   toPrompt: (request, model) => toChatPrompt(toChat(request), model),

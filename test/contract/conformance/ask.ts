@@ -67,7 +67,7 @@ export const createAsk = ({ dialect, models, ...address }: Container): Ask => {
       requestId: `req_${randomUUID()}`,
       cacheSalt: createCacheSalt(secret)('org_conformance', request.prompt_cache_isolation_key),
     });
-    const facts = { id: 'chatcmpl-conformance', created: 0, model: model.name, requestId: 'req_1', organization: 'org_1' };
+    const facts = { id: 'chatcmpl-conformance', created: 0, model: model.name, requestId: 'req_1', organization: 'org_1', mayStore: true };
     const reply = route.toWhole(request, facts, model);
     const reader = createStreamReader(choices);
     let usage: UpstreamUsage | undefined;

@@ -83,7 +83,7 @@ test.each<[keyof typeof routes, Json]>([
 });
 
 describe('every field of a completion is documented', () => {
-  const facts = { id: 'cmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1' };
+  const facts = { id: 'cmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1', mayStore: true };
   const perf = () => ({ time_to_first_token_ms: 5, tokens_per_second: null, gateway_time_ms: 1, queue_time_ms: 1.5 });
   const logprobs: object = { tokens: ['a', 'b'], token_logprobs: [null, -1], top_logprobs: [null, { b: -1 }], text_offset: [0, 1] };
   const part = { delta: { content: 'ab' }, logprobs, token_ids: [1], prompt_token_ids: [7] };

@@ -3,7 +3,14 @@ import { createChatStream } from '../../../../functions/inference/chat/reply-str
 import { createChatCompletion } from '../../../../functions/inference/chat/reply-whole.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 
-export const facts = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'a "model"', requestId: 'req_1', organization: 'org_1' };
+export const facts = {
+  id: 'chatcmpl-1',
+  created: 1_700_000_000,
+  model: 'a "model"',
+  requestId: 'req_1',
+  organization: 'org_1',
+  mayStore: true,
+};
 export const plain: ReplyForm = { includeUsage: false, tokenIds: false, isLegacy: false };
 export const usage = { prompt_tokens: 5, completion_tokens: 2 };
 export const replyUsage = {

@@ -152,7 +152,7 @@ describe('log probabilities that would not fit into memory', () => {
   });
 });
 
-const facts = { id: 'cmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1' };
+const facts = { id: 'cmpl-1', created: 1, model: 'm', requestId: 'req_1', organization: 'org_1', mayStore: true };
 const logprobs = (token: string) => ({ tokens: [token], token_logprobs: [-1], top_logprobs: [{ [token]: -1 }], text_offset: [0] });
 const sse = [
   { choices: [{ index: 1, text: 'b', logprobs: logprobs('b'), prompt_token_ids: [7] }] },

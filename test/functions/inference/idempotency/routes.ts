@@ -22,6 +22,7 @@ const factsOf = (id: string, isMeasured: boolean): ReplyFacts => ({
   model: 'm',
   requestId: 'req_0123456789abcdefgh',
   organization: 'org_1',
+  mayStore: true,
   ...(isMeasured && { perf: () => ({ gateway_time_ms: 3 }) }),
 });
 

@@ -4,6 +4,7 @@ import type { Dependencies, Serve } from '../../../../functions/inference/pipeli
 import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
 import { responses } from '../../../../functions/inference/responses/route.ts';
+import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
@@ -16,6 +17,7 @@ import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
+import { newId } from '../../../support/new-id.ts';
 import { openReply } from '../../../support/open-reply.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
@@ -36,9 +38,15 @@ afterAll(async () => {
   await pipeline.close();
 });
 
-const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }: { org?: string; kept?: ResponseStore } = {}) => {
+interface Caller {
+  org?: string;
+  kept?: ResponseStore;
+  no_content?: true;
+}
+
+const setUp = async (invoke: Invoke, { org = wide.org, kept = store, ...rules }: Caller = {}) => {
   const { database } = pipeline;
-  const { secret, key_id } = await createKey(database.limiters, { ...wide, org });
+  const { secret, key_id } = await createKey(database.limiters, { ...wide, org, ...rules });
   const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
   const deps: Dependencies = {
     host: { scope: 'serverless' },
@@ -52,10 +60,10 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
     now: Date.now,
   };
   const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
-  const call = (body: Record<string, unknown>): ReturnType<Serve> =>
+  const call = (body: Record<string, unknown>, headers: Record<string, string> = {}): ReturnType<Serve> =>
     respond(
       {
-        headers: { Authorization: `Bearer ${secret}` },
+        headers: { Authorization: `Bearer ${secret}`, ...headers },
         body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
         requestContext: {},
         requestId: newRequestId(Date.now()),
@@ -65,7 +73,7 @@ const setUp = async (invoke: Invoke, { org = wide.org as string, kept = store }:
     );
   const create = async (body: Record<string, unknown> = {}): Promise<Whole> => JSON.parse((await call(body)).body as string) as Whole;
   const events = () => database.recentEvents(key_id);
-  return { call, create, events };
+  return { call, create, events, keyId: key_id };
 };
 
 /** Answers, and records its requests. */
@@ -271,5 +279,104 @@ describe('an item reference', () => {
     const { call } = await setUp(answers);
     const input = Array.from({ length: 33 }, (_, i) => ({ type: 'item_reference', id: `msg_${i}_0` }));
     await expect(call({ input })).rejects.toMatchObject({ status: 400, param: 'input' });
+  });
+});
+
+/** The ids of all rows of an organization or a key that have a content. */
+const rowsWithContent = async (owner: string): Promise<string[]> => {
+  const { database, tables } = pipeline.database;
+  const { Items = [] } = await database.scan({ TableName: tables.Responses as string });
+  return Items.flatMap(({ id, content }) => (content !== undefined && String(id).includes(owner) ? [String(id)] : []));
+};
+
+const IDEMPOTENT = { 'idempotency-key': 'order-1' };
+const NOT_STORED = { status: 409, code: 'idempotent_result_not_stored' };
+
+describe('content that must not be stored', () => {
+  test('is not stored for a key with no_content: its responses have store: false', async () => {
+    const { create, call, events } = await setUp(answers, { no_content: true });
+    const made = await create({ store: true });
+    expect(made).toMatchObject({ status: 'completed', store: false });
+    expect(await store.get(wide.org, made.id as string)).toBeUndefined();
+    const streamed = parseEvents(await read(await call({ stream: true })));
+    expect(streamed.flatMap(({ response }) => (response ? [response.store] : []))).toEqual([false, false, false]);
+    expect(await store.get(wide.org, streamed.at(-1)?.response.id as string)).toBeUndefined();
+    expect(await events()).toHaveLength(2);
+  });
+
+  test('does not prevent a key with no_content from continuing a stored response of its organization', async () => {
+    const { id } = await (await setUp(answers)).create();
+    const { create } = await setUp(answers, { no_content: true });
+    const made = await create({ previous_response_id: id });
+    expect(made).toMatchObject({ previous_response_id: id, store: false });
+    expect(await store.get(wide.org, made.id as string)).toBeUndefined();
+  });
+
+  test.each([
+    ['without streaming', false],
+    ['streamed', true],
+  ])('with store: false leaves the claim of its idempotency key, but no result (%s)', async (_, stream) => {
+    const { call, events, keyId } = await setUp(answers);
+    const reply = await call({ store: false, stream }, IDEMPOTENT);
+    expect(reply.headers).toMatchObject({ 'x-sluice-idempotency': 'not-stored' });
+    if (stream) await read(reply);
+    await expect(call({ store: false, stream }, IDEMPOTENT)).rejects.toMatchObject(NOT_STORED);
+    expect(await events()).toHaveLength(1);
+    expect(await rowsWithContent(keyId)).toEqual([]);
+  });
+});
+
+describe('a deleted response', () => {
+  test.each([
+    ['without streaming', false],
+    ['streamed', true],
+  ])('is not replayed under its idempotency key, and nothing of it stays in the table (%s)', async (_, stream) => {
+    const org = newId('organization');
+    const { call, events, keyId } = await setUp(answers, { org });
+    const first = await call({ stream }, IDEMPOTENT);
+    const body = stream ? await read(first) : (first.body as string);
+    const [id = ''] = /resp_[0-9A-Za-z]+/.exec(body) ?? [];
+    expect(String((await call({ stream }, IDEMPOTENT)).body)).toContain(id);
+    expect(await store.delete(org, id)).toBe(true);
+    await expect(call({ stream }, IDEMPOTENT)).rejects.toMatchObject(NOT_STORED);
+    expect([...(await rowsWithContent(org)), ...(await rowsWithContent(keyId))]).toEqual([]);
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('is not stored under its idempotency key if it is deleted between its two writes', async () => {
+    const org = newId('organization');
+    const kept: ResponseStore = {
+      ...store,
+      put: async (...stored) => {
+        const outcome = await store.put(...stored);
+        expect(await store.delete(org, stored[1].response.id)).toBe(true);
+        return outcome;
+      },
+    };
+    const { call, keyId } = await setUp(answers, { org, kept });
+    expect(await call({}, IDEMPOTENT)).toMatchObject({ statusCode: 200, headers: { 'x-sluice-idempotency': 'not-stored' } });
+    await expect(call({}, IDEMPOTENT)).rejects.toMatchObject(NOT_STORED);
+    expect([...(await rowsWithContent(org)), ...(await rowsWithContent(keyId))]).toEqual([]);
+  });
+
+  test('is deleted completely if the first try breaks off between its writes', async () => {
+    const org = newId('organization');
+    const { database, tables } = pipeline.database;
+    let writes = 0;
+    const breaking: typeof database = {
+      ...database,
+      put: async (input) => {
+        if (writes++ === 1) throw new DatabaseUnavailable(new Error('outage'));
+        return database.put(input);
+      },
+    };
+    const { call, keyId } = await setUp(answers, { org });
+    const { id } = JSON.parse((await call({}, IDEMPOTENT)).body as string) as { id: string };
+    await expect(createResponseStore(breaking, tables.Responses as string, Date.now).delete(org, id)).rejects.toMatchObject({
+      status: 503,
+    });
+    expect(await store.delete(org, id)).toBe(true);
+    await expect(call({}, IDEMPOTENT)).rejects.toMatchObject(NOT_STORED);
+    expect([...(await rowsWithContent(org)), ...(await rowsWithContent(keyId))]).toEqual([]);
   });
 });
