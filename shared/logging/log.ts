@@ -22,11 +22,20 @@ export const logInfo = (message: string, facts: Facts = {}): void => {
 
 const originalStack = createOriginalStack();
 
+const logFailure = (message: string, facts: Facts): void => void process.stdout.write(`${line('ERROR', message, facts)}\n`);
+
+/** Where an error was thrown, without its message, with which a stack begins. */
+const framesOf = ({ name, message, stack = '' }: Error): string | undefined => {
+  const head = message === '' ? name : `${name}: ${message}`;
+  return stack.startsWith(`${head}\n`) ? originalStack(stack.slice(head.length + 1)) : undefined;
+};
+
 /** Logs a failure that someone may have to investigate, with its cause. */
 export const logError = (message: string, error: unknown, facts: Facts = {}): void => {
-  const cause =
-    error instanceof Error
-      ? { error: error.name, detail: error.message, stack: error.stack && originalStack(error.stack) }
-      : { detail: String(error) };
-  process.stdout.write(`${line('ERROR', message, { ...facts, ...cause })}\n`);
+  // A syntax error quotes the text that could not be parsed, which can be a prompt or an answer.
+  if (error instanceof SyntaxError)
+    logFailure(message, { ...facts, error: error.name, detail_length: error.message.length, stack: framesOf(error) });
+  else if (error instanceof Error)
+    logFailure(message, { ...facts, error: error.name, detail: error.message, stack: error.stack && originalStack(error.stack) });
+  else logFailure(message, { ...facts, detail: String(error) });
 };

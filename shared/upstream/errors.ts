@@ -12,19 +12,27 @@ const texts: Record<UpstreamCode, string> = {
 };
 const retryAfterSeconds: Record<UpstreamCode, number> = { upstream_error: 1, upstream_timeout: 5, no_capacity: 5, model_not_ready: 30 };
 
-/** A failure of the upstream, as the caller sees it: 503 with `Retry-After`. `detail` is for the log only. */
+/**
+ * A failure of the upstream, as the caller sees it: 503 with `Retry-After`. `detail` can have the container's words, which can repeat the prompt: it is
+ * never sent to callers and never logged.
+ */
 export class UpstreamFailed extends ApiError {
   readonly detail: string;
-  constructor(code: UpstreamCode, detail: string) {
+  /** What failed and how long the text about it is, for the log. */
+  readonly logged: { failure: string; failure_length: number };
+  /** @param failure what failed, without words of the container */
+  constructor(code: UpstreamCode, detail: string, failure: string = code) {
     super({ status: 503, type: 'server_error', code, message: texts[code], headers: { 'retry-after': String(retryAfterSeconds[code]) } });
     this.detail = detail;
+    this.logged = { failure, failure_length: detail.length };
   }
 }
 
 /** The connection broke, or the answer was damaged, when the container may have processed the request, so no other target may be tried. */
 export class BrokenAtWork extends UpstreamFailed {
   constructor(error: unknown) {
-    super('upstream_error', `The connection broke before the end of the answer: ${error instanceof Error ? error.message : String(error)}`);
+    const what = 'The connection broke before the end of the answer';
+    super('upstream_error', `${what}: ${error instanceof Error ? error.message : String(error)}`, `${what}: ${kindOf(error as Thrown)}`);
   }
 }
 
@@ -52,8 +60,12 @@ export class RefusedByModel extends ApiError {
   }
 }
 
-/** The container could not parse the body that we sent: our own bug. */
-export class MistranslatedRequest extends Error {}
+/** The container could not parse the body that we sent: our own bug. Its text is left out, because it can repeat the body. */
+export class MistranslatedRequest extends Error {
+  constructor(kind: string, text: string) {
+    super(`The container could not parse our request: ${kind}, with a text of ${text.length} characters.`);
+  }
+}
 
 /**
  * vLLM's messages for schema errors, and fields that only we set: in these cases we sent a body that we should have rejected. A chat body with a wrong
@@ -84,6 +96,13 @@ interface Thrown {
   facts?: { ErrorCode?: string; OriginalStatusCode?: number; OriginalMessage?: string };
 }
 
+/** A class or code, as AWS and Node name them; anything else could be a text. */
+const CODE = /^[\w.-]{1,64}$/;
+
+/** The class of what was thrown, with its status or code. */
+const kindOf = ({ name = 'Error', code, facts: { OriginalStatusCode, ErrorCode } = {} }: Thrown): string =>
+  [name, OriginalStatusCode, ErrorCode, code].filter((part) => part !== undefined && CODE.test(String(part))).join(' ');
+
 const byName: Record<string, UpstreamCode> = {
   ThrottlingException: 'no_capacity',
   ServiceUnavailable: 'no_capacity',
@@ -103,21 +122,23 @@ export const toUpstreamError = (error: unknown, names?: FieldNames, sent = ''): 
   if (error instanceof ApiError || error instanceof MistranslatedRequest) return error;
   const thrown = error as Thrown;
   const detail = `${thrown.name ?? 'Error'}: ${thrown.message ?? String(error)}`.slice(0, 1_000);
+  const kind = kindOf(thrown);
+  const failed = (code: UpstreamCode): UpstreamFailed => new UpstreamFailed(code, detail, kind);
   const { OriginalStatusCode: status, OriginalMessage: original = '', ErrorCode } = thrown.facts ?? {};
-  if (thrown.name === 'ModelError' && LOAD_STATUSES.has(status ?? 0)) return new UpstreamFailed('no_capacity', detail);
+  if (thrown.name === 'ModelError' && LOAD_STATUSES.has(status ?? 0)) return failed('no_capacity');
   if (thrown.name === 'ModelError' && REQUEST_STATUSES.has(status ?? 0)) {
     const { text, isSchemaFault } = containerMessage(original);
-    if (isSchemaFault || OUR_FAULTS.test(text)) return new MistranslatedRequest(original.slice(0, 1_000));
+    if (isSchemaFault || OUR_FAULTS.test(text)) return new MistranslatedRequest(kind, original);
     return new RefusedByModel(publicText(text), names);
   }
   if (error instanceof ErrorInStream && status === 500 && NEEDS_RUNTIME.test(sent) && containerMessage(original).text === '')
     return new RefusedByModel(NO_REASON, names, null);
-  if (ErrorCode === 'ModelInvocationTimeExceeded') return new UpstreamFailed('upstream_timeout', detail);
-  if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return new UpstreamFailed('model_not_ready', detail);
-  if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return new UpstreamFailed('no_capacity', detail);
+  if (ErrorCode === 'ModelInvocationTimeExceeded') return failed('upstream_timeout');
+  if (thrown.name === 'ValidationError' && NOT_FOUND.test(thrown.message ?? '')) return failed('model_not_ready');
+  if (thrown.name === 'ValidationError' && NO_CAPACITY.test(thrown.message ?? '')) return failed('no_capacity');
   if (error instanceof DamagedReply) return new BrokenAtWork(error);
-  if (isBrokenConnection(error)) return new UpstreamFailed('upstream_error', detail);
-  return new UpstreamFailed(byName[thrown.name ?? ''] ?? 'upstream_error', detail);
+  if (isBrokenConnection(error)) return failed('upstream_error');
+  return failed(byName[thrown.name ?? ''] ?? 'upstream_error');
 };
 
 /** The message within a container's error body: OpenAI's, FastAPI's or plain text. */

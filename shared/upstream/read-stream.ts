@@ -14,7 +14,7 @@ const MAX_DETAIL_CHARACTERS = 500;
 const MAX_UNMEASURED_CHARACTERS = 4_096;
 
 const failed = (what: string, text = ''): UpstreamFailed =>
-  new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`);
+  new UpstreamFailed('upstream_error', `${what}${text && `: ${text.slice(0, MAX_DETAIL_CHARACTERS)}`}`, what);
 
 /**
  * Reads a runtime's stream: server-sent events or JSON lines, with `\n` or `\r\n`, in parts that can end anywhere, even inside a character. An error

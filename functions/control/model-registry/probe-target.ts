@@ -1,3 +1,4 @@
+import { codeOf } from '../../../shared/http/errors.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import type { Model, Target } from '../../../shared/models/model.ts';
@@ -66,7 +67,10 @@ export const probeTarget = async (
     return { passed: true, detail: `The container answered a short chat request in ${now() - startMs} ms.`, promptTokens };
   } catch (error) {
     const { endpoint, component } = target;
-    logInfo('probe_failed', { endpoint, component, detail: error instanceof UpstreamFailed ? error.detail : String(error) });
+    // The admin gets the text; a log keeps no text of a container.
+    const { failure, failure_length } =
+      error instanceof UpstreamFailed ? error.logged : { failure: codeOf(error), failure_length: undefined };
+    logInfo('probe_failed', { endpoint, component, failure, failure_length });
     const detail = deadline.aborted
       ? `The container did not answer a short chat request within ${timeoutMs / 1_000} s. See the endpoint's log in CloudWatch.`
       : explanationOf(error, model);

@@ -102,7 +102,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
       const failure = stopped
-        ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`)
+        ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`, `Stopped by us: ${stopped}`)
         : toHostError(deps.host, facts.model, cause);
       // The failure may be a bug of ours while the model is still at work.
       abort.abort();

@@ -51,7 +51,7 @@ export const invokeAny = (
       } catch (error) {
         signal.removeEventListener('abort', abortAttempt);
         if (signal.aborted || !isWorthAnother(error)) throw error;
-        logInfo('target_failed', { endpoint: target.endpoint, component: target.component, detail: (error as UpstreamFailed).detail });
+        logInfo('target_failed', { endpoint: target.endpoint, component: target.component, ...(error as UpstreamFailed).logged });
         continue;
       }
       try {

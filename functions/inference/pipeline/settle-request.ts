@@ -31,10 +31,10 @@ interface Ending {
   error?: unknown;
 }
 
-/** The upstream's error text, for the log only. */
-const detailOf = (error: unknown): { detail?: string } => {
+/** The upstream's failure, without its words. */
+const upstreamFailureOf = (error: unknown): Partial<UpstreamFailed['logged']> => {
   const failure = error instanceof ApiError && error.cause instanceof UpstreamFailed ? error.cause : error;
-  return failure instanceof UpstreamFailed ? { detail: failure.detail } : {};
+  return failure instanceof UpstreamFailed ? failure.logged : {};
 };
 
 /** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
@@ -46,7 +46,7 @@ export const settleRequest = async (deps: SettlementStores, { event, admission, 
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,
     ...(error instanceof ApiError && { code: error.code, status: error.status }),
-    ...detailOf(error),
+    ...upstreamFailureOf(error),
   };
   for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
     try {

@@ -28,3 +28,19 @@ test('a failure has its name, its message and where it happened', () => {
   expect(first.stack).toContain('log.test.ts');
   expect(second).toMatchObject({ level: 'ERROR', detail: 'a text' });
 });
+
+test('a syntax error has its class, the length of its message and where it happened, but not the text that it quotes', () => {
+  try {
+    JSON.parse('pelican-barometer');
+  } catch (error) {
+    logError('call_failed', error, { request_id: 'r' });
+  }
+  expect(lines.join('')).not.toContain('pelican');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'ERROR',
+    error: 'SyntaxError',
+    detail_length: expect.any(Number),
+    request_id: 'r',
+    stack: expect.stringContaining('log.test.ts'),
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { DamagedReply } from '../../../shared/aws/errors.ts';
 import { ErrorInStream } from '../../../shared/upstream/error-in-stream.ts';
-import { MistranslatedRequest, publicText, toUpstreamError } from '../../../shared/upstream/errors.ts';
+import { MistranslatedRequest, publicText, toUpstreamError, type UpstreamFailed } from '../../../shared/upstream/errors.ts';
 
 const thrown = (name: string, { code, ...facts }: Record<string, unknown> = {}, message = 'text of AWS for account 123456789012'): Error =>
   Object.assign(new Error(message), { name, facts, ...(code !== undefined && { code }) });
@@ -113,6 +114,26 @@ describe('an upstream error', () => {
     ['lists what its schema found', '{"detail":[{"loc":["body","x"],"msg":"bad"}]}'],
   ])('is our own bug if the rejection %s', (_, OriginalMessage) => {
     expect(toUpstreamError(thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage }))).toBeInstanceOf(MistranslatedRequest);
+  });
+
+  test.each([
+    [
+      thrown('ModelError', { OriginalStatusCode: 500, ErrorCode: 'INTERNAL_FAILURE_FROM_MODEL' }, 'pelican'),
+      'ModelError 500 INTERNAL_FAILURE_FROM_MODEL',
+    ],
+    [thrown('Error', { code: 'ECONNREFUSED' }, 'pelican'), 'Error ECONNREFUSED'],
+    [thrown('the pelican', { ErrorCode: 'the pelican' }, 'pelican'), ''],
+    [new DamagedReply('pelican'), 'The connection broke before the end of the answer: DamagedReply'],
+  ])('such as %s is logged by its class, status and length, never with its text', (error, failure) => {
+    const { logged, detail } = toUpstreamError(error) as UpstreamFailed;
+    expect(logged).toEqual({ failure, failure_length: detail.length });
+    expect(detail).toContain('pelican');
+  });
+
+  test('that is our own bug does not have the container’s text', () => {
+    const error = thrown('ModelError', { OriginalStatusCode: 422, OriginalMessage: '{"detail":[{"input":"pelican"}]}' }, 'pelican');
+    expect(String(toUpstreamError(error).stack)).not.toContain('pelican');
+    expect(toUpstreamError(error).message).toBe('The container could not parse our request: ModelError 422, with a text of 32 characters.');
   });
 
   test('cuts hostile messages before it searches them', () => {
