@@ -18,6 +18,9 @@ export interface KeyItem extends LimiterItem {
   lim_o?: true;
   /** No request content may be stored for later requests. */
   no_content?: true;
+  /** The same, as a setting of its organization, and the version of the organization in which that was set. */
+  no_o?: true;
+  no_v?: number;
 }
 
 /** Whether a limiter item is a key's. An organization's item has no secret, so no key can authenticate with it. */
@@ -26,7 +29,13 @@ export const isKeyItem = (item: LimiterItem): item is KeyItem => 'h' in item;
 export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === true;
 
 /** Whether content of the key's requests may be stored for later requests. */
-export const mayStore = ({ no_content }: KeyItem): boolean => no_content !== true;
+export const mayStore = ({ no_content, no_o }: KeyItem): boolean => no_content !== true && no_o !== true;
+
+/** An organization's setting for content, and the version of the organization in which it was set; 0: never. */
+export interface ContentSetting {
+  mayStore: boolean;
+  version: number;
+}
 
 /** The configuration of a key's limiter item, except its secret. */
 export interface KeySettings {
@@ -58,12 +67,24 @@ export const keyConfiguration = (settings: KeySettings): Configuration<KeyItem> 
   };
 };
 
+interface NewKeyFacts {
+  org: string;
+  scope: Scope;
+  hash: Uint8Array;
+  /** Whether its organization has limits. */
+  isLimited: boolean;
+  /** Absent: the organization has never set it. */
+  content?: ContentSetting;
+}
+
 /** A limiter item of a new key. */
-export const newKeyItem = (
-  id: string,
-  { org, scope, hash, isLimited }: { org: string; scope: Scope; hash: Uint8Array; isLimited: boolean },
-  settings: KeySettings,
-): KeyItem => ({ ...newLimiterItem(id, org, keyConfiguration(settings)), scope, h: hash, ...(isLimited && { lim_o: true }) });
+export const newKeyItem = (id: string, { org, scope, hash, isLimited, content }: NewKeyFacts, settings: KeySettings): KeyItem => ({
+  ...newLimiterItem(id, org, keyConfiguration(settings)),
+  scope,
+  h: hash,
+  ...(isLimited && { lim_o: true }),
+  ...(content && { no_v: content.version, ...(!content.mayStore && { no_o: true }) }),
+});
 
 /** The configuration change that sets a new secret. `previous` stays valid until `untilMs`; without it, no earlier secret does. */
 export const secretConfiguration = (hash: Uint8Array, previous?: { hash: Uint8Array; untilMs: number }): Configuration<KeyItem> =>

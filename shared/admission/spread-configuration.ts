@@ -34,6 +34,8 @@ const COMMON = [
   'models',
   'expires_at',
   'no_content',
+  'no_o',
+  'no_v',
   'lim_o',
   'shards',
   ...WHOLE_ATTRIBUTES,

@@ -80,15 +80,20 @@ export const createAccountTable = (database: Database, table: string) => ({
       MAX_PAGES,
     ),
 
-  /** Sets one attribute of a row, if the row exists. */
-  set: async ({ account, record }: Place, attribute: string, value: unknown): Promise<void> => {
+  /** Sets one attribute of a row, if the row exists. @param where another attribute, which must have this value */
+  set: async (
+    { account, record }: Place,
+    attribute: string,
+    value: unknown,
+    [where, whereValue]: readonly [attribute: string, value: unknown] = ['account', account],
+  ): Promise<void> => {
     const write = database.update({
       TableName: table,
       Key: { account, record },
       UpdateExpression: 'SET #attribute = :value',
-      ConditionExpression: 'attribute_exists(account)',
-      ExpressionAttributeNames: { '#attribute': attribute },
-      ExpressionAttributeValues: { ':value': value },
+      ConditionExpression: '#where = :where',
+      ExpressionAttributeNames: { '#attribute': attribute, '#where': where },
+      ExpressionAttributeValues: { ':value': value, ':where': whereValue },
     });
     await write.catch((error: unknown) => {
       if (!(error instanceof ConditionFailed)) throw error;
@@ -201,15 +206,21 @@ export const createAccountTable = (database: Database, table: string) => ({
     refused,
   }),
 
-  /** Checks that a row has these values, without a change. */
-  toCheck: ({ account, record }: Place, values: Row, refused: (row: Row | undefined) => Error): Write => {
-    const attributes = Object.entries(values);
+  /**
+   * Checks that a row has these values, without a change.
+   * @param unchanged other attributes, which must have the values that were read, or still be missing
+   */
+  toCheck: ({ account, record }: Place, values: Row, refused: (row: Row | undefined) => Error, unchanged: Row = {}): Write => {
+    const attributes = Object.entries({ ...values, ...unchanged });
+    const clauses = attributes.map(([name], i) =>
+      name in values ? `#a${i} = :a${i}` : `(attribute_not_exists(#a${i}) OR #a${i} = :a${i})`,
+    );
     return {
       item: {
         ConditionCheck: {
           TableName: table,
           Key: { account, record },
-          ConditionExpression: attributes.map((_, i) => `#a${i} = :a${i}`).join(' AND '),
+          ConditionExpression: clauses.join(' AND '),
           ExpressionAttributeNames: Object.fromEntries(attributes.map(([name], i) => [`#a${i}`, name])),
           ExpressionAttributeValues: Object.fromEntries(attributes.map(([, value], i) => [`:a${i}`, value])),
         },

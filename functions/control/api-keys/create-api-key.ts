@@ -1,7 +1,9 @@
+import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import { newKeyItem } from '../../../shared/admission/key-item.ts';
 import { newSecret } from '../../../shared/admission/secret.ts';
 import { shardId, shardsFor, shardsForLoad } from '../../../shared/admission/shards.ts';
 import { MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
@@ -27,6 +29,9 @@ const HINT_END = 4;
 
 /** The start and end of a secret, so that people can distinguish their keys. */
 export const hintOf = (secret: string): string => `${secret.slice(0, HINT_START)}…${secret.slice(-HINT_END)}`;
+
+/** The organization's setting for content can change so often during the creation of a key. */
+const MAX_ATTEMPTS = 3;
 
 const newKey = (
   actor: Actor,
@@ -67,6 +72,17 @@ const newKey = (
  * @throws 403, 404, 409, 429
  */
 export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryToCreate(deps, actor, body);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+      if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
+    }
+  }
+};
+
+const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiKey): Promise<ApiKeyWithSecret> => {
   checkMayLimit(actor, body);
   const { origin } = actor;
   checkExpiry(body.expires_at, origin.nowMs);
@@ -75,7 +91,15 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
   const { secret, hash } = newSecret(body.scope, id);
   const key = newKey(actor, body, { id, organization, secret });
   const { isLimited, writes } = await addConcurrency(deps, origin, organization, key.limits.concurrency);
-  const facts = { org: organization, scope: key.scope, hash, isLimited };
+  const owner = await deps.organizations.get(organization);
+  const { no_content, no_content_version: version } = owner;
+  const facts = {
+    org: organization,
+    scope: key.scope,
+    hash,
+    isLimited,
+    ...(version > 0 && { content: { mayStore: !no_content, version } }),
+  };
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
   const wire = await toWire(deps.limiters, key);
   const change = { action: 'api_key.created', organization, target: { type: 'api_key', id }, after: wire };
@@ -87,7 +111,7 @@ export const createApiKey = async (deps: ApiKeyDependencies, actor: Actor, body:
     );
   await commit(deps, origin, change, [
     ...deps.users.toCheckActor(actor),
-    deps.organizations.toCheckActive(organization),
+    deps.organizations.toCheckContent(owner),
     ...toCountForCreator(deps, actor),
     ...writes,
     ...deps.apiKeys.toCreate(key),

@@ -23,7 +23,7 @@ interface AuditedChange {
 }
 
 /** Bookkeeping fields, which the log leaves out. */
-const UNRECORDED = new Set(['version', 'updated_at', 'last_used_at', 'last_login_at']);
+const UNRECORDED = new Set(['version', 'no_content_version', 'no_content_pending', 'updated_at', 'last_used_at', 'last_login_at']);
 
 const changesOf = ({ before = {}, after = {} }: AuditedChange): AuditEntry['changes'] => {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -1,7 +1,8 @@
 import { type Expected, toConfigure } from '../../../shared/admission/configuration-write.ts';
+import type { ContentSetting } from '../../../shared/admission/key-item.ts';
 import type { Configuration, LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
-import type { Database } from '../../../shared/database/database.ts';
+import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { getItems } from '../../../shared/database/get-items.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 
@@ -12,6 +13,20 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
   /** Changes the configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as expected. */
   toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, expected?: Expected): Write =>
     toConfigure(table, id, configuration, expected),
+
+  /** Gives a key's limiter its organization's setting for content, unless it has that of the same or a later version of the organization. */
+  setContent: async (id: string, { mayStore, version }: ContentSetting): Promise<void> => {
+    const write = database.update({
+      TableName: table,
+      Key: { id },
+      UpdateExpression: mayStore ? 'SET no_v = :version REMOVE no_o ADD cfg :one' : 'SET no_v = :version, no_o = :true ADD cfg :one',
+      ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(no_v) OR no_v < :version)',
+      ExpressionAttributeValues: { ':version': version, ':one': 1, ...(!mayStore && { ':true': true }) },
+    });
+    await write.catch((error: unknown) => {
+      if (!(error instanceof ConditionFailed)) throw error;
+    });
+  },
 
   toCreate: (item: LimiterItem): Write => ({
     item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },

@@ -1,4 +1,5 @@
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
+import type { ContentSetting } from '../../../shared/admission/key-item.ts';
 import {
   type Configuration,
   type LimiterItem,
@@ -14,6 +15,7 @@ import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import type { Limits } from '../../../shared/admission/limits.ts';
 import { mergeShards } from '../../../shared/admission/merge-shards.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
+import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import { type Part, redivide } from '../../../shared/admission/share-limits.ts';
 import { beginSpreading, MAX_CHANGED_AT_ONCE } from '../../../shared/admission/spread-configuration.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
@@ -83,9 +85,31 @@ const MAX_PARALLEL = 16;
  * @throws 503 if one could not be marked
  */
 export const markKeys = async (limiters: LimiterStore, organization: string, keys: readonly string[]): Promise<void> => {
-  const failures = await inParallel(keys, MAX_PARALLEL, limiters.markOrganizationLimited);
+  await forAll(keys, limiters.markOrganizationLimited);
+  logInfo('keys_marked', { organization, limiters: keys.length });
+};
+
+/** @throws 503 if it failed for one of them during an outage */
+const forAll = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
+  const failures = await inParallel(ids, MAX_PARALLEL, work);
   const outage = failures.find((failure) => failure instanceof ApiError);
   if (outage) throw outage;
   throwFailures(failures);
-  logInfo('keys_marked', { organization, limiters: keys.length });
+};
+
+/**
+ * Gives all keys of an organization its setting for content, from each key's next request on. A key's own item comes before its shards, because a
+ * change that is being spread over the shards copies the own item.
+ * @param keys the limiters of all active keys
+ * @throws 503 if one could not be written
+ */
+export const setContentOfKeys = async (
+  limiters: LimiterConfigurationStore,
+  organization: string,
+  setting: ContentSetting,
+  keys: readonly string[],
+): Promise<void> => {
+  const isOwn = (id: string): boolean => ownerIdOf(id) === id;
+  for (const ids of [keys.filter(isOwn), keys.filter((id) => !isOwn(id))]) await forAll(ids, (id) => limiters.setContent(id, setting));
+  logInfo('content_setting_spread', { organization, may_store: setting.mayStore, limiters: keys.length });
 };

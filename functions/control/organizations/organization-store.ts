@@ -1,3 +1,4 @@
+import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
@@ -43,11 +44,25 @@ export const createOrganizationStore = (table: AccountTable) => ({
   },
 
   /** Replaces the version that was read; 412 if it has changed since. */
-  toReplace: (organization: Organization): Write => table.toReplace(placeOf(organization.id), organization),
+  toReplace: (organization: Organization, { no_content_version, no_content_pending }: Organization = organization): Write =>
+    table.toReplace(placeOf(organization.id), organization, no_content_version > 0 ? { no_content_pending } : {}),
 
   /** Checks that it exists (404) and is active (403). */
   toCheckActive: (id: string): Write =>
     table.toCheck(placeOf(id), { status: 'active' }, (row) => (row ? new OrganizationSuspended() : notFound(id))),
+
+  /** The same, and that its setting for content is the one that was read: ChangedMeanwhile otherwise. */
+  toCheckContent: ({ id, no_content_version }: Organization): Write => {
+    const refused = (row: Record<string, unknown> | undefined): Error => {
+      if (!row) return notFound(id);
+      return row.status === 'active' ? new ChangedMeanwhile() : new OrganizationSuspended();
+    };
+    return table.toCheck(placeOf(id), { status: 'active' }, refused, { no_content_version });
+  },
+
+  /** Notes that all keys have the setting for content of this version, unless it was changed again. */
+  completeContent: ({ id, no_content_version }: Organization): Promise<void> =>
+    table.set(placeOf(id), 'no_content_pending', false, ['no_content_version', no_content_version]),
 });
 
 export type OrganizationStore = ReturnType<typeof createOrganizationStore>;

@@ -14,6 +14,17 @@ export const Organization = z.object({
   limits: OrganizationLimits.nullable().meta({
     description: 'The limits that all of its keys share. An older organization can have null: each key has only its own limits.',
   }),
+  no_content: z.boolean().default(false).meta({
+    description:
+      'If true, no content is stored for any of its API keys, whatever their own `no_content`: responses have `store: false`, and results are not stored under idempotency keys.',
+  }),
+  no_content_version: z
+    .int()
+    .default(0)
+    .meta({ description: 'The version of the organization in which `no_content` was last set; 0: never.' }),
+  no_content_pending: z.boolean().default(false).meta({
+    description: 'If true, the last change of `no_content` has not reached all API keys yet. If it stays true, send the change again.',
+  }),
   created_at: z.int().meta({ description: 'Unix time in seconds.' }),
   updated_at: z.int(),
   version: z.int().meta({ description: 'Incremented by every change. The ETag is derived from it.' }),

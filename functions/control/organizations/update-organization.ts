@@ -9,10 +9,13 @@ import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 import { OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
-import { markKeys, toSetLimiter } from './organization-limiter.ts';
+import { markKeys, setContentOfKeys, toSetLimiter } from './organization-limiter.ts';
 import type { OrganizationStore } from './organization-store.ts';
 
-export const OrganizationUpdate = z.strictObject({ name: OrganizationName });
+/** Absent fields keep their values. */
+export const OrganizationUpdate = z
+  .strictObject({ name: OrganizationName.optional(), no_content: z.boolean().optional() })
+  .refine((fields) => Object.values(fields).some((value) => value !== undefined), 'expected `name` or `no_content`');
 export type OrganizationUpdate = z.output<typeof OrganizationUpdate>;
 
 export interface OrganizationDependencies extends AuditDependencies {
@@ -55,7 +58,7 @@ const change = async (
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const set = limiter && (await toSetLimiter(limiters, id, settings, limiter, origin.nowMs));
     try {
-      await commit(deps, origin, audited, [organizations.toReplace(after), ...(set?.writes ?? [])]);
+      await commit(deps, origin, audited, [organizations.toReplace(after, before), ...(set?.writes ?? [])]);
     } catch (error) {
       if (error instanceof ChangedMeanwhile) continue;
       throw error;
@@ -69,16 +72,29 @@ const change = async (
 
 type Expected = readonly number[] | undefined;
 
-/** Renames an organization. @throws 404, 412 */
+/**
+ * Renames an organization, or allows or forbids that content of its keys is stored, from each key's next request on. Repeating the request includes keys
+ * that a crash left out.
+ * @throws 404, 412; 503 if the setting has not reached all keys
+ */
 export const updateOrganization = async (
   deps: OrganizationDependencies,
   origin: Origin,
   id: string,
-  fields: OrganizationUpdate,
+  { name, no_content }: OrganizationUpdate,
   expected?: Expected,
 ): Promise<Organization> => {
   const before = checkVersion(await deps.organizations.get(id), expected);
-  return change(deps, origin, before, { action: 'organization.updated', fields });
+  const fields = {
+    ...(name !== undefined && { name }),
+    ...(no_content !== undefined && { no_content, no_content_version: before.version + 1, no_content_pending: true }),
+  };
+  const updated = await change(deps, origin, before, { action: 'organization.updated', fields });
+  if (no_content === undefined) return updated;
+  // A key that is created from now on has the setting, because its creation checks that version.
+  await setContentOfKeys(deps.limiters, id, { mayStore: !no_content, version: updated.version }, await limitersOf(deps, id));
+  await deps.organizations.completeContent(updated);
+  return { ...updated, no_content_pending: false };
 };
 
 /** Replaces the limits that all keys of an organization share, from each key's next request on. @throws 404, 412 */

@@ -167,3 +167,26 @@ test('npm run admin -- bootstrap creates an audited admin who can log in with th
     stderr: expect.stringContaining('e-mail address is in use'),
   });
 });
+
+describe('content', () => {
+  test('of an organization is not stored once its owner forbids it, for old keys and new ones', async () => {
+    const { id } = await control.createOrganization();
+    const owner = await control.createUser({ role: 'owner', organization: id });
+    const newKey = async () => (await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'k' } })).secret as string;
+    const storedBy = async (secret: string): Promise<boolean> => {
+      const response = await fetch(`${run.base_url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: run.model, input: 'Hi', max_output_tokens: 4 }),
+      });
+      return ((await response.json()) as { store: boolean }).store;
+    };
+    const old = await newKey();
+    expect(await storedBy(old)).toBe(true);
+    const update = (no_content: boolean) => control.done('PATCH', `/v1/organizations/${id}`, { token: owner.token, body: { no_content } });
+    expect(await update(true)).toMatchObject({ no_content: true, no_content_pending: false });
+    expect([await storedBy(old), await storedBy(await newKey())]).toEqual([false, false]);
+    await update(false);
+    expect(await storedBy(old)).toBe(true);
+  });
+});
