@@ -14,6 +14,7 @@ import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { serve } from './pipeline/pipeline.ts';
+import { createTargetHealth } from './pipeline/target-health.ts';
 import { serveRoutes } from './serve-routes.ts';
 import { streamingHandler } from './streaming-handler.ts';
 
@@ -34,6 +35,7 @@ const dependencies = {
   keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE'), once), cache: createLimiterCache(), now },
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   invoke: createInvoke(),
+  health: createTargetHealth(now),
   idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),
   tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
   cacheSalt: createCacheSalt(environmentVariable('CACHE_SALT_SECRET')),

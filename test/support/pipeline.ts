@@ -3,6 +3,7 @@ import { createIdempotencyStore } from '../../functions/inference/idempotency/id
 import type { Dependencies, Serve } from '../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../functions/inference/pipeline/pipeline.ts';
 import type { ReplyBody } from '../../functions/inference/pipeline/reply-body.ts';
+import { createTargetHealth } from '../../functions/inference/pipeline/target-health.ts';
 import { inferenceHostRoutes } from '../../shared/hosts/inference-routes.ts';
 import type { ApiEvent } from '../../shared/http/api-event.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
@@ -60,6 +61,7 @@ export const startTestPipeline = async () => {
       usage: database.usage,
       tokenizer: noTokenizer,
       invoke,
+      health: createTargetHealth(Date.now),
       idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
       cacheSalt: createCacheSalt('secret'),
       now: Date.now,

@@ -9,6 +9,7 @@ import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { Keys } from '../admission/admit.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { ReplyBody } from './reply-body.ts';
+import type { TargetHealth } from './target-health.ts';
 
 /** What the pipeline works with. */
 export interface Dependencies {
@@ -19,6 +20,7 @@ export interface Dependencies {
   usage: UsageStore;
   tokenizer: Tokenizer;
   invoke: Invoke;
+  health: TargetHealth;
   idempotency: IdempotencyStore;
   cacheSalt: CacheSalt;
   now: () => number;

@@ -3,6 +3,8 @@ import type { Target } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+import { CLIENT_CLOSED } from './in-flight-request.ts';
+import type { TargetHealth } from './target-health.ts';
 
 /** An invocation of whichever of a model's targets answers. */
 interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
@@ -20,12 +22,16 @@ const MAX_TRIES = 4;
 const isWorthAnother = (error: unknown): boolean =>
   error instanceof UpstreamFailed && error.code !== 'upstream_timeout' && !(error instanceof BrokenAtWork);
 
+/** Whether the target itself failed. A target that is busy or rejects a request is in order. */
+const isTargetFailure = (error: unknown): boolean => error instanceof UpstreamFailed && error.code !== 'no_capacity';
+
 /**
  * Invokes the first target, and the next one if a target fails before its first chunk: an answer that has begun can't be restarted.
- * Throws the error of the last try.
+ * Throws the error of the last try. `health` learns which targets fail.
  */
 export const invokeAny = (
   invoke: Invoke,
+  health: Pick<TargetHealth, 'invoked' | 'answered' | 'failed'>,
   { targets, bodyFor, onTarget, ...invocation }: AnyInvocation,
 ): AsyncGenerator<UpstreamChunk[]> => {
   const start = (target: Target, signal: AbortController): AsyncGenerator<UpstreamChunk[]> => {
@@ -36,8 +42,21 @@ export const invokeAny = (
   const last = tried[tried.length - 1] as Target;
   if (tried.length === 1) return start(last, invocation.signal);
 
+  const { signal } = invocation.signal;
+  /** Invokes a target and waits for its first chunks. */
+  const begin = async (target: Target, answer: AsyncGenerator<UpstreamChunk[]>): Promise<IteratorResult<UpstreamChunk[]>> => {
+    try {
+      health.invoked(target);
+      const batch = await answer.next();
+      health.answered(target);
+      return batch;
+    } catch (error) {
+      if (signal.reason !== CLIENT_CLOSED) health[isTargetFailure(error) ? 'failed' : 'answered'](target);
+      throw error;
+    }
+  };
+
   return (async function* () {
-    const { signal } = invocation.signal;
     for (const target of tried.slice(0, -1)) {
       // A failed invocation aborts its own signal, which must not stop the next one.
       const attempt = new AbortController();
@@ -47,7 +66,7 @@ export const invokeAny = (
       const answer = start(target, attempt);
       let batch: IteratorResult<UpstreamChunk[]>;
       try {
-        batch = await answer.next();
+        batch = await begin(target, answer);
       } catch (error) {
         signal.removeEventListener('abort', abortAttempt);
         if (signal.aborted || !isWorthAnother(error)) throw error;
@@ -62,6 +81,11 @@ export const invokeAny = (
         await answer.return(undefined);
       }
     }
-    yield* start(last, invocation.signal);
+    const answer = start(last, invocation.signal);
+    try {
+      for (let batch = await begin(last, answer); !batch.done; batch = await answer.next()) yield batch.value;
+    } finally {
+      await answer.return(undefined);
+    }
   })();
 };

@@ -4,7 +4,8 @@ import type { Model, Target } from '../../../shared/models/model.ts';
 /** Evenly spread in (0, 1). */
 const shareOf = (text: string): number => (createHash('sha256').update(text).digest().readUIntBE(0, 6) + 0.5) / 2 ** 48;
 
-const nameOf = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
+/** A target's name, which no other target has. */
+export const targetName = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
 
 /** An opaque id of an organization's user, by which endpoints with prefix-aware routing keep the user on one instance. */
 export const affinityOf = (organization: string, userId: string): string =>
@@ -16,7 +17,7 @@ export const affinityOf = (organization: string, userId: string): string =>
  */
 export const orderTargets = ({ targets }: Pick<Model, 'targets'>, key: string): Model['targets'] => {
   if (targets.length === 1) return targets;
-  const score = (target: Target): number => -target.weight / Math.log(shareOf(`${key}/${nameOf(target)}`));
+  const score = (target: Target): number => -target.weight / Math.log(shareOf(`${key}/${targetName(target)}`));
   return targets
     .map((target) => ({ target, score: score(target) }))
     .sort((a, b) => b.score - a.score)

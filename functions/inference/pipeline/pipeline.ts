@@ -66,9 +66,9 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
   const continuousUsage = model.continuous_usage && prepared.choices === 1;
   const facts = { prompt, maxTokens, requestId, cacheSalt, continuousUsage };
-  return invokeAny(deps.invoke, {
+  return invokeAny(deps.invoke, deps.health, {
     // A user stays with a target while it is in service: it has cached the conversation so far.
-    targets: orderTargets(model, userId ?? requestId),
+    targets: deps.health.order(orderTargets(model, userId ?? requestId)),
     ...(userId !== undefined && { affinity: affinityOf(admission.organization, userId) }),
     bodyFor: ({ container_model: containerModel = '' }) => JSON.stringify(route.toUpstream(request, model, { ...facts, containerModel })),
     choices: prepared.choices,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { invokeAny } from '../../../../functions/inference/pipeline/invoke-any.ts';
+import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import type { Target } from '../../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, RefusedByModel, UpstreamFailed } from '../../../../shared/upstream/errors.ts';
@@ -20,11 +21,12 @@ const chunksOf = (content: string): UpstreamChunk[] => [{ choices: [{ index: 0, 
 const setUp = (
   upstreams: Record<string, (invocation: Invocation) => AsyncGenerator<UpstreamChunk[]>>,
   targets: [Target, ...Target[]] = [one, two],
+  health: TargetHealth = createTargetHealth(Date.now),
 ) => {
   const tried: string[] = [];
   const signal = new AbortController();
   const invoke: Invoke = (invocation) => (upstreams[invocation.target.endpoint] as Invoke)(invocation);
-  const answer = invokeAny(invoke, {
+  const answer = invokeAny(invoke, health, {
     targets,
     bodyFor: ({ container_model = '' }) => container_model,
     choices: 1,
@@ -110,5 +112,50 @@ describe('a model with several targets', () => {
     signal.abort();
     await expect(next).rejects.toMatchObject({ detail: 'aborted' });
     expect(tried).toEqual(['one']);
+  });
+});
+
+describe('the health of a target', () => {
+  const hanging = failing(new UpstreamFailed('upstream_timeout', 'x'));
+  const orderOf = (health: TargetHealth): string[] => health.order([one, two]).map(({ endpoint }) => endpoint);
+
+  test.each([
+    ['takes too long', new UpstreamFailed('upstream_timeout', 'x'), ['two', 'one']],
+    ['fails', new UpstreamFailed('upstream_error', 'x'), ['two', 'one']],
+    ['is not ready', new UpstreamFailed('model_not_ready', 'x'), ['two', 'one']],
+    ['breaks during processing', new BrokenAtWork(new Error('ECONNRESET')), ['two', 'one']],
+    ['is busy', new UpstreamFailed('no_capacity', 'x'), ['one', 'two']],
+    ['rejects the request', new RefusedByModel('No.'), ['one', 'two']],
+  ])('is remembered if it %s', async (_, error, expected) => {
+    const health = createTargetHealth(Date.now);
+    await Array.fromAsync(setUp({ one: failing(error), two: answering }, [one, two], health).answer).catch(() => undefined);
+    expect(orderOf(health)).toEqual(expected);
+  });
+
+  test('is remembered of the last target that is tried, and forgotten when it answers', async () => {
+    const health = createTargetHealth(Date.now);
+    const down = failing(new UpstreamFailed('upstream_error', 'down'));
+    await expect(Array.fromAsync(setUp({ two: down, one: hanging }, [two, one], health).answer)).rejects.toThrow();
+    await Array.fromAsync(setUp({ two: answering, one: hanging }, [two, one], health).answer);
+    expect(orderOf(health)).toEqual(['two', 'one']);
+    await Array.fromAsync(setUp({ one: answering }, [one, two], health).answer);
+    expect(orderOf(health)).toEqual(['one', 'two']);
+  });
+
+  test.each([
+    ['not change if the caller leaves', 'client_closed', ['one', 'two']],
+    ['change if the time is up', 'timed_out', ['two', 'one']],
+  ])('does %s before the first chunk', async (_, reason, expected) => {
+    const health = createTargetHealth(Date.now);
+    const silent = async function* ({ signal }: Invocation): AsyncGenerator<UpstreamChunk[]> {
+      await new Promise((_, reject) =>
+        signal.signal.addEventListener('abort', () => reject(new UpstreamFailed('upstream_error', 'aborted'))),
+      );
+    };
+    const { answer, signal } = setUp({ one: silent, two: answering }, [one, two], health);
+    const next = answer.next();
+    signal.abort(reason);
+    await expect(next).rejects.toThrow();
+    expect(orderOf(health)).toEqual(expected);
   });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { affinityOf } from '../../../../functions/inference/pipeline/order-targets.ts';
+import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import { createDeployments } from '../../../../shared/models/deployments.ts';
 import { UpstreamFailed } from '../../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
@@ -56,7 +57,12 @@ const start = async () => {
   const failing: Invoke = async function* (invocation) {
     yield* invoke(invocation);
   };
-  const change = { host: { scope: 'on_demand' as const }, modelsOf: createDeployments(pipeline.database.models, Date.now) };
+  let nowMs = 0;
+  const change = {
+    health: createTargetHealth(() => nowMs),
+    host: { scope: 'on_demand' as const },
+    modelsOf: createDeployments(pipeline.database.models, Date.now),
+  };
   const limits = { scope: 'on_demand' as const, concurrency: 1_000, requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 };
   const { call } = await pipeline.setUp(failing, change, limits);
   /** Which target answered each user. */
@@ -67,11 +73,17 @@ const start = async () => {
     // The last target tried for a user is the one that answered.
     return new Map(received.map(({ affinity = '', target }) => [affinity, target.endpoint]));
   };
-  return { ask, dead };
+  /** Lets the time be over for which a target is tried last. */
+  const wait = (): void => {
+    nowMs += 3_600_000;
+  };
+  /** How often a target was invoked for the last questions. */
+  const invocationsOf = (endpoint: string): number => received.filter(({ target }) => target.endpoint === endpoint).length;
+  return { ask, dead, wait, invocationsOf };
 };
 
 test('a thousand users spread over three targets by weight, stay there, move only while their target fails, and return', async () => {
-  const { ask, dead } = await start();
+  const { ask, dead, wait } = await start();
   const first = await ask();
   const known = users.map((user) => affinityOf(wide.org, user));
   expect([...first.keys()].sort()).toEqual(known.toSorted());
@@ -93,7 +105,25 @@ test('a thousand users spread over three targets by weight, stay there, move onl
   dead.add('light');
   expect(new Set((await ask()).values())).toEqual(new Set(['heavy']));
   dead.clear();
+  wait();
   expect(await ask()).toEqual(first);
   // Within the endpoint's limit.
   expect(known.every((affinity) => affinity.length <= 64)).toBe(true);
+});
+
+test('a target that fails is not invoked again for a while, and then by one request at a time until it answers', async () => {
+  const { ask, dead, wait, invocationsOf } = await start();
+  dead.add('heavy');
+  await ask();
+  // The first requests at once, before any of them had failed.
+  expect(invocationsOf('heavy')).toBeLessThanOrEqual(AT_A_TIME);
+  await ask();
+  expect(invocationsOf('heavy')).toBe(0);
+  wait();
+  await ask();
+  expect(invocationsOf('heavy')).toBe(1);
+  dead.clear();
+  wait();
+  await ask();
+  expect(invocationsOf('heavy')).toBeGreaterThan(1);
 });

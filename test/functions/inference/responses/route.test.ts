@@ -3,6 +3,7 @@ import { createIdempotencyStore } from '../../../../functions/inference/idempote
 import type { Dependencies, Serve } from '../../../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
+import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import { responses } from '../../../../functions/inference/responses/route.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';
 import type { ApiEvent } from '../../../../shared/http/api-event.ts';
@@ -55,6 +56,7 @@ const setUp = async (invoke: Invoke, { org = wide.org, kept = store, ...rules }:
     usage: database.usage,
     tokenizer: noTokenizer,
     invoke,
+    health: createTargetHealth(Date.now),
     idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
     cacheSalt: createCacheSalt('secret'),
     now: Date.now,
