@@ -49,7 +49,7 @@ export const responseOperations = {
     summary: 'Retrieve a response',
     description: 'Returns the response as it was created. A stored response cannot be streamed: `stream=true` returns 400.',
     reply: { status: 200, description: 'The response.', json: { name: 'Response', schema: ResponseReply }, headers: LIMIT_HEADERS },
-    errors: [400, 404, 503],
+    errors: [400, 404, 429, 503],
   },
   deleteResponse: {
     ...ofResponse,
@@ -66,7 +66,7 @@ export const responseOperations = {
       },
       headers: LIMIT_HEADERS,
     },
-    errors: [404, 503],
+    errors: [404, 429, 503],
   },
   listInputItems: {
     ...ofResponse,
@@ -79,7 +79,7 @@ export const responseOperations = {
       json: { name: 'InputItemList', schema: InputItemList, examples: { list: { summary: 'One message', value: items } } },
       headers: LIMIT_HEADERS,
     },
-    errors: [400, 404, 503],
+    errors: [400, 404, 429, 503],
   },
 } as const satisfies OperationsById;
 
@@ -121,7 +121,8 @@ export const modelOperations = {
 export const keyOperation = (scope: Scope): OperationFacts => ({
   tag: 'Key',
   summary: 'Retrieve your own API key',
-  description: 'Returns the permissions of the key, its remaining limits and its requests in progress. Does not count towards any limit.',
+  description:
+    'Returns the permissions of the key, its remaining limits and its requests in progress. Does not count towards the limits of the key, but a key can read only about ten times per second: 429 above that.',
   access: 'api_key',
   reply: {
     status: 200,
@@ -129,5 +130,5 @@ export const keyOperation = (scope: Scope): OperationFacts => ({
     json: { name: 'Key', schema: KeyFacts, examples: { key: { summary: 'A key without an allow-list', value: keyOf(scope) } } },
     headers: LIMIT_HEADERS,
   },
-  errors: [503],
+  errors: [429, 503],
 });

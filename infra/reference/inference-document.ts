@@ -63,7 +63,7 @@ const facts = {
   replyDirection: 'input',
   idempotency:
     'A key of your choice, up to 255 visible ASCII characters. Use a new key for each new request. A request that is repeated with the same key within 24 hours returns the first result and is charged only once. While the first request is in progress, the response is a 409. The same key with a different body returns 422. Only completed results are stored, and no result of an API key with `no_content` or a response with `store: false`: repeating such a request is a 409. After a request was rejected or failed, its key can be used again.',
-  impliedErrors: ({ access }) => (access === 'public' ? [] : [401]),
+  impliedErrors: ({ access }) => (access === 'public' ? [] : [401, 429]),
 } as const satisfies Partial<HostDocument<Tag>>;
 
 const HOSTS: Readonly<Record<Scope, HostDocument<Tag>>> = {

@@ -6,6 +6,7 @@ import { IdempotencyInProgress, IdempotentResultNotStored } from '../../function
 import { ItemNotFound, PreviousResponseNotFound } from '../../functions/inference/responses/errors.ts';
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
+import { TooManyReads } from '../../shared/admission/read-limit.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import { type ApiError, InternalError, ServiceUnavailable } from '../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../shared/http/idempotency-key.ts';
@@ -88,6 +89,7 @@ export const inferenceErrorReplies = {
       requests: refused({ refusal: { dimension: 'requests', retryAfterMs: 1_480 } }),
       tokens: refused({ refusal: { dimension: 'tokens', retryAfterMs: 9_200 } }),
       concurrency: refused({ refusal: { dimension: 'concurrency', retryAfterMs: 1_000 } }),
+      reads: new TooManyReads(100, {}),
       too_large: refused({ refusal: { dimension: 'tokens', retryAfterMs: Number.POSITIVE_INFINITY } }),
       budget_spent: refused({ refusal: { dimension: 'budget', period: 'month', isHeld: false, retryAfterMs: 86_400_000 } }),
       credit_spent: refused({ owner: 'organization', refusal: { dimension: 'credit', isHeld: false, retryAfterMs: 3_600_000 } }),

@@ -6,8 +6,10 @@ import { isKeyItem, isOrganizationLimited, type KeyItem } from './key-item.ts';
 import type { LimiterItem } from './limiter-item.ts';
 import type { ReadableKeys } from './limiter-reader.ts';
 import { checkOrganization } from './organization.ts';
-
+import { limitHeaders } from './rate-limits.ts';
+import { TooManyReads } from './read-limit.ts';
 import { type PresentedKey, parseSecret, sameHash } from './secret.ts';
+import { ownerIdOf } from './shards.ts';
 
 /** The API key of a request. A key that can't be valid on this host is rejected without a read. @throws 401 */
 export const presentedKey = (event: ApiEvent, host: Host): PresentedKey => {
@@ -86,9 +88,15 @@ export const openKey = async (
 export const authenticate = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> =>
   (await openKey(limiters, key, CONFIGURATION_MS)).item;
 
+/** Counts a request that reads the database without an admission. @throws 429 */
+export const takeRead = ({ cache, now }: ReadableKeys, item: KeyItem): void => {
+  const waitMs = cache.reads.take(ownerIdOf(item.id), now());
+  if (waitMs > 0) throw new TooManyReads(waitMs, limitHeaders([item], now()));
+};
+
 /**
  * The current item of a presented key, for access to the organization's stored data, which no conditional write protects.
- * @throws 401; 403 if the organization is suspended
+ * @throws 401; 403 if the organization is suspended; 429
  */
 export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
   const item = await authenticateNow(limiters, key);
@@ -96,6 +104,10 @@ export const authenticateToSee = async (limiters: ReadableKeys, key: PresentedKe
   return item;
 };
 
-/** The current item of a presented key, by one read. @throws 401 */
-export const authenticateNow = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> =>
-  (await openKey(limiters, key, 0)).item;
+/** The current item of a presented key, by one read, which counts. @throws 401, 429 */
+export const authenticateNow = async (limiters: ReadableKeys, key: PresentedKey): Promise<KeyItem> => {
+  // A known key is rejected without a read, and only someone who has its secret can use up its reads.
+  const { item, isRead } = await openKey(limiters, key, Number.POSITIVE_INFINITY);
+  takeRead(limiters, item);
+  return isRead ? item : (await openKey(limiters, key, 0)).item;
+};

@@ -1,4 +1,5 @@
 import type { LimiterItem } from './limiter-item.ts';
+import { createReadLimit } from './read-limit.ts';
 import { endsWithARequest, type Refusal } from './refusal.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -74,6 +75,8 @@ export const createLimiterCache = () => {
       return share(name, read);
     },
     share,
+    /** Limits the reads of each key. */
+    reads: createReadLimit(),
     /** Remembers until when an organization is not grown. */
     pause: (id: string, untilMs: number): void => {
       if (paused.size >= MAX_ENTRIES) paused.clear();

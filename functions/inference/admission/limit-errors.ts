@@ -3,6 +3,7 @@ import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.
 import type { Dimension, RateRefusal } from '../../../shared/admission/sliding-window.ts';
 import type { MoneyRefusal } from '../../../shared/admission/spending.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
+import { waitHeaders } from '../../../shared/http/wait-headers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 
 /** The owner of the limit that rejected a request. */
@@ -25,11 +26,6 @@ const sentence = (owner: Owner, dimension: Dimension, limits: RateLimits): strin
     concurrency: `${limit} ${limits.concurrency} concurrent requests has been reached`,
   }[dimension];
 };
-
-const waitHeaders = (retryAfterMs: number): Record<string, string> => ({
-  'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))),
-  'retry-after-ms': String(Math.max(1, Math.ceil(retryAfterMs))),
-});
 
 /** A rate limit: 429 with the wait in whole seconds and in milliseconds. */
 class RateLimited extends ApiError {

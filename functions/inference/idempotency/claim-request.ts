@@ -117,7 +117,7 @@ export const orReplay = async <Result>(
 /**
  * Claims the right to process a request, or replays the response of an earlier one with the same idempotency key.
  * @param remainingMs the function's remaining time
- * @throws 409 while the earlier request is in progress, or if its result was not stored; 422 if it was a different request
+ * @throws 429 after too many replays or conflicts; 409 while the earlier request is in progress, or if its result was not stored; 422 if it was a different request
  */
 export const claimRequest = async (
   deps: ClaimDependencies,
@@ -146,6 +146,8 @@ export const claimRequest = async (
       logInfo('replayed', { request_id: requestId, original_request_id: claimed.replay.requestId, key_id: keyId });
       return { replay: replayOf(event, claimed.replay) };
     }
+    // The admission decides about this request; only replays and conflicts count as reads.
+    deps.keys.cache.reads.giveBack(keyId);
     const { claimed: claim } = claimed;
     return { claim: keyed(deps, claim.takenOver ? await takeOver(deps, claim, item, requestId) : claim, item) };
   } catch (error) {

@@ -66,6 +66,8 @@ export interface InferenceRoute<Request extends InferenceRequest, P extends Prom
   schema: z.ZodType<Request>;
   /** Reads what a request refers to, after the key is authenticated and before admission. May return another request. Throws 4xx. */
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
+  /** Whether `resolve` reads something that was stored earlier. */
+  refersToStored?: (request: Request) => boolean;
   /** The most tokens that the caller asks for in each choice; undefined: the request doesn't say. */
   maxTokens: (request: Request) => number | undefined;
   /** Throws a 400 for what this model can't do. `maxTokens` is resolved. */

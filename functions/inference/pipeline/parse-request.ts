@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { authenticate, authenticateToSee, isModelAllowed, type Opened, openKey } from '../../../shared/admission/authenticate.ts';
+import { authenticate, authenticateToSee, isModelAllowed, type Opened, openKey, takeRead } from '../../../shared/admission/authenticate.ts';
 import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
@@ -23,6 +23,7 @@ interface ModelRequest {
 export interface ParsedRoute<Request extends ModelRequest, Prepared> {
   schema: z.ZodType<Request>;
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
+  refersToStored?: (request: Request) => boolean;
   /** Works out what the request means to its model. Throws a 400 for what the model can't do. */
   prepare: (request: Request, model: Model, price: Price) => Prepared;
 }
@@ -65,7 +66,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const model = await deps.modelsOf(opened.item.org).find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
-    const request = route.resolve ? await resolve(route.resolve, read, deps, key, event.requestId) : read;
+    const request = route.resolve ? await resolve(route, route.resolve, read, deps, key, event.requestId) : read;
     return { request, model, price, prepared: route.prepare(request, model, price), opened, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -78,8 +79,9 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
   }
 };
 
-/** Reads what a request refers to before it is admitted, unless its key is known to be over its limits. */
+/** Reads what a request refers to before it is admitted, unless its key is known to be over its limits. @throws 4xx */
 const resolve = async <Request extends ModelRequest>(
+  { refersToStored }: Pick<ParsedRoute<Request, unknown>, 'refersToStored'>,
   from: NonNullable<ParsedRoute<Request, unknown>['resolve']>,
   request: Request,
   { keys }: Pick<Dependencies, 'keys'>,
@@ -89,6 +91,7 @@ const resolve = async <Request extends ModelRequest>(
   const item = await authenticate(keys, key);
   // The cost is unknown until the whole request is read.
   checkRemembered(keys, { key, model: request.model, requestId, tokens: 0, maxCostNanos: () => 0n }, item);
+  if (refersToStored?.(request)) takeRead(keys, item);
   return from(request, { organization: item.org });
 };
 

@@ -48,6 +48,7 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   if ('replay' in claimed) return claimed;
   const { claim } = claimed;
   const admission = await releaseClaimOnFailure(claim, () => admit(deps.keys, { ...admissionRequest, requestId: claim.requestId }));
+  if (route.refersToStored?.(request)) deps.keys.cache.reads.giveBack(key.keyId);
   const mayStore = admission.mayStore && (route.mayStore?.(request) ?? true);
   const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !mayStore && NOT_STORED) };
   const remainingMs = clock.getRemainingTimeInMillis();

@@ -7,6 +7,7 @@ import { continueResponse } from './continue-response.ts';
 import { createResponseStream } from './reply-stream.ts';
 import { createResponse } from './reply-whole.ts';
 import { type ResponsesRequest, responsesRequest } from './request.ts';
+import { isReference } from './resolve-references.ts';
 import { samplingOf } from './sampling.ts';
 import { checkResponses, ignoredResponsesFields } from './support.ts';
 import { toChat, toChatSettings } from './to-chat.ts';
@@ -27,6 +28,7 @@ export const responses = ({
 }): InferenceRoute<ResponsesRequest> => ({
   schema: responsesRequest(structuredOutputs),
   resolve: (request, { organization }) => continueResponse(store, request, organization),
+  refersToStored: ({ body }) => body.previous_response_id != null || body.input.some(isReference),
   maxTokens: ({ body }) => body.max_output_tokens ?? undefined,
   checkSupport: checkResponses,
   ignored: ignoredResponsesFields,

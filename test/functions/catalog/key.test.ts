@@ -107,3 +107,32 @@ describe('GET /v1/key', () => {
     }
   });
 });
+
+describe('a key that calls too often', () => {
+  const TOO_MANY = {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    headers: { 'retry-after': '1', 'retry-after-ms': '100', 'x-ratelimit-limit-requests': '60' },
+  };
+
+  test('gets a 429 without a read, until its reads are available again', async () => {
+    const { secret } = await create();
+    let nowMs = NOON;
+    const handle = serve(() => nowMs);
+    for (let i = 0; i < 100; i++) expect((await handle(withKey(secret))).statusCode).toBe(200);
+    const before = reads;
+    for (let i = 0; i < 20; i++) await expect(handle(withKey(secret))).rejects.toMatchObject(TOO_MANY);
+    expect(reads).toBe(before);
+    nowMs += 100;
+    expect((await handle(withKey(secret))).statusCode).toBe(200);
+    expect((await handle(withKey((await create()).secret))).statusCode).toBe(200);
+  });
+
+  test('is not affected by callers that only know its id', async () => {
+    const { secret, key_id } = await create();
+    const handle = serve();
+    const stranger = withKey(newSecret('serverless', key_id).secret);
+    for (let i = 0; i < 150; i++) await expect(handle(stranger)).rejects.toMatchObject({ status: 401 });
+    expect((await handle(withKey(secret))).statusCode).toBe(200);
+  });
+});

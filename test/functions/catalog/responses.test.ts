@@ -74,6 +74,15 @@ describe('a stored response', () => {
     expect((await ask('GET')).statusCode).toBe(200);
   });
 
+  test('returns 429 to a key that asks too often', async () => {
+    const { secret: busy } = await createKey(database.limiters, { ...wide, org: 'org_busy' });
+    const statuses = await Promise.all(
+      Array.from({ length: 150 }, async () => ask('GET', { key: busy }).catch((error: { status: number }) => error.status)),
+    );
+    expect(new Set(statuses)).toEqual(new Set([404, 429]));
+    expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(100);
+  });
+
   test('cannot be streamed', async () => {
     await expect(ask('GET', { query: { stream: 'true' } })).rejects.toMatchObject({ status: 400, param: 'stream' });
   });

@@ -5,6 +5,7 @@ import { ModelNotFound } from '../../../../shared/models/errors.ts';
 import { createInventory } from '../../../../shared/models/inventory.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import { makeCaller } from '../../../support/callers.ts';
 import { answers, END, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 import { counting } from './counting-upstream.ts';
 
@@ -211,5 +212,29 @@ describe('a request repeated with its idempotency key', () => {
     expect(await read(reply)).toContain('Hello');
     await expect(call({ stream: true }, 600_000, KEY)).rejects.toMatchObject({ code: 'idempotent_result_not_stored' });
     expect(requestCount()).toBe(1);
+  });
+});
+
+describe('repeated requests with an idempotency key', () => {
+  const NOW = Date.now();
+  const TOO_MANY = { status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after-ms': '100' } };
+  /** A pipeline in which no time passes. */
+  const setUpFrozen = () => pipeline.setUp(answers, { keys: makeCaller(pipeline.database.limiters, () => NOW) });
+
+  test('are limited to a hundred at once, whether they are replays or conflicts', async () => {
+    const { call, events } = await setUpFrozen();
+    await call({}, 600_000, KEY);
+    for (let i = 0; i < 50; i++) expect((await call({}, 600_000, KEY)).statusCode).toBe(200);
+    for (let i = 0; i < 50; i++) await expect(call({ temperature: 0 }, 600_000, KEY)).rejects.toMatchObject({ status: 422 });
+    await expect(call({}, 600_000, KEY)).rejects.toMatchObject(TOO_MANY);
+    await expect(call({ temperature: 0 }, 600_000, KEY)).rejects.toMatchObject(TOO_MANY);
+    // A request without an idempotency key reads nothing before its admission.
+    expect((await call({})).statusCode).toBe(200);
+    expect(await events()).toHaveLength(2);
+  });
+
+  test('do not count if they are admitted', async () => {
+    const { call } = await setUpFrozen();
+    for (let i = 0; i < 120; i++) expect((await call({}, 600_000, { 'idempotency-key': `new-${i}` })).statusCode).toBe(200);
   });
 });

@@ -42,17 +42,18 @@ afterAll(async () => {
 interface Caller {
   org?: string;
   kept?: ResponseStore;
+  now?: () => number;
   no_content?: true;
 }
 
-const setUp = async (invoke: Invoke, { org = wide.org, kept = store, ...rules }: Caller = {}) => {
+const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.now, ...rules }: Caller = {}) => {
   const { database } = pipeline;
   const { secret, key_id } = await createKey(database.limiters, { ...wide, org, ...rules });
   const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
   const deps: Dependencies = {
     host: { scope: 'serverless' },
     modelsOf: () => inventory,
-    keys: makeCaller(database.limiters, Date.now),
+    keys: makeCaller(database.limiters, now),
     usage: database.usage,
     tokenizer: noTokenizer,
     invoke,
@@ -380,5 +381,25 @@ describe('a deleted response', () => {
     expect(await store.delete(org, id)).toBe(true);
     await expect(call({}, IDEMPOTENT)).rejects.toMatchObject(NOT_STORED);
     expect([...(await rowsWithContent(org)), ...(await rowsWithContent(keyId))]).toEqual([]);
+  });
+});
+
+describe('a key that refers to stored responses too often', () => {
+  test.each([
+    ['previous_response_id', { previous_response_id: 'resp_none' }],
+    ['an item reference', { input: [{ type: 'item_reference', id: 'msg_none_0' }] }],
+  ])('gets a 429 for %s, but not for requests that read nothing', async (_, body) => {
+    const nowMs = Date.now();
+    const { call } = await setUp(answers, { now: () => nowMs });
+    for (let i = 0; i < 100; i++) await expect(call(body)).rejects.toMatchObject({ status: 404 });
+    await expect(call(body)).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after-ms': '100' } });
+    expect((await call({})).statusCode).toBe(200);
+  });
+
+  test('is not limited in requests that are admitted', async () => {
+    const nowMs = Date.now();
+    const { call, create } = await setUp(answers, { now: () => nowMs });
+    const { id } = await create();
+    for (let i = 0; i < 110; i++) expect((await call({ previous_response_id: id, store: false })).statusCode).toBe(200);
   });
 });
