@@ -13,10 +13,11 @@ import { settleRequest } from './settle-request.ts';
 const WHOLE_DEADLINE_MS = 280_000;
 /** The function stops itself this long before its time ends, to settle. */
 const RESERVE_MS = 20_000;
-/** Why an invocation is aborted if its caller has left; other reasons are about the target or our own time. */
-export const CLIENT_CLOSED = 'client_closed';
 /** If the caller isn't reading, close the connection this long after the deadline. */
 const UNREAD_MS = 5_000;
+
+/** The reason of an abort if the caller has left, which says nothing about the target. */
+export class ClientClosed extends Error {}
 
 interface InFlightFacts extends RequestFacts {
   /** The headers of every reply to this request. */
@@ -58,13 +59,13 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
   const { event, request, admission } = facts;
   const usage = trackUsage(facts, deps);
   const abort = new AbortController();
-  let stopped: 'timed_out' | typeof CLIENT_CLOSED | undefined;
+  let stopped: 'timed_out' | 'client_closed' | undefined;
   let settlement: Promise<void> | undefined;
   let isAnswered = false;
 
   const stop = (reason: typeof stopped): void => {
     stopped ??= reason;
-    abort.abort(stopped);
+    abort.abort(reason === 'client_closed' ? new ClientClosed() : undefined);
   };
   // The deadline settles the request itself: a caller that stopped reading never reaches the end of the stream.
   const expire = async (): Promise<void> => {
@@ -112,7 +113,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
       if (!(failure instanceof ApiError)) return failure;
       return failure.withHeaders({ ...facts.headers, ...(stopped && { 'x-should-retry': 'false' }) });
     },
-    clientClosed: () => stop(CLIENT_CLOSED),
+    clientClosed: () => stop('client_closed'),
     onUnread: (close) => {
       closeReply = close;
     },

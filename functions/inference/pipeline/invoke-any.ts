@@ -3,7 +3,7 @@ import type { Target } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
-import { CLIENT_CLOSED } from './in-flight-request.ts';
+import { ClientClosed } from './in-flight-request.ts';
 import type { TargetHealth } from './target-health.ts';
 
 /** An invocation of whichever of a model's targets answers. */
@@ -51,7 +51,7 @@ export const invokeAny = (
       health.answered(target);
       return batch;
     } catch (error) {
-      if (signal.reason !== CLIENT_CLOSED) health[isTargetFailure(error) ? 'failed' : 'answered'](target);
+      if (!(signal.reason instanceof ClientClosed)) health[isTargetFailure(error) ? 'failed' : 'answered'](target);
       throw error;
     }
   };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ClientClosed } from '../../../../functions/inference/pipeline/in-flight-request.ts';
 import { invokeAny } from '../../../../functions/inference/pipeline/invoke-any.ts';
 import { createTargetHealth, type TargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
 import type { Target } from '../../../../shared/models/model.ts';
@@ -143,8 +144,8 @@ describe('the health of a target', () => {
   });
 
   test.each([
-    ['not change if the caller leaves', 'client_closed', ['one', 'two']],
-    ['change if the time is up', 'timed_out', ['two', 'one']],
+    ['not change if the caller leaves', new ClientClosed(), ['one', 'two']],
+    ['change if the time is up', undefined, ['two', 'one']],
   ])('does %s before the first chunk', async (_, reason, expected) => {
     const health = createTargetHealth(Date.now);
     const silent = async function* ({ signal }: Invocation): AsyncGenerator<UpstreamChunk[]> {
