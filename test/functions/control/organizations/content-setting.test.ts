@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { updateApiKey } from '../../../../functions/control/api-keys/change-api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
@@ -12,16 +13,17 @@ import type { Database } from '../../../../shared/database/database.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { attempt, makeCaller } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { actorOf } from '../../../support/managed-models.ts';
+import { storeUser } from '../../../support/stored-users.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
-const admin = actorOf('admin', null, NOW);
 
 let database: TestDatabase;
 let organization: string;
+let admin: Actor;
 beforeAll(async () => {
   database = await startTestDatabase();
+  admin = await storeUser(accountStores(database), { role: 'admin', organization: null, nowMs: NOW });
 });
 beforeEach(async () => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
