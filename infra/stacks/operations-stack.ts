@@ -104,6 +104,7 @@ export class OperationsStack extends Stack {
     }).metric({ statistic: 'sum', period: PERIOD });
     const refused = count('RequestsRefused', says('refused'), ...inference);
     const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
+    const overcounted = count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
     const stage = serverless.host.api.deploymentStage;
     const ondemandStage = ondemand.host.api.deploymentStage;
 
@@ -115,6 +116,7 @@ export class OperationsStack extends Stack {
     this.#alarm('RequestsOrphaned', orphaned, 0);
     this.#alarm('SettlementsFailed', unsettled, 0);
     this.#alarm('ResponsesNotKept', notKept, 0);
+    this.#alarm('RequestsOvercounted', overcounted, 0);
     this.#alarm('ChargesCapped', capped, 0);
     this.#alarm('RequestsFailedByUs', unhandled, 0);
     this.#alarm('SweepFailed', serverless.metering.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
@@ -142,7 +144,7 @@ export class OperationsStack extends Stack {
         [this.#graph('Requests', requests(stage)), this.#graph('On-demand requests', requests(ondemandStage))],
         [this.#graph('Latency (ms)', latency(stage)), this.#graph('On-demand latency (ms)', latency(ondemandStage))],
         [
-          this.#graph('Metering', [orphaned, unsettled, unhandled, refused, capped]),
+          this.#graph('Metering', [orphaned, unsettled, unhandled, refused, overcounted, capped]),
           this.#graph(
             'Function errors',
             functions.map((fn) => fn.metricErrors({ period: PERIOD })),

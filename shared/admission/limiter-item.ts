@@ -169,7 +169,8 @@ export const staleCounters = (item: LimiterItem, slot: number): string[] =>
   item.slot === slot ? [] : Object.keys(item).filter((name) => isStaleCounter(name, slot));
 
 const windowOf = (item: LimiterItem, kind: 'r' | 't', slot: number): Window => {
-  const [current = 0, ...past] = slotCounters(kind, slot).map((name) => item[name] ?? 0);
+  // A counter that a number can't represent exactly is read as a bigint; any number that large exceeds every limit.
+  const [current = 0, ...past] = slotCounters(kind, slot).map((name) => Number(item[name] ?? 0));
   return { current, past };
 };
 

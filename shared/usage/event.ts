@@ -22,6 +22,8 @@ export const UsageEvent = z.object({
   completion_tokens: z.int().min(0),
   /** `runtime`: counted by the model's runtime; `estimated`: counted by us, because the runtime did not report it. */
   source: z.enum(['runtime', 'estimated']),
+  /** The runtime counted more tokens than the request can have used, so they were counted by us. */
+  is_overcounted: z.literal(true).optional(),
   outcome: Outcome,
   /** The code of the error that the caller received, if any. */
   error_code: z.string().optional(),
@@ -33,7 +35,7 @@ export const UsageEvent = z.object({
   /** Computed with `price_version`. */
   cost_nanos: Nanos,
   price_version: z.string().nullable(),
-  /** The tokens cost more than the amount held for the request, which is the most that it is charged. */
+  /** The tokens cost more than the amount held for the request, which is the most that it is charged. Their bounds prevent this. */
   is_capped: z.literal(true).optional(),
   /** It was paid from its organization's prepaid credit. */
   is_prepaid: z.literal(true).optional(),

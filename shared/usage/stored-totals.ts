@@ -3,7 +3,8 @@ import { Outcome } from './event.ts';
 import type { Totals } from './totals.ts';
 
 const Count = z.int().min(0);
-const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+/** A sum at rest: a number, or a bigint if a number would not be exact. */
+const Sum = z.union([z.int(), z.bigint()]).transform(BigInt);
 const Latencies = z
   .record(z.string().regex(/^\d+$/), Count)
   .transform((counts) => new Map(Object.entries(counts).map(([bucket, times]) => [Number(bucket), times])));
@@ -13,11 +14,11 @@ export const StoredTotals = z
   .object({
     n: Count,
     requests: Count,
-    prompt_tokens: Count,
-    cached_tokens: Count,
-    completion_tokens: Count,
-    cost_nanos: Nanos,
-    prepaid_nanos: Nanos,
+    prompt_tokens: Sum,
+    cached_tokens: Sum,
+    completion_tokens: Sum,
+    cost_nanos: Sum,
+    prepaid_nanos: Sum,
     capped: Count,
     estimated: Count,
     outcomes: z.partialRecord(Outcome, Count).transform((counts) => new Map(Object.entries(counts) as [Outcome, number][])),

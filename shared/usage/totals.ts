@@ -6,9 +6,10 @@ export interface Totals {
   /** The number of events: one per request, and one each time a request was rated again. */
   events: number;
   requests: number;
-  prompt_tokens: number;
-  cached_tokens: number;
-  completion_tokens: number;
+  /** Sums of tokens and money are bigints, because their size has no bound. */
+  prompt_tokens: bigint;
+  cached_tokens: bigint;
+  completion_tokens: bigint;
   cost_nanos: bigint;
   /** The part of the cost that was paid from prepaid credit. */
   prepaid_nanos: bigint;
@@ -31,9 +32,9 @@ export const OTHER_ERRORS = 'other';
 export const noTotals = (): Totals => ({
   events: 0,
   requests: 0,
-  prompt_tokens: 0,
-  cached_tokens: 0,
-  completion_tokens: 0,
+  prompt_tokens: 0n,
+  cached_tokens: 0n,
+  completion_tokens: 0n,
   cost_nanos: 0n,
   prepaid_nanos: 0n,
   capped: 0,
@@ -50,9 +51,9 @@ const isRatedAgain = (event: UsageEvent): boolean => event.request_id.includes('
 /** Adds an event, in place because a bucket can have tens of thousands. An event that rates a request again only adds tokens and money. */
 export const addEvent = (totals: Totals, event: UsageEvent): void => {
   totals.events++;
-  totals.prompt_tokens += event.prompt_tokens;
-  totals.cached_tokens += event.cached_tokens;
-  totals.completion_tokens += event.completion_tokens;
+  totals.prompt_tokens += BigInt(event.prompt_tokens);
+  totals.cached_tokens += BigInt(event.cached_tokens);
+  totals.completion_tokens += BigInt(event.completion_tokens);
   totals.cost_nanos += event.cost_nanos;
   if (event.is_prepaid) totals.prepaid_nanos += event.cost_nanos;
   if (isRatedAgain(event)) return;

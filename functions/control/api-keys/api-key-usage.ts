@@ -21,14 +21,26 @@ export const UsageQuery = z.strictObject({
 });
 export type UsageQuery = z.output<typeof UsageQuery>;
 
+declare global {
+  interface JSON {
+    /** A value that JSON.stringify writes as this text (ES2026). TypeScript's library lacks it. */
+    rawJSON(text: string): unknown;
+  }
+}
+
+/** A sum of tokens on the wire: an integer of any size. */
+const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
+
+const exactInteger = (value: bigint): unknown => JSON.rawJSON(value.toString());
+
 const UsageDay = z.object({
   day: z.string().meta({ description: 'The day (UTC).', examples: ['2026-11-21'] }),
   model: z.string(),
   requests: z.int(),
   failed_requests: z.int().meta({ description: 'The requests that did not complete.' }),
-  prompt_tokens: z.int(),
-  cached_tokens: z.int().meta({ description: 'The prompt tokens that the runtime read from its cache.' }),
-  completion_tokens: z.int(),
+  prompt_tokens: Tokens,
+  cached_tokens: Tokens.meta({ description: 'The prompt tokens that the runtime read from its cache.' }),
+  completion_tokens: Tokens,
   cost: z.string().meta({ description: 'The cost in dollars: an exact decimal number.' }),
 });
 
@@ -78,9 +90,9 @@ export const apiKeyUsage = async (
       model,
       requests: totals.requests,
       failed_requests: totals.requests - (totals.outcomes.get('completed') ?? 0),
-      prompt_tokens: totals.prompt_tokens,
-      cached_tokens: totals.cached_tokens,
-      completion_tokens: totals.completion_tokens,
+      prompt_tokens: exactInteger(totals.prompt_tokens),
+      cached_tokens: exactInteger(totals.cached_tokens),
+      completion_tokens: exactInteger(totals.completion_tokens),
       cost: dollarsOf(totals.cost_nanos),
     });
   }

@@ -12,6 +12,8 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
   promptBytes: number;
   /** No text of the prompt has more tokens than this. */
   longestTokens: number;
+  /** The whole prompt has no more tokens than this. */
+  maxPromptTokens: number;
   choices: number;
   /** Of each choice. */
   maxTokens: number;
@@ -62,16 +64,18 @@ export const prepareRequest = <Request extends InferenceRequest, P extends Promp
   const choices = route.choices(request);
   const prompt = route.toPrompt(request, model);
   const size = measurePrompt(prompt);
+  const promptTokens = maxPromptTokens(prompt, size, model);
   const headers = ignoredHeader(route.ignored(request, model));
   return {
     prompt,
     promptBytes: size.bytes,
     longestTokens: size.longestTokens,
+    maxPromptTokens: promptTokens,
     choices,
     maxTokens,
     window: route.window(request, model, maxTokens),
     tokens: reservedTokens({ promptBytes: size.bytes, maxTokens, choices }),
-    maxCostNanos: () => costNanos(price, { promptTokens: maxPromptTokens(prompt, size, model), completionTokens: choices * maxTokens }),
+    maxCostNanos: () => costNanos(price, { promptTokens, completionTokens: choices * maxTokens }),
     ignored: headers['x-sluice-ignored'],
     headers: { ...headers, ...deprecationHeaders(model) },
   };

@@ -18,7 +18,7 @@ import { createTally, type TokenCount } from './tally.ts';
 const COUNT_MS = 5_000;
 
 /** If nothing was delivered, nothing is charged. */
-const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated' };
+const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, source: 'estimated', isOvercounted: false };
 
 /** What is known of a request when it is admitted. */
 export interface RequestFacts {
@@ -59,6 +59,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   const { event, request, model, price, prepared, admission } = facts;
   const tally = createTally({
     promptBytes: prepared.promptBytes,
+    most: { promptTokens: prepared.maxPromptTokens, completionTokens: prepared.choices * prepared.maxTokens },
     keepsText: model.tokenizer !== undefined,
     isEchoOnly: prepared.maxTokens === 0,
     echoedCharacters: request.echo ? (choice) => echoedCharacters(prepared, choice) : () => 0,
@@ -133,7 +134,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
       const code = codeOf(error);
       // A runtime that counts with every chunk counts the prompt before anything is delivered.
       const isCharged = outcome === 'completed' || (request.stream && tally.firstTokenAtMs !== undefined);
-      const { promptTokens, cachedTokens, completionTokens, source } = isCharged ? tally.count() : NOTHING;
+      const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = isCharged ? tally.count() : NOTHING;
       return {
         request_id: admission.requestId,
         key_id: admission.keyId,
@@ -145,6 +146,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
         cached_tokens: cachedTokens,
         completion_tokens: completionTokens,
         source,
+        ...(isOvercounted && { is_overcounted: true as const }),
         outcome,
         ...(code && { error_code: code }),
         finish_reason: tally.finishReason ?? null,

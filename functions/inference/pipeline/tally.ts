@@ -1,9 +1,11 @@
 import type { UpstreamChunk, UpstreamDelta, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import { estimateTokens } from './prompt-size.ts';
 
-/** A runtime's count, if it is valid; anything else must never be billed. */
-const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+/** A runtime's count, if it is valid and at most `most`; anything else must never be billed. */
+const countOf = (value: unknown, most: number): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most ? value : undefined;
+
+const exceeds = (value: unknown, most: number): boolean => typeof value === 'number' && value > most;
 
 /** All output in a choice's delta: text, reasoning, and the names and arguments of calls. */
 const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: UpstreamDelta): string => {
@@ -13,6 +15,13 @@ const writtenText = ({ content, reasoning, reasoning_content, tool_calls }: Upst
   for (const text of texts) if (typeof text === 'string') written += text;
   return written;
 };
+
+/** A runtime's details of the prompt, with no more cached tokens than the prompt has. */
+const cachedDetails = (
+  { prompt_tokens_details: details }: UpstreamUsage,
+  promptTokens: number,
+): Pick<UpstreamUsage, 'prompt_tokens_details'> =>
+  exceeds(details?.cached_tokens, promptTokens) ? { prompt_tokens_details: { ...details, cached_tokens: promptTokens } } : {};
 
 const MAX_REASON_CHARACTERS = 40;
 /** A text longer than this is estimated rather than counted. */
@@ -24,10 +33,14 @@ export interface TokenCount {
   cachedTokens: number;
   completionTokens: number;
   source: 'runtime' | 'estimated';
+  /** The runtime counted more than the request can have used, so this is our own count. */
+  isOvercounted: boolean;
 }
 
 interface TallyFacts {
   promptBytes: number;
+  /** The most that the request can use, as its admission assumed. */
+  most: { promptTokens: number; completionTokens: number };
   /** Whether to keep the output, so that a tokenizer can count it if the runtime doesn't. */
   keepsText: boolean;
   /** The number of characters at the beginning of a choice that echo its prompt. */
@@ -38,10 +51,12 @@ interface TallyFacts {
 }
 
 /** Counts what an answer uses, chunk by chunk, for billing. */
-export const createTally = ({ promptBytes, keepsText, echoedCharacters, isEchoOnly, now }: TallyFacts) => {
+export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, isEchoOnly, now }: TallyFacts) => {
   let usage: (UpstreamUsage & { prompt_tokens: number; completion_tokens: number }) | undefined;
   /** Whether output followed the runtime's last count. */
   let isStale = false;
+  /** Whether the runtime's last count was more than the request can have used. */
+  let isOvercounted = false;
   let promptTokens = estimateTokens(promptBytes);
   let completionTokens: number | undefined;
   let outputBytes = 0;
@@ -66,11 +81,14 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, isEchoOn
   };
 
   const takeUsage = (reported: UpstreamUsage): void => {
-    const prompt_tokens = countOf(reported.prompt_tokens);
-    const completion_tokens = isEchoOnly ? 0 : countOf(reported.completion_tokens);
+    const completed = isEchoOnly ? 0 : reported.completion_tokens;
+    const prompt_tokens = countOf(reported.prompt_tokens, most.promptTokens);
+    const completion_tokens = countOf(completed, most.completionTokens);
+    isOvercounted = exceeds(reported.prompt_tokens, most.promptTokens) || exceeds(completed, most.completionTokens);
+    if (isOvercounted) usage = undefined;
     if (prompt_tokens !== undefined) promptTokens = prompt_tokens;
     if (prompt_tokens === undefined || completion_tokens === undefined) return;
-    usage = { ...reported, prompt_tokens, completion_tokens };
+    usage = { ...reported, prompt_tokens, completion_tokens, ...cachedDetails(reported, prompt_tokens) };
     isStale = false;
   };
   const finalUsage = () => (isStale ? undefined : usage);
@@ -89,17 +107,21 @@ export const createTally = ({ promptBytes, keepsText, echoedCharacters, isEchoOn
       }
       if (chunk.usage) takeUsage(chunk.usage);
     },
-    /** The runtime's own count if it sent one; else ours, by tokenizer or from bytes; zero if nothing was delivered. */
+    /** The runtime's own count if it sent a possible one; else ours, by tokenizer or from bytes; zero if nothing was delivered. */
     count: (): TokenCount => {
       const counted = finalUsage();
       if (counted) {
         const { prompt_tokens, completion_tokens, prompt_tokens_details } = counted;
-        const cachedTokens = Math.min(countOf(prompt_tokens_details?.cached_tokens) ?? 0, prompt_tokens);
-        return { promptTokens: prompt_tokens, cachedTokens, completionTokens: completion_tokens, source: 'runtime' };
+        const cachedTokens = countOf(prompt_tokens_details?.cached_tokens, prompt_tokens) ?? 0;
+        return { promptTokens: prompt_tokens, cachedTokens, completionTokens: completion_tokens, source: 'runtime', isOvercounted };
       }
-      const cachedTokens = 0;
-      if (outputBytes === 0) return { promptTokens: 0, cachedTokens, completionTokens: 0, source: 'estimated' };
-      return { promptTokens, cachedTokens, completionTokens: completionTokens ?? estimateTokens(outputBytes), source: 'estimated' };
+      const own = { cachedTokens: 0, source: 'estimated', isOvercounted } as const;
+      if (outputBytes === 0) return { promptTokens: 0, completionTokens: 0, ...own };
+      return {
+        promptTokens: Math.min(promptTokens, most.promptTokens),
+        completionTokens: Math.min(completionTokens ?? estimateTokens(outputBytes), most.completionTokens),
+        ...own,
+      };
     },
     /** Replaces the estimates with a tokenizer's counts. */
     counted: (counts: { promptTokens?: number | undefined; completionTokens?: number | undefined }): void => {

@@ -27,6 +27,7 @@ describe('the alarms', () => {
     ['SettlementFailed', bothInferences],
     ['ResponseNotKept', bothInferences],
     ['RequestsRefused', bothInferences],
+    ['RequestOvercounted', bothInferences],
     ['ChargeCapped', bothInferences],
     ['UnhandledError', [...bothInferences, ...bothCatalogs, 'sluice-control:.*RefControlLogs']],
   ])('%s counts the log lines of every function that can write them', (MetricName, logs) => {

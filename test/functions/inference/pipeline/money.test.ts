@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
-import { answers, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {
@@ -9,8 +9,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline.close();
 });
+let logged: ReturnType<typeof jest.spyOn>;
 beforeEach(() => {
-  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  logged = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 
 /** A runtime that reports any count. */
@@ -32,19 +33,46 @@ test('a request of a key with a budget is charged its cost, and the rest of the 
   expect(await spentBy(keyId)).toBe(11n);
 });
 
-test('a runtime that counts more tokens than possible can’t exceed a budget: the charge is capped at the hold', async () => {
-  const { call, events, keyId } = await pipeline.setUp(counting(1_000_000, 1_000_000), {}, BUDGET);
-  await call({ max_tokens: 10 });
-  const [event] = await events();
-  // At most the window of 1,000 tokens, and an answer of 10 tokens.
-  expect(event).toMatchObject({ cost_nanos: 1_020n, is_capped: true, prompt_tokens: 1_000_000 });
-  expect(await spentBy(keyId)).toBe(1_020n);
-});
+describe('a runtime that counts more tokens than the request can have used', () => {
+  const counted = { completion_tokens: 2, source: 'estimated', is_overcounted: true };
 
-test('without a budget the runtime’s count is charged', async () => {
-  const { call, events } = await pipeline.setUp(counting(1_000_000, 1_000_000));
-  await call({ max_tokens: 10 });
-  expect(await events()).toEqual([expect.objectContaining({ cost_nanos: 3_000_000n })]);
+  test.each([
+    ['with a budget', BUDGET],
+    ['without limits on money', {}],
+  ])('is not believed: its request is charged by our own count, %s', async (_, limits) => {
+    const { call, events, keyId } = await pipeline.setUp(counting(1e15, 1e15), {}, limits);
+    const reply = await call({ max_tokens: 10 });
+    // 20 bytes of prompt and 5 of output, at 1 and 2 nano-dollars a token.
+    expect(await events()).toEqual([expect.objectContaining({ ...counted, prompt_tokens: 5, cost_nanos: 9n })]);
+    expect((await events())[0]).not.toHaveProperty('is_capped');
+    expect(JSON.parse(reply.body as string)).toMatchObject({ usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } });
+    expect(await spentBy(keyId)).toBe(9n);
+    const line = (logged.mock.calls as unknown[][])
+      .map(([written]) => String(written))
+      .findLast((written) => written.includes('"message":"request"'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ is_overcounted: true, source: 'estimated' });
+  });
+
+  test('is not believed in a stream either, and its tokens don’t block the key', async () => {
+    const { call, events } = await pipeline.setUp(counting(7, 1e6), {}, { tokens_per_minute: 100 });
+    for (let i = 0; i < 3; i++) expect(await read(await call({ stream: true, max_tokens: 20 }))).toContain('[DONE]');
+    expect(await events()).toHaveLength(3);
+    for (const event of await events()) expect(event).toMatchObject({ ...counted, prompt_tokens: 7 });
+  });
+
+  test('is counted by the model’s own tokenizer', async () => {
+    const tokenizer = { ...noTokenizer, count: async () => ({ prompt_tokens: 8, text_tokens: [3] }) };
+    const { call, events } = await pipeline.setUp(counting(3_001, 1), { tokenizer });
+    await call({ model: 'counted', max_tokens: 10 });
+    expect(await events()).toEqual([expect.objectContaining({ ...counted, prompt_tokens: 8, completion_tokens: 3, cost_nanos: 14n })]);
+  });
+
+  test('may count choices × max_tokens, and every byte of the prompt', async () => {
+    const { call, events } = await pipeline.setUp(counting(1_000, 20));
+    await call({ max_tokens: 10, n: 2, temperature: 1 });
+    expect(await events()).toEqual([expect.objectContaining({ prompt_tokens: 1_000, completion_tokens: 20, source: 'runtime' })]);
+    expect((await events())[0]).not.toHaveProperty('is_overcounted');
+  });
 });
 
 test('a stream that broke off is charged for what was delivered, and no more than the hold', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { createTally } from '../../../../functions/inference/pipeline/tally.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 
-const facts = { promptBytes: 40, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };
+const most = { promptTokens: 1_000, completionTokens: 1_000_000 };
+const facts = { promptBytes: 40, most, keepsText: true, echoedCharacters: () => 0, now: () => 1_000 };
 
 const count = (...chunks: unknown[]) => {
   const tally = createTally({ ...facts, keepsText: false });
@@ -13,27 +14,64 @@ const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] });
 
 describe('the billed usage', () => {
   test("is the runtime's own count", () => {
-    expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 7, completion_tokens: 2 } })).toEqual({
-      promptTokens: 7,
-      cachedTokens: 0,
-      completionTokens: 2,
-      source: 'runtime',
-    });
-    expect(count(delta({ content: 'Hello' }), { usage: { prompt_tokens: 0, completion_tokens: 0 } })).toEqual({
-      promptTokens: 0,
-      cachedTokens: 0,
-      completionTokens: 0,
-      source: 'runtime',
-    });
+    const possible = { cachedTokens: 0, source: 'runtime', isOvercounted: false };
+    for (const [promptTokens, completionTokens] of [
+      [7, 2],
+      [0, 0],
+      [most.promptTokens, most.completionTokens],
+    ]) {
+      const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+      expect(count(delta({ content: 'Hello' }), { usage })).toEqual({ promptTokens, completionTokens, ...possible });
+    }
   });
 
-  test.each([[7.5], [-7], ['7'], [null], [2 ** 60]])('is an estimate if the runtime counts %p', (tokens) => {
+  test.each([[7.5], [-7], ['7'], [null]])('is an estimate if the runtime counts %p', (tokens) => {
     expect(count(delta({ content: 'Hello you' }), { usage: { prompt_tokens: tokens, completion_tokens: 2 } })).toEqual({
       promptTokens: 10,
       cachedTokens: 0,
       completionTokens: 3,
       source: 'estimated',
+      isOvercounted: false,
     });
+  });
+
+  test.each([
+    [most.promptTokens + 1, 2, 10],
+    [1e15, 2, 10],
+    [2 ** 60, 2, 10],
+    [1e300, 2, 10],
+    [7, most.completionTokens + 1, 7],
+  ])(
+    'is our own count if the runtime counts %p and %p tokens, more than the request can have used',
+    (prompt_tokens, completion_tokens, promptTokens) => {
+      const usage = { prompt_tokens, completion_tokens };
+      const own = { promptTokens, cachedTokens: 0, completionTokens: 3, source: 'estimated', isOvercounted: true };
+      expect(count(delta({ content: 'Hello you' }), { usage })).toEqual(own);
+      // Not even if an earlier count was possible.
+      const early = { ...delta({ content: 'Hello you' }), usage: { prompt_tokens: promptTokens, completion_tokens: 3 } };
+      expect(count(early, { usage })).toEqual(own);
+      expect(count(early, { usage }, { usage: { prompt_tokens: 8, completion_tokens: 4 } })).toMatchObject({
+        source: 'runtime',
+        isOvercounted: false,
+      });
+    },
+  );
+
+  test('is at most what the request can have used, whoever counted', () => {
+    const tally = createTally({ ...facts, most: { promptTokens: 6, completionTokens: 5 } });
+    tally.take({ choices: [{ index: 0, delta: { content: 'x'.repeat(400) } }] });
+    expect(tally.count()).toMatchObject({ promptTokens: 6, completionTokens: 5, source: 'estimated' });
+    tally.counted({ promptTokens: 9, completionTokens: 90 });
+    expect(tally.count()).toMatchObject({ promptTokens: 6, completionTokens: 5, source: 'estimated' });
+  });
+
+  test('that is ours replaces the runtime’s in the reply too', () => {
+    const tally = createTally(facts);
+    tally.take({ choices: [{ index: 0, delta: { content: 'Hello you' } }], usage: { prompt_tokens: 7, completion_tokens: 1e15 } });
+    expect(tally.usage).toBeUndefined();
+    expect(tally.uncounted()).toEqual(['Hello you']);
+    tally.take({ usage: { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1e15, other: 1 } } });
+    expect(tally.usage).toMatchObject({ prompt_tokens_details: { cached_tokens: 7, other: 1 } });
   });
 
   test('includes reasoning and the arguments of calls as output', () => {
@@ -42,7 +80,7 @@ describe('the billed usage', () => {
       { reasoning_content: 'Hmm, well' },
       { tool_calls: [{ function: { arguments: '{"a":"b"}' } }] },
     ])
-      expect(count(delta(fields))).toEqual({ promptTokens: 10, cachedTokens: 0, completionTokens: 3, source: 'estimated' });
+      expect(count(delta(fields))).toMatchObject({ promptTokens: 10, cachedTokens: 0, completionTokens: 3, source: 'estimated' });
   });
 
   test('is not a count that the runtime sent before more text', () => {
@@ -52,6 +90,7 @@ describe('the billed usage', () => {
       cachedTokens: 0,
       completionTokens: 100,
       source: 'estimated',
+      isOvercounted: false,
     });
     expect(count(early, delta({ content: 'Hello' }), { usage: { prompt_tokens: 9, completion_tokens: 2 } })).toMatchObject({
       completionTokens: 2,
@@ -73,10 +112,10 @@ describe('the billed usage', () => {
     tally.take({ choices: [{ index: 1, delta: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] } }] });
     expect(tally.uncounted()).toEqual(['Hello you', 'Goodf{}']);
     tally.counted({ promptTokens: 11, completionTokens: 5 });
-    expect(tally.count()).toEqual({ promptTokens: 11, cachedTokens: 0, completionTokens: 5, source: 'estimated' });
+    expect(tally.count()).toMatchObject({ promptTokens: 11, cachedTokens: 0, completionTokens: 5, source: 'estimated' });
     tally.take({ usage: { prompt_tokens: 12, completion_tokens: 6 } });
     expect(tally.uncounted()).toEqual([]);
-    expect(tally.count()).toEqual({ promptTokens: 12, cachedTokens: 0, completionTokens: 6, source: 'runtime' });
+    expect(tally.count()).toMatchObject({ promptTokens: 12, cachedTokens: 0, completionTokens: 6, source: 'runtime' });
   });
 
   test('is an estimate if the output is too long to keep', () => {
@@ -92,6 +131,7 @@ describe('the billed usage', () => {
       cachedTokens: 0,
       completionTokens: 0,
       source: 'estimated',
+      isOvercounted: false,
     });
   });
 
