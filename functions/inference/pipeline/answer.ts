@@ -26,28 +26,43 @@ export const waitForFirstChunk = async ({ first }: Answer, inFlight: InFlightReq
   }
 };
 
-/** The answer as server-sent events. Sends `[DONE]` after the settlement; on failure, sends an error event and ends. */
+/** Ends a stream after the settlement, and stores it if it is kept. */
+async function* endStream(reply: StreamedReply, { usage }: InFlightRequest): AsyncGenerator<string> {
+  const used = usage.total();
+  const events = reply.usage(used);
+  await reply.keep?.(used);
+  yield events + reply.end();
+}
+
+/**
+ * The answer as server-sent events. Sends `[DONE]` after the settlement. At the deadline, an answer that has begun ends with `length`. On failure, sends
+ * an error event and ends.
+ */
 export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, inFlight: InFlightRequest): AsyncGenerator<string> {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
-      inFlight.usage.count(batch.value);
+      inFlight.count(batch.value);
       const events = reply.take(batch.value);
       if (events) yield events;
     }
     await inFlight.answered();
-    const used = inFlight.usage.total();
     await inFlight.settle('completed');
-    const usage = reply.usage(used);
-    await reply.keep?.(used);
-    yield usage + reply.end();
+    yield* endStream(reply, inFlight);
   } catch (error) {
+    const end = inFlight.cutOff();
+    if (end) {
+      await inFlight.settle('timed_out');
+      const events = reply.take([end]);
+      if (events) yield events;
+      return yield* endStream(reply, inFlight);
+    }
     const { event } = inFlight;
     const failure = toCallerError(await inFlight.fail(error), event);
     yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
   }
 }
 
-/** The answer as one object. Returned after the settlement. */
+/** The answer as one object. Returned after the settlement. At the deadline, it is what there is, and ends with `length`. */
 export const collectAnswer = async (
   reply: WholeReply,
   { first, rest }: Answer,
@@ -55,14 +70,18 @@ export const collectAnswer = async (
 ): Promise<Record<string, unknown>> => {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
-      inFlight.usage.count(batch.value);
+      inFlight.count(batch.value);
       reply.take(batch.value);
     }
     await inFlight.answered();
+    await inFlight.settle('completed');
   } catch (error) {
-    throw await inFlight.fail(error);
+    const end = inFlight.cutOff();
+    if (!end) throw await inFlight.fail(error);
+    await inFlight.settle('timed_out');
+    reply.take([end]);
   }
-  await inFlight.settle('completed');
-  await reply.keep?.(inFlight.usage.total());
-  return reply.whole(inFlight.usage.total());
+  const used = inFlight.usage.total();
+  await reply.keep?.(used);
+  return reply.whole(used);
 };

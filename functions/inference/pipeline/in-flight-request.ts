@@ -2,6 +2,7 @@ import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { DeploymentNotReady } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Outcome } from '../../../shared/usage/event.ts';
 import type { RequestClaim } from '../idempotency/claim-request.ts';
@@ -32,6 +33,10 @@ export interface InFlightRequest {
   event: ApiEvent;
   usage: RequestUsage;
   abort: AbortController;
+  /** Counts chunks before they are used. @throws if the deadline has passed, because what it settled doesn't include them */
+  count: (chunks: readonly UpstreamChunk[]) => void;
+  /** If the deadline has cut off an answer that had begun: the last chunk of its reply, which ends every choice with `length`. */
+  cutOff: () => UpstreamChunk | undefined;
   /** Marks the answer as complete: from here on the deadline no longer counts. */
   answered: () => Promise<void>;
   /** Settles once; a second call does nothing. */
@@ -54,6 +59,11 @@ const toHostError = ({ scope }: Dependencies['host'], { name }: Model, error: Er
   return new DeploymentNotReady(name, error);
 };
 
+/** Ends every choice that has not ended. */
+const endOf = (choices: number): UpstreamChunk => ({
+  choices: Array.from({ length: choices }, (_, index) => ({ index, delta: {}, finish_reason: 'length' })),
+});
+
 /** Tracks an admitted request from here on, with its deadline. */
 export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlightRequest => {
   const { event, request, admission } = facts;
@@ -67,11 +77,17 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     stopped ??= reason;
     abort.abort(reason === 'client_closed' ? new ClientClosed() : undefined);
   };
+  const timeout = (): UpstreamFailed => new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`, `Stopped by us: ${stopped}`);
+  // What has been generated until the deadline is delivered and charged, because the model worked for it.
+  const cutOff = (): UpstreamChunk | undefined =>
+    stopped === 'timed_out' && usage.hasOutput() ? endOf(facts.prepared.choices) : undefined;
   // The deadline settles the request itself: a caller that stopped reading never reaches the end of the stream.
   const expire = async (): Promise<void> => {
     if (!isAnswered) {
       stop('timed_out');
-      await settle('timed_out');
+      const end = cutOff();
+      if (end) usage.count([end]);
+      await settle('timed_out', end ? undefined : timeout());
     }
     const unread = setTimeout(() => closeReply(), UNREAD_MS);
     unread.unref();
@@ -82,10 +98,12 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
 
   const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
     clearTimeout(deadline);
-    // A stream that broke off is charged for what was delivered.
-    if (outcome !== 'completed' && request.stream) await usage.ended();
+    const isCutOff = cutOff() !== undefined;
+    // An answer that broke off is charged for what was delivered.
+    if (outcome !== 'completed' && (request.stream || isCutOff)) await usage.ended();
     await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), error });
-    if (outcome !== 'completed') await facts.claim.release();
+    // The reply of an answer that was cut off is kept, as a complete one is.
+    if (outcome !== 'completed' && !isCutOff) await facts.claim.release();
   };
 
   const settle = (outcome: Outcome, error?: Error): Promise<void> => {
@@ -97,6 +115,11 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     event,
     usage,
     abort,
+    count: (chunks) => {
+      if (stopped === 'timed_out') throw timeout();
+      usage.count(chunks);
+    },
+    cutOff,
     answered: () => {
       isAnswered = true;
       return usage.ended();
@@ -104,9 +127,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     settle,
     fail: async (error) => {
       const cause = error instanceof Error ? error : new Error(String(error));
-      const failure = stopped
-        ? new UpstreamFailed('upstream_timeout', `Stopped by us: ${stopped}.`, `Stopped by us: ${stopped}`)
-        : toHostError(deps.host, facts.model, cause);
+      const failure = stopped ? timeout() : toHostError(deps.host, facts.model, cause);
       // The failure may be a bug of ours while the model is still at work.
       abort.abort();
       await settle(stopped ?? 'upstream_failed', failure);

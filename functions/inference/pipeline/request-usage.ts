@@ -105,6 +105,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
       acceptedAtMs = now();
     },
     count: (chunks: readonly UpstreamChunk[]): void => chunks.forEach(tally.take),
+    hasOutput: (): boolean => tally.hasOutput,
     /** Marks the end of the answer. When it resolves, the usage is final. */
     ended: (): Promise<void> => {
       answeredAtMs ??= now();
@@ -133,8 +134,9 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
     toEvent: (outcome: Outcome, error?: Error): UsageEvent => {
       const code = codeOf(error);
       // A runtime that counts with every chunk counts the prompt before anything is delivered.
-      const isCharged = outcome === 'completed' || (request.stream && tally.firstTokenAtMs !== undefined);
-      const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = isCharged ? tally.count() : NOTHING;
+      const isBilled =
+        outcome === 'completed' || (request.stream ? tally.firstTokenAtMs !== undefined : outcome === 'timed_out' && tally.hasOutput);
+      const { promptTokens, cachedTokens, completionTokens, source, isOvercounted } = isBilled ? tally.count() : NOTHING;
       return {
         request_id: admission.requestId,
         key_id: admission.keyId,

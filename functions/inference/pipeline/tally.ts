@@ -133,6 +133,9 @@ export const createTally = ({ promptBytes, most, keepsText, echoedCharacters, is
     get usage(): UpstreamUsage | undefined {
       return finalUsage();
     },
+    get hasOutput(): boolean {
+      return outputBytes > 0;
+    },
     get firstTokenAtMs(): number | undefined {
       return firstTokenAtMs;
     },

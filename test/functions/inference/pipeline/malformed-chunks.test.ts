@@ -32,7 +32,13 @@ const serve = (wire: Uint8Array): void => {
   } catch (error) {
     throw toUpstreamError(error);
   } finally {
-    const tally = createTally({ promptBytes: 10, keepsText: true, echoedCharacters: () => 3, now: () => 0 });
+    const tally = createTally({
+      most: { promptTokens: 1_000_000, completionTokens: 1_000_000 },
+      promptBytes: 10,
+      keepsText: true,
+      echoedCharacters: () => 3,
+      now: () => 0,
+    });
     chunks.forEach(tally.take);
     JSON.stringify([tally.count(), tally.uncounted(), tally.finishReason, tally.usage]);
     const recording = createRecording();

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
@@ -25,23 +26,81 @@ afterEach(() => {
 });
 
 describe('the deadline of a function', () => {
-  test('settles a stream, which ends with an error event and is billed for what was delivered', async () => {
-    const { call, events, inFlight } = await pipeline.setUp(silentAfter(text('Hello there')));
-    const body = await read(await call({ stream: true }, 20_050));
-    expect(body).toContain('Hello there');
-    expect(body).toMatch(/"code":"upstream_timeout".*\n\n$/);
-    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', source: 'estimated', completion_tokens: 3 })]);
+  /** A request that reaches its deadline, with the reply's text. */
+  const cutOff = async (body: object, ...batches: UpstreamChunk[][]) => {
+    const { call, events, inFlight } = await pipeline.setUp(silentAfter(...batches));
+    const reply = await call({ ...body }, 20_050);
+    expect(reply.statusCode).toBe(200);
+    const written = typeof reply.body === 'string' ? reply.body : await read(reply);
     expect(await inFlight()).toBe(0);
+    return { written, events: await events() };
+  };
+  const ofElevenBytes = { outcome: 'timed_out', source: 'estimated', finish_reason: 'length', prompt_tokens: 5, completion_tokens: 3 };
+
+  test('ends a stream with `length`, which is billed for what was delivered', async () => {
+    const { written, events } = await cutOff({ stream: true, stream_options: { include_usage: true } }, text('Hello there'));
+    expect(written).toContain('Hello there');
+    expect(written).toContain('"finish_reason":"length"');
+    expect(written).toMatch(/"usage":{"prompt_tokens":5,"completion_tokens":3.*\n\ndata: \[DONE\]\n\n$/);
+    expect(events).toEqual([expect.objectContaining({ ...ofElevenBytes, cost_nanos: 11n })]);
+    expect(events[0]).not.toHaveProperty('error_code');
   });
 
-  test('ends a response without streaming with a 503 that suggests streaming', async () => {
+  test('ends a response without streaming with what there is, and bills it', async () => {
+    const { written, events } = await cutOff({}, text('Hello'), text(' there'));
+    expect(JSON.parse(written)).toMatchObject({
+      choices: [{ message: { content: 'Hello there' }, finish_reason: 'length' }],
+      usage: { prompt_tokens: 5, completion_tokens: 3 },
+    });
+    expect(events).toEqual([expect.objectContaining({ ...ofElevenBytes, cost_nanos: 11n })]);
+    expect(events[0]).not.toHaveProperty('error_code');
+  });
+
+  test('ends only the choices that have not ended, including one that has not begun', async () => {
+    const first: UpstreamChunk[] = [{ choices: [{ index: 1, delta: { content: 'Hello there' }, finish_reason: 'stop' }] }];
+    const { written } = await cutOff({ n: 3, temperature: 1 }, first, text('Hi'));
+    const { choices } = JSON.parse(written) as { choices: { message: { content: string }; finish_reason: string }[] };
+    expect(choices.map(({ message, finish_reason }) => [message.content, finish_reason])).toEqual([
+      ['Hi', 'length'],
+      ['Hello there', 'stop'],
+      ['', 'length'],
+    ]);
+  });
+
+  test('keeps a response that it cut off under its idempotency key', async () => {
+    const { call, events } = await pipeline.setUp(silentAfter(text('Hello there')));
+    const headers = { 'idempotency-key': newRequestId(Date.now()) };
+    const first = await call({}, 20_050, headers);
+    expect(await call({}, 20_050, headers)).toMatchObject({ body: first.body, headers: { 'idempotent-replayed': 'true' } });
+    expect(await events()).toHaveLength(1);
+  });
+
+  test('bills an answer that it cut off by the model’s own tokenizer', async () => {
+    const tokenizer = { ...noTokenizer, count: async () => ({ prompt_tokens: 8, text_tokens: [2] }) };
+    const { call, events } = await pipeline.setUp(silentAfter(text('Hello there')), { tokenizer });
+    const { body } = await call({ model: 'counted' }, 20_050);
+    expect(JSON.parse(body as string).usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 2 });
+    expect(await events()).toEqual([
+      expect.objectContaining({ outcome: 'timed_out', prompt_tokens: 8, completion_tokens: 2, cost_nanos: 12n }),
+    ]);
+  });
+
+  test('ends a response for which nothing was generated with a 503 that suggests streaming, and costs nothing', async () => {
     const { call, events } = await pipeline.setUp(silentAfter());
     await expect(call({}, 20_050)).rejects.toMatchObject({
       status: 503,
       code: 'upstream_timeout',
       message: expect.stringContaining('stream: true'),
     });
-    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', prompt_tokens: 0, cost_nanos: 0n })]);
+    expect(await events()).toEqual([
+      expect.objectContaining({ outcome: 'timed_out', error_code: 'upstream_timeout', prompt_tokens: 0, cost_nanos: 0n }),
+    ]);
+  });
+
+  test('ends a stream for which nothing was generated with an error event, and costs nothing', async () => {
+    const { call, events } = await pipeline.setUp(silentAfter([{ choices: [{ index: 0, delta: { role: 'assistant' } }] }]));
+    expect(await read(await call({ stream: true }, 20_050))).toMatch(/"code":"upstream_timeout".*\n\n$/);
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', cost_nanos: 0n })]);
   });
 });
 

@@ -20,7 +20,7 @@ import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
 import { newId } from '../../../support/new-id.ts';
 import { openReply } from '../../../support/open-reply.ts';
-import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { answers, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
 
 let pipeline: TestPipeline;
@@ -63,7 +63,7 @@ const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.
     now: Date.now,
   };
   const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
-  const call = (body: Record<string, unknown>, headers: Record<string, string> = {}): ReturnType<Serve> =>
+  const call = (body: Record<string, unknown>, headers: Record<string, string> = {}, remainingMs = 600_000): ReturnType<Serve> =>
     respond(
       {
         headers: { Authorization: `Bearer ${secret}`, ...headers },
@@ -72,7 +72,7 @@ const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.
         requestId: newRequestId(Date.now()),
         receivedAtMs: Date.now(),
       } as unknown as ApiEvent,
-      { getRemainingTimeInMillis: () => 600_000 },
+      { getRemainingTimeInMillis: () => remainingMs },
     );
   const create = async (body: Record<string, unknown> = {}): Promise<Whole> => JSON.parse((await call(body)).body as string) as Whole;
   const events = () => database.recentEvents(key_id);
@@ -88,6 +88,25 @@ const listening = () => {
   };
   return { sent, invoke };
 };
+
+describe('the deadline of a function', () => {
+  const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage: { output_tokens: 3 } };
+
+  test('ends a response as incomplete, bills what was generated and keeps it', async () => {
+    const { call, events } = await setUp(silentAfter(text('Hello there')));
+    const response = JSON.parse((await call({}, {}, 20_050)).body as string) as Whole;
+    expect(response).toMatchObject({ ...incomplete, output: [{ status: 'incomplete', content: [{ text: 'Hello there' }] }] });
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', completion_tokens: 3 })]);
+    expect((await store.get(wide.org, String(response.id)))?.response).toMatchObject(incomplete);
+  });
+
+  test('ends a stream as incomplete', async () => {
+    const { call, events } = await setUp(silentAfter(text('Hello there')));
+    const sent = parseEvents(await read(await call({ stream: true }, {}, 20_050)));
+    expect(sent.at(-1)).toMatchObject({ type: 'response.incomplete', response: incomplete });
+    expect(await events()).toEqual([expect.objectContaining({ outcome: 'timed_out', completion_tokens: 3 })]);
+  });
+});
 
 describe('POST /v1/responses', () => {
   test('answers without streaming, settles, and stores the response', async () => {
