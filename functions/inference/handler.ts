@@ -11,6 +11,7 @@ import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
+import type { QueuedSettlement, SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { serve } from './pipeline/pipeline.ts';
@@ -29,11 +30,16 @@ const modelsOf = (): ((organization: string) => Inventory) => {
   return () => shared;
 };
 
+/** Loaded when the database fails. */
+const settlementQueue = async (): Promise<SettlementQueue> =>
+  (await import('../../shared/usage/settlement-queue.ts')).createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
+
 const dependencies = {
   host,
   modelsOf: modelsOf(),
   keys: { store: createLimiterStore(database, environmentVariable('KEYS_TABLE'), once), cache: createLimiterCache(), now },
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
+  settlements: { send: async (settlement: QueuedSettlement) => (await settlementQueue()).send(settlement) },
   invoke: createInvoke(),
   health: createTargetHealth(now),
   idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),

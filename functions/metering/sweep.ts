@@ -7,6 +7,7 @@ import type { Entry } from '../../shared/admission/reservation-entry.ts';
 import { ownerIdOf, shardIds } from '../../shared/admission/shards.ts';
 import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../../shared/admission/sweep-epoch.ts';
 import { orphanedEvent } from '../../shared/usage/event.ts';
+import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 
 /** After an outage, the sweep catches up by at most this many epochs per run. */
@@ -20,13 +21,14 @@ interface Sweep {
   maxInFlightMs: number;
   /** Whether there is time to continue. */
   hasTime: () => boolean;
-  /** Called for each request whose function crashed before it wrote an event. */
-  onOrphan: (orphan: { requestId: string; keyId: string }) => void;
+  /** Settles requests without an event, each after the settlement that its function may have queued. */
+  settlements: SettlementQueue;
 }
 
 export interface SweepReport {
   limiters: number;
   released: number;
+  /** Requests without an event: their functions crashed, or queued their settlements. */
   orphaned: number;
   /** Requests whose function crashed before they were admitted or while they were rejected. */
   undone: number;
@@ -41,7 +43,7 @@ export interface SweepReport {
  * |---|---|
  * | an event | both limiters are released based on it |
  * | no event, and lacks its entry in all of the organization's shards | it is undone: the request was never admitted |
- * | no event otherwise | an `orphaned` event at cost 0 is written, and both limiters are released |
+ * | no event otherwise | an `orphaned` event at cost 0 is queued, to be written unless the function's own settlement is queued before it |
  *
  * The key's entry decides about the organization's entry. If the key's entry is gone, the organization's was written too late and is undone.
  */
@@ -65,7 +67,9 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
         await sweepLimiter(deps, id, organizations, report).catch((error: unknown) => failures.push(error));
       }
     }
-    if (epoch <= closed && epoch !== swept && failures.length === 0) await limiters.markSwept(epoch);
+    // An epoch is finished when a run finds nothing in it that must be settled.
+    const isFinished = failures.length === 0 && report.orphaned === 0;
+    if (epoch <= closed && epoch !== swept && isFinished) await limiters.markSwept(epoch);
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} limiters could not be swept.`);
   return { ...report, complete: last === closed };
@@ -108,7 +112,7 @@ const markLimited = async ({ limiters }: Sweep, item: KeyItem, organizations: Or
 };
 
 const sweepKeyEntry = async (
-  { limiters, usage, now, onOrphan }: Sweep,
+  { limiters, usage, now, settlements }: Sweep,
   item: KeyItem,
   requestId: string,
   entry: Entry,
@@ -125,13 +129,14 @@ const sweepKeyEntry = async (
     report.undone++;
     return;
   }
-  const facts = { requestId, keyId, orgId: item.org, admittedAtMs: entry.admittedAtMs, nowMs: now() };
-  const event = existing ?? (await usage.putIfAbsent(orphanedEvent(facts), item.shards));
-  await endReservations(limiters, reservations, { ...ending, used: usedBy(event, entry.admittedAtMs) });
-  if (event.outcome === 'orphaned') {
+  if (!existing) {
+    const facts = { requestId, keyId, orgId: item.org, admittedAtMs: entry.admittedAtMs, nowMs: now() };
+    await settlements.send({ event: orphanedEvent(facts), limiterId: item.id, shards: shardsOf(item) });
     report.orphaned++;
-    onOrphan({ requestId, keyId });
-  } else report.released++;
+    return;
+  }
+  await endReservations(limiters, reservations, { ...ending, used: usedBy(existing, entry.admittedAtMs) });
+  report.released++;
 };
 
 /** The organization's entry ends before its key's entry. If it outlives that, it was written late and the request never used it. */

@@ -8,6 +8,7 @@ import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
 import { NodeFunction } from './node-function.ts';
 import { RestHost } from './rest-host.ts';
+import type { Settlements } from './settlements.ts';
 import type { Table } from './table.ts';
 
 export const INFERENCE_TIMEOUT = Duration.seconds(600);
@@ -22,6 +23,7 @@ interface InferenceHostProps {
   config: Config;
   data: { keys: Table; models: Table; usage: Table; responses: Table };
   /** Shared by all hosts. */
+  settlements: Settlements;
   tokenizer: NodeFunction;
   /** The scope of the keys that the host accepts. */
   keyScope: Scope;
@@ -48,7 +50,7 @@ export class InferenceHost extends RestHost {
 }
 
 const createInference = (scope: Construct, props: InferenceHostProps): NodeFunction => {
-  const { config, data, tokenizer, keyScope } = props;
+  const { config, data, settlements, tokenizer, keyScope } = props;
   const inference = new NodeFunction(scope, 'Inference', {
     config,
     name: 'inference',
@@ -63,6 +65,7 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   data.responses.grant(inference, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
   grantInvokeEndpoints(inference, config);
   grantInvoke(inference, tokenizer, 'TOKENIZER_FUNCTION');
+  settlements.grantSend(inference);
   inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
   // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);

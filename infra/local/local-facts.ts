@@ -20,6 +20,7 @@ export const LocalFacts = z.object({
   container_url: z.string(),
   s3_endpoint: z.string(),
   lambda_endpoint: z.string(),
+  sqs_endpoint: z.string(),
   cognito_endpoint: z.string().nullable(),
   user_pools: z.record(z.string(), z.object({ id: z.string(), client_id: z.string() })),
   tables: z.record(z.string(), z.string()),

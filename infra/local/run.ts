@@ -18,12 +18,15 @@ import { startS3 } from './s3/server.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
+import { startDeliveries } from './sqs/deliveries.ts';
+import { createFifoQueue } from './sqs/fifo-queue.ts';
+import { startSqs } from './sqs/server.ts';
 import { startEventSources } from './streams/event-sources.ts';
 
 /*
  * Processes of the local run:
  *
- *   runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3 and Lambda, Cognito proxy
+ *   runner ── gateways (one HTTP server per REST API), schedules, stream readers, emulators of SageMaker, S3, SQS and Lambda, Cognito proxy
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
  *     ├── dynoxide (DynamoDB)
  *     ├── cognito-local, if the app has a user pool
@@ -68,6 +71,7 @@ export interface LocalRun {
   buckets: Readonly<Record<string, string>>;
   s3Endpoint: string;
   lambdaEndpoint: string;
+  sqsEndpoint: string;
   /** null: the app has no user pool. */
   cognitoUrl: string | null;
   /** User pools by logical id. Their e-mails are written to mail.log next to the logs. */
@@ -84,7 +88,7 @@ export interface LocalRun {
 }
 
 /**
- * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito and Lambda's Invoke.
+ * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito, SQS and Lambda's Invoke.
  * @throws Error if the assembly is not supported, a port is in use (code EADDRINUSE) or a process does not start. Nothing is left running.
  */
 export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
@@ -118,6 +122,9 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(s3.close);
   const invokeApi = await startInvokeApi((name, event) => functions.start(name, event));
   started.defer(invokeApi.close);
+  const fifoQueues = new Map(app.queueSources.map(({ queueUrl }) => [queueUrl, createFifoQueue(Date.now)]));
+  const sqs = await startSqs(fifoQueues);
+  started.defer(sqs.close);
   // Functions need the hosts' URLs, so hosts start first; they also stop first. Early requests wait until everything is ready.
   await using gateways = new AsyncDisposableStack();
   const serving = Promise.withResolvers<void>();
@@ -129,7 +136,14 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     ...common,
     functions: app.functions,
     environments: options.environments,
-    endpoints: { dynamodbUrl: database.url, sagemakerUrl: sagemaker.url, s3Url: s3.url, lambdaUrl: invokeApi.url, cognitoUrl },
+    endpoints: {
+      dynamodbUrl: database.url,
+      sagemakerUrl: sagemaker.url,
+      s3Url: s3.url,
+      lambdaUrl: invokeApi.url,
+      sqsUrl: sqs.url,
+      cognitoUrl,
+    },
     hosts,
   });
   started.defer(functions.close);
@@ -150,6 +164,11 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     }),
   );
 
+  for (const source of app.queueSources) {
+    const queue = fifoQueues.get(source.queueUrl);
+    if (queue) started.defer(startDeliveries({ source, queue, invoke: functions.invoke, sendFailure: queues.send, log }));
+  }
+
   const running = started.move();
   return {
     hosts,
@@ -158,6 +177,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     buckets: Object.fromEntries(app.buckets.map(({ logicalId, name }) => [logicalId, name])),
     s3Endpoint: s3.url,
     lambdaEndpoint: invokeApi.url,
+    sqsEndpoint: sqs.url,
     cognitoUrl,
     userPools: Object.fromEntries(app.userPools.map(({ logicalId, id, client }) => [logicalId, { id, clientId: client.id }])),
     sagemakerUrl: sagemaker.url,

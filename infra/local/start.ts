@@ -109,6 +109,7 @@ const toFacts = (run: LocalRun, demo: Demo): LocalFacts => ({
   container_url: run.containerUrl,
   s3_endpoint: run.s3Endpoint,
   lambda_endpoint: run.lambdaEndpoint,
+  sqs_endpoint: run.sqsEndpoint,
   cognito_endpoint: run.cognitoUrl,
   user_pools: Object.fromEntries(Object.entries(run.userPools).map(([name, { id, clientId }]) => [name, { id, client_id: clientId }])),
   tables: { ...run.tables },

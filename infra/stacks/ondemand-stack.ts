@@ -11,7 +11,7 @@ interface OndemandStackProps {
   serverless: ServerlessStack;
 }
 
-/** The on-demand host, for on-demand API keys and organizations' own deployments. Tokenizer, sweep and rollups are in the serverless stack. */
+/** The on-demand host, for on-demand API keys and organizations' own deployments. Tokenizer, settlements, sweep and rollups are in the serverless stack. */
 export class OndemandStack extends Stack {
   readonly host: InferenceHost;
 
@@ -20,6 +20,7 @@ export class OndemandStack extends Stack {
     this.host = new InferenceHost(this, 'Host', {
       config,
       data,
+      settlements: serverless.settlements,
       tokenizer: serverless.tokenizer,
       keyScope: 'on_demand',
       otherHostUrl: serverless.host.url,

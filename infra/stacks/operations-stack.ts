@@ -121,6 +121,8 @@ export class OperationsStack extends Stack {
     this.#alarm('RequestsFailedByUs', unhandled, 0);
     this.#alarm('SweepFailed', serverless.metering.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarmWithout('SweepStalled', swept);
+    const lost = serverless.settlements.failures.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
+    this.#alarm('SettlementsStuck', lost, 0);
     const failedBatches = rollups.failures.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
     this.#alarm('RollupsFailed', failedBatches, 0);
     const rollupsAge = rollups.function.metric('IteratorAge', { statistic: 'max', period: PERIOD });

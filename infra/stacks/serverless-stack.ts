@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { Rollups } from '../constructs/rollups.ts';
+import { Settlements } from '../constructs/settlements.ts';
 import type { DataStack } from './data-stack.ts';
 
 /** No function can still be working on a request that is older than this. */
@@ -15,10 +16,11 @@ const MAX_IN_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
 const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
 
-/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, sweep and rollups. */
+/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, sweep and rollups. */
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
   readonly metering: NodeFunction;
+  readonly settlements: Settlements;
   readonly rollups: Rollups;
   readonly tokenizer: NodeFunction;
 
@@ -33,9 +35,11 @@ export class ServerlessStack extends Stack {
     });
     data.tokenizers.grantRead(this.tokenizer);
 
+    this.settlements = new Settlements(this, 'Settlements');
     this.host = new InferenceHost(this, 'Host', {
       config,
       data,
+      settlements: this.settlements,
       tokenizer: this.tokenizer,
       keyScope: 'serverless',
       otherHostUrl: config.ondemandUrl ?? (ondemandDomain && `https://${ondemandDomain}`),
@@ -48,6 +52,8 @@ export class ServerlessStack extends Stack {
     data.keys.grant(this.metering, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.metering, EPOCH_INDEX);
     data.usage.grant(this.metering, 'PutItem', 'GetItem');
+    this.settlements.grantSend(this.metering);
+    this.settlements.deliverTo(this.metering);
     new Rule(this, 'SweepSchedule', {
       schedule: Schedule.rate(SWEEP_EVERY),
       targets: [new LambdaTarget(this.metering, { retryAttempts: 0 })],

@@ -1,7 +1,7 @@
 import { ConditionFailed, type Database, TransactionCanceled } from '../database/database.ts';
 import { DatabaseUnavailable } from '../database/outage.ts';
 import { queryItems } from '../database/query.ts';
-import { transact } from '../database/transaction.ts';
+import { transact, type Write } from '../database/transaction.ts';
 import { ChangedMeanwhile } from './configuration-write.ts';
 import { planCollection, toCollect, toGrant } from './credit-grant.ts';
 import { availableNanosOf, type LimiterItem, shardsOf } from './limiter-item.ts';
@@ -22,6 +22,9 @@ const MAX_PAGES = 100;
 const MAX_ATTEMPTS = 40;
 
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
+
+/** The entry of a reservation is gone: it was released or undone. */
+export class ReservationEnded extends Error {}
 
 /**
  * The limiter items in the `keys` table. Only this folder knows its attributes, conditions and indexes.
@@ -82,6 +85,12 @@ export const createLimiterStore = (database: Database, table: string, once: Data
         if (!(error instanceof ConditionFailed)) throw error;
       }
     },
+
+    /** RELEASE as one write of a transaction; fails with ReservationEnded if the entry is gone. */
+    toEnd: (ending: Ending): Write => ({
+      item: { Update: { TableName: table, Key: { id: ending.limiterId }, ...toEnd(ending) } },
+      refused: () => new ReservationEnded(),
+    }),
 
     /** Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often meanwhile */
     spread: (ownerId: string, nowMs: number): Promise<void> => spreadConfiguration(database, table, { get, getMany }, ownerId, nowMs),

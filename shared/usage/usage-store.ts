@@ -1,6 +1,7 @@
 import { eventShardsOf, shardId, shardOf } from '../admission/shards.ts';
 import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
+import type { Write } from '../database/transaction.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import { UsageEvent } from './event.ts';
 
@@ -18,28 +19,41 @@ const keyOf = (keyId: string, requestId: string, shards: number) => ({
   usage_event: requestId,
 });
 
+/** The request of an event already has another one. */
+export class EventExists extends Error {}
+
 /** The events in the `usage` table. The only code that knows their keys. */
 export const createUsageStore = (database: Database, table: string) => {
   const get = async (keyId: string, requestId: string, shards = 1): Promise<UsageEvent | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: keyOf(keyId, requestId, shards), ConsistentRead: true });
     return Item && UsageEvent.parse(Item);
   };
+  const toPut = (event: UsageEvent, shards: number) => ({
+    TableName: table,
+    Item: {
+      ...keyOf(event.key_id, event.request_id, shards),
+      ...event,
+      ...(event.metadata && { metadata: JSON.stringify(event.metadata) }),
+    },
+    ConditionExpression: 'attribute_not_exists(usage_bucket)',
+  });
   return {
     /** The current event of a request. @param shards of its key */
     get,
 
     /** Puts the event unless its request already has one; returns the stored event. */
     putIfAbsent: async (event: UsageEvent, shards = 1): Promise<UsageEvent> => {
-      const Key = keyOf(event.key_id, event.request_id, shards);
       try {
-        const Item = { ...Key, ...event, ...(event.metadata && { metadata: JSON.stringify(event.metadata) }) };
-        await database.put({ TableName: table, Item, ConditionExpression: 'attribute_not_exists(usage_bucket)' });
+        await database.put(toPut(event, shards));
         return event;
       } catch (error) {
         if (!(error instanceof ConditionFailed)) throw error;
         return (await get(event.key_id, event.request_id, shards)) as UsageEvent;
       }
     },
+
+    /** Puts an event as one write of a transaction; fails with EventExists if its request already has one. */
+    toPut: (event: UsageEvent, shards: number): Write => ({ item: { Put: toPut(event, shards) }, refused: () => new EventExists() }),
 
     /** The events of a key or one of its shards in the ten-minute bucket of `atMs`, oldest first. */
     listByBucket: async function* (shard: string, atMs: number): AsyncGenerator<UsageEvent> {

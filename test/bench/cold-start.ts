@@ -137,6 +137,7 @@ const probe = async ({ run }: Stack, fn: LambdaFunction, { event, status, label 
     sagemakerUrl: run.sagemaker_url,
     s3Url: run.s3_endpoint,
     lambdaUrl: run.lambda_endpoint,
+    sqsUrl: run.sqs_endpoint,
     cognitoUrl: null,
   });
   const streaming = fn.shortName === 'inference';

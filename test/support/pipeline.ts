@@ -14,6 +14,7 @@ import type { UpstreamChunk } from '../../shared/upstream/chunk.ts';
 import type { Invocation, Invoke } from '../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
+import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import { makeCaller, wide } from './callers.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import { startTestDatabase, type TestDatabase } from './database.ts';
@@ -45,6 +46,13 @@ const unexpected = async (): Promise<never> => {
 /** A tokenizer that must not be called. */
 export const noTokenizer: Tokenizer = { fit: unexpected, count: unexpected, tokenize: unexpected, detokenize: unexpected };
 
+/** A queue that can't be reached. */
+export const noQueue: SettlementQueue = {
+  send: async () => {
+    throw new Error('The queue is out of reach.');
+  },
+};
+
 /** The pipeline over real tables, for upstreams that a test provides. */
 export const startTestPipeline = async () => {
   const database = await startTestDatabase();
@@ -59,6 +67,7 @@ export const startTestPipeline = async () => {
       modelsOf: () => inventory,
       keys: makeCaller(database.limiters, Date.now),
       usage: database.usage,
+      settlements: noQueue,
       tokenizer: noTokenizer,
       invoke,
       health: createTargetHealth(Date.now),

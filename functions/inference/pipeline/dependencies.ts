@@ -5,6 +5,7 @@ import type { Inventory } from '../../../shared/models/inventory.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
 import type { CacheSalt } from '../../../shared/upstream/request-body.ts';
+import type { SettlementQueue } from '../../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { Keys } from '../admission/admit.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
@@ -18,6 +19,8 @@ export interface Dependencies {
   modelsOf: (organization: string) => Inventory;
   keys: Keys;
   usage: UsageStore;
+  /** For settlements that the database doesn't take. */
+  settlements: SettlementQueue;
   tokenizer: Tokenizer;
   invoke: Invoke;
   health: TargetHealth;

@@ -8,10 +8,30 @@ import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { type Admission, release } from '../admission/admit.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** If DynamoDB is unavailable, a settlement is retried after these waits, and then left to the sweep. */
+/** If DynamoDB is unavailable, a settlement is retried after these waits, and then queued. */
 const SETTLEMENT_WAITS_MS = [250, 2_000];
 
 type SettlementStores = Pick<Dependencies, 'usage' | 'keys'>;
+
+type Facts = Record<string, unknown>;
+
+/** Leaves a settlement to the function `metering`. If that fails, too, the log has the event, and the sweep settles at cost 0. */
+const settleLater = async (
+  { settlements }: Pick<Dependencies, 'settlements'>,
+  { reservations, shards }: Admission,
+  event: UsageEvent,
+  failure: unknown,
+  line: Facts,
+): Promise<void> => {
+  try {
+    const [own] = reservations;
+    if (!own) throw new Error('The admission has no reservation.');
+    await settlements.send({ event, limiterId: own.limiterId, shards });
+    logError('settlement_queued', failure, line);
+  } catch (error) {
+    logError('settlement_failed', failure, { ...line, queue: String(error) });
+  }
+};
 
 /**
  * Writes a request's event, if there is none yet, then releases its reservations, using the stored event. Every step can be repeated, by us,
@@ -37,8 +57,11 @@ const upstreamFailureOf = (error: unknown): Partial<UpstreamFailed['logged']> =>
   return failure instanceof UpstreamFailed ? failure.logged : {};
 };
 
-/** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is logged, and the sweep settles. */
-export const settleRequest = async (deps: SettlementStores, { event, admission, usageEvent, error }: Ending): Promise<void> => {
+/** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is queued, and made later. */
+export const settleRequest = async (
+  deps: SettlementStores & Pick<Dependencies, 'settlements'>,
+  { event, admission, usageEvent, error }: Ending,
+): Promise<void> => {
   const { metadata: _, user: __, user_id: ___, ...facts } = usageEvent;
   const line = {
     ...facts,
@@ -55,8 +78,8 @@ export const settleRequest = async (deps: SettlementStores, { event, admission, 
       const isBilled = stored.admitted_at === admission.admittedAtMs;
       return logInfo(isBilled ? 'request' : 'request_repeated', line);
     } catch (failure) {
-      // The caller still gets the whole response; the sweep settles what is still in flight.
-      if (waitMs === undefined) return logError('settlement_failed', failure, line);
+      // The caller still gets the whole response.
+      if (waitMs === undefined) return settleLater(deps, admission, usageEvent, failure, line);
       await delay(waitMs);
     }
   }

@@ -45,7 +45,7 @@ const toInput = ({ model: name, prompt, messages, tools }: TokenizeRequest, mode
 const estimateInput = (input: string | ChatPrompt): number =>
   estimateTokens(typeof input === 'string' ? Buffer.byteLength(input) : measurePrompt(input).bytes);
 
-type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'tokenizer' | 'now'>;
+type TokenizerDependencies = Pick<Dependencies, 'host' | 'modelsOf' | 'keys' | 'usage' | 'settlements' | 'tokenizer' | 'now'>;
 
 /** The work of a request for its model's tokenizer. */
 interface TokenizerTask {

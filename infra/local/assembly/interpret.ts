@@ -1,6 +1,7 @@
 import { interpretApis } from './interpret-apis.ts';
 import { assertConnected, interpretEventSource } from './interpret-event-sources.ts';
 import { interpretFunction, interpretSchedules } from './interpret-functions.ts';
+import { interpretQueue, interpretQueueSource, isOfQueue } from './interpret-queues.ts';
 import { interpretTable } from './interpret-tables.ts';
 import { interpretUserPool } from './interpret-user-pools.ts';
 import type { Bucket, EventSource, LambdaFunction, LocalApp, Queue, Schedule, Table, UserPool } from './local-app.ts';
@@ -56,10 +57,12 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const userPools: UserPool[] = [];
   const schedules: Schedule[] = [];
   const eventSources: EventSource[] = [];
+  const ofQueues: LocatedResource[] = [];
   for (const stack of stacks) {
     for (const [logicalId, resource] of stack.resources) {
       const at = { stack, logicalId, resource, resolve };
       if (resource.type === 'AWS::Lambda::Function') functions.push(interpretFunction(at));
+      else if (resource.type === 'AWS::Lambda::EventSourceMapping' && isOfQueue(at)) ofQueues.push(at);
       else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
       else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
       else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
@@ -77,10 +80,6 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
     if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is not a function of the assembly`);
   }
   assertConnected(eventSources, { functions, tables, queues });
-  return { apis, functions, tables, buckets, queues, userPools, schedules, eventSources };
-};
-
-const interpretQueue = ({ stack, logicalId, resolve }: LocatedResource): Queue => {
-  const attribute = (name: string): string => String(resolve(stack, { 'Fn::GetAtt': [logicalId, name] }));
-  return { arn: attribute('Arn'), name: attribute('QueueName') };
+  const queueSources = ofQueues.map((at) => interpretQueueSource(at, queues, functions));
+  return { apis, functions, tables, buckets, queues, userPools, schedules, eventSources, queueSources };
 };

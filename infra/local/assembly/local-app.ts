@@ -10,6 +10,7 @@ export interface LocalApp {
   userPools: readonly UserPool[];
   schedules: readonly Schedule[];
   eventSources: readonly EventSource[];
+  queueSources: readonly QueueSource[];
 }
 
 export interface LambdaFunction {
@@ -63,6 +64,24 @@ export interface Bucket {
 export interface Queue {
   arn: string;
   name: string;
+  /** On AWS. */
+  url: string;
+  isFifo: boolean;
+  /** Where messages go that were delivered so often without success. */
+  failures?: { queueArn: string; maxDeliveries: number };
+}
+
+/** A function that gets the messages of a FIFO queue. */
+export interface QueueSource {
+  logicalId: string;
+  queueArn: string;
+  queueUrl: string;
+  functionName: string;
+  batchSize: number;
+  /** Infinity: no limit. */
+  maxDeliveries: number;
+  /** Queue for messages that exhausted their deliveries; undefined: they are dropped. */
+  failureQueueArn: string | undefined;
 }
 
 /** A Cognito user pool with e-mail addresses as usernames, and its client. */

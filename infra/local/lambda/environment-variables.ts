@@ -8,6 +8,7 @@ export interface Endpoints {
   s3Url: string;
   /** Lambda's Invoke API. */
   lambdaUrl: string;
+  sqsUrl: string;
   /** null: the app has no user pool. */
   cognitoUrl: string | null;
 }
@@ -30,7 +31,7 @@ const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts
  */
 export const functionVariables = (
   fn: LambdaFunction,
-  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, cognitoUrl }: Endpoints,
+  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, sqsUrl, cognitoUrl }: Endpoints,
   hosts?: InferenceHosts,
 ): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: 'local',
@@ -45,6 +46,7 @@ export const functionVariables = (
   AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemakerUrl,
   AWS_ENDPOINT_URL_S3: s3Url,
   AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
+  AWS_ENDPOINT_URL_SQS: sqsUrl,
   ...(cognitoUrl !== null && { AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER: cognitoUrl }),
   AWS_LAMBDA_FUNCTION_NAME: fn.name,
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(fn.memoryMiB),

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
-import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf, shardId } from '../../../shared/admission/shards.ts';
@@ -13,6 +12,7 @@ import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 import { newId } from '../../support/new-id.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import type { LoggedWrite } from '../../support/write-log.ts';
 
 const KILLS = 300;
@@ -218,13 +218,13 @@ test(
     }
     const expected = expectedEvents(proxy.writes(), keyLimiters, await stored());
     const sweepAt = (nowMs: number) =>
-      sweep({
+      sweepNow({
         limiters: database.limiters,
         usage: database.usage,
         now: () => nowMs,
         maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
         hasTime: () => true,
-        onOrphan: () => undefined,
+        database: database.database,
       });
     expect(await sweepAt(Date.now() + SWEPT_AFTER_MS)).toMatchObject({ complete: true });
     expect(await sweepAt(Date.now() + SWEPT_AFTER_MS + 5 * MINUTE_MS)).toMatchObject({ released: 0, orphaned: 0, undone: 0 });

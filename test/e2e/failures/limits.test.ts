@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 
 describe.each(HOSTS)('the %s host', (name) => {
   let run: HostRun;
@@ -34,13 +34,13 @@ describe.each(HOSTS)('the %s host', (name) => {
   };
 
   const sweepLater = async (): Promise<void> => {
-    const report = await sweep({
+    const report = await sweepNow({
       limiters: run.limiters,
       usage: run.usage,
       now: () => Date.now() + SWEPT_AFTER_MS,
       maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
       hasTime: () => true,
-      onOrphan: () => undefined,
+      database: run.database,
     });
     expect(report.complete).toBe(true);
   };

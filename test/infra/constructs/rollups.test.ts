@@ -8,7 +8,7 @@ const serverless = templateOf('serverless');
 describe('the serverless host', () => {
   describe('the rollup of usage events', () => {
     test('reads batches of new events only, splits failed batches, and finally sends them to a queue', () => {
-      const [[queueId] = []] = Object.entries(serverless.findResources('AWS::SQS::Queue'));
+      const queueId = Object.keys(serverless.findResources('AWS::SQS::Queue')).find((id) => id.startsWith('RollupsFailures'));
       serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
         EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('UsageStreamArn') },
         StartingPosition: 'TRIM_HORIZON',

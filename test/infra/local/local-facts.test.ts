@@ -21,6 +21,7 @@ const facts: LocalFacts = {
   cognito_endpoint: 'http://127.0.0.1:6',
   user_pools: { Users: { id: 'us-east-1_a', client_id: 'b' } },
   lambda_endpoint: 'http://127.0.0.1:5',
+  sqs_endpoint: 'http://127.0.0.1:7',
   tables: { Keys: 'data-Keys' },
   buckets: { Tokenizers: 'data-tokenizers' },
   pids: { runner: 1, dynamodb: null, container: 2, cognito: 5, functions: { inference: [3, 4] } },

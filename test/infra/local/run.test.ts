@@ -97,6 +97,7 @@ describe('a local run', () => {
       AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: run.sagemakerUrl,
       AWS_ENDPOINT_URL_S3: run.s3Endpoint,
       AWS_ENDPOINT_URL_LAMBDA: run.lambdaEndpoint,
+      AWS_ENDPOINT_URL_SQS: run.sqsEndpoint,
       AWS_LAMBDA_FUNCTION_NAME: 'test-serverless-Buffered',
     });
   });

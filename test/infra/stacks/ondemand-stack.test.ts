@@ -21,13 +21,17 @@ describe('the on-demand host', () => {
       const [, policy] = Object.entries(stack.findResources('AWS::IAM::Policy')).find(([id]) => id.startsWith(name)) ?? [];
       return policy?.Properties.PolicyDocument.Statement;
     };
-    const isOfTokenizer = ({ Action }: { Action: string | string[] }): boolean => Action === 'lambda:InvokeFunction';
-    const others = (stack: Template): unknown[] => grants(stack).filter((grant) => !isOfTokenizer(grant));
+    const isShared = ({ Action }: { Action: string | string[] }): boolean =>
+      Action === 'lambda:InvokeFunction' || Action === 'sqs:SendMessage';
+    const others = (stack: Template): unknown[] => grants(stack).filter((grant) => !isShared(grant));
     expect(others(ondemand)).toEqual(others(serverless));
-    expect(grants(ondemand).filter(isOfTokenizer)).toEqual(
+    expect(grants(ondemand).filter(isShared)).toEqual(
       grants(serverless)
-        .filter(isOfTokenizer)
-        .map((grant) => ({ ...grant, Resource: { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:.*GetAttTokenizer/) } })),
+        .filter(isShared)
+        .map((grant) => ({
+          ...grant,
+          Resource: { 'Fn::ImportValue': expect.stringMatching(/^sluice-serverless:.*GetAtt(Tokenizer|SettlementsQueue)/) },
+        })),
     );
   });
 

@@ -33,12 +33,13 @@ describe('the serverless host', () => {
         'lambda:InvokeFunction',
         'sagemaker:InvokeEndpoint',
         'sagemaker:InvokeEndpointWithResponseStream',
+        'sqs:SendMessage',
       ].sort(),
     );
     expect(actions('Catalog')).toEqual([...dynamo('BatchGetItem', 'GetItem', 'GetItem', 'PutItem', 'Query'), ...own].sort());
-    expect(actions('Metering')).toEqual(
-      [...dynamo('BatchGetItem', 'ConditionCheckItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem'), ...own].sort(),
-    );
+    const ofQueue = ['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'].map((action) => `sqs:${action}`);
+    const ofMetering = dynamo('BatchGetItem', 'ConditionCheckItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem');
+    expect(actions('Metering')).toEqual([...ofMetering, ...own, ...ofQueue].sort());
     const ofStream = dynamo('DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams');
     expect(actions('Rollups')).toEqual([...dynamo('PutItem', 'Query'), ...ofStream, ...own, 'sqs:SendMessage'].sort());
     expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import fc from 'fast-check';
 import { type Admission, admit } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
-import { sweep } from '../../../functions/metering/sweep.ts';
 import type { LimiterCache } from '../../../shared/admission/limiter-cache.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
@@ -17,6 +16,7 @@ import { type CrashPoint, crashingStores, WRITES } from '../../support/crashing-
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { newId } from '../../support/new-id.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import { Crash } from '../../support/unreliable-database.ts';
 import { createReference, type Reference } from './reference.ts';
 
@@ -250,7 +250,14 @@ const createWorld = async () => {
   const sweepAll = async ({ afterMs }: { afterMs: number }): Promise<void> => {
     now += afterMs;
     for (let run = 0; run < 2; run++)
-      await sweep({ limiters, usage, now: () => now, maxInFlightMs: MAX_IN_FLIGHT_MS, hasTime: () => true, onOrphan: () => undefined });
+      await sweepNow({
+        limiters,
+        usage,
+        now: () => now,
+        maxInFlightMs: MAX_IN_FLIGHT_MS,
+        hasTime: () => true,
+        database: database.database,
+      });
     for (const one of sent) {
       if (now - one.admittedAtMs <= MAX_IN_FLIGHT_MS) continue;
       if (one.costNanos !== undefined) endInModel(one, { tokens: one.tokensUsed ?? 0, costNanos: one.costNanos });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
-import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
@@ -14,6 +13,7 @@ import { eventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';
 import { newId } from '../../support/new-id.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import { Crash, Unreachable, unreliable } from '../../support/unreliable-database.ts';
 
 const MINUTE_MS = 60_000;
@@ -36,13 +36,13 @@ beforeEach(() => {
 });
 
 const sweepAt = (nowMs: number) =>
-  sweep({
+  sweepNow({
     limiters: database.limiters,
     usage: database.usage,
     now: () => nowMs,
     maxInFlightMs: MAX_IN_FLIGHT_MS,
     hasTime: () => true,
-    onOrphan: () => undefined,
+    database: database.database,
   });
 
 test.each([1, 2, 3])(

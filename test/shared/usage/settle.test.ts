@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Admission, Keys } from '../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
-import { sweep } from '../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
@@ -11,6 +10,7 @@ import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { attempt, isAdmitted, makeCaller, makeKey } from '../../support/callers.ts';
 import { eventOf as usageEventOf } from '../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { sweepNow } from '../../support/sweep-now.ts';
 import { Crash, Unreachable, unreliable } from '../../support/unreliable-database.ts';
 
 const MINUTE_MS = 60_000;
@@ -32,12 +32,13 @@ const sweepAt = async (nowMs: number, hasTime = true): Promise<{ runs: number; c
   const orphans: string[] = [];
   const onOrphan = ({ requestId }: { requestId: string }): void => void orphans.push(requestId);
   for (let runs = 1; ; runs++) {
-    const { complete } = await sweep({
+    const { complete } = await sweepNow({
       limiters: database.limiters,
       usage: database.usage,
       now: () => nowMs,
       maxInFlightMs: MAX_IN_FLIGHT_MS,
       hasTime: () => hasTime,
+      database: database.database,
       onOrphan,
     });
     if (complete || !hasTime || runs === 10) return { runs, complete, orphans };
@@ -125,12 +126,13 @@ describe('the sweep', () => {
       good,
     );
     const orphans: string[] = [];
-    const sweeping = sweep({
+    const sweeping = sweepNow({
       limiters: database.limiters,
       usage,
       now: () => later + MAX_IN_FLIGHT_MS + MINUTE_MS,
       maxInFlightMs: MAX_IN_FLIGHT_MS,
       hasTime: () => true,
+      database: database.database,
       onOrphan: (orphan) => void orphans.push(orphan.requestId),
     });
     await expect(sweeping).rejects.toThrow('could not be swept');

@@ -5,7 +5,6 @@ import { revokeApiKey, rotateApiKey, updateApiKey } from '../../../../functions/
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { type Keys, release } from '../../../../functions/inference/admission/admit.ts';
-import { sweep } from '../../../../functions/metering/sweep.ts';
 import type { KeyItem } from '../../../../shared/admission/key-item.ts';
 import { readAllShards } from '../../../../shared/admission/reservation.ts';
 import { type PresentedKey, parseSecret } from '../../../../shared/admission/secret.ts';
@@ -16,6 +15,7 @@ import { accountStores } from '../../../support/account-stores.ts';
 import { attempt, isAdmitted, makeCaller, usedTokens } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { storeUser } from '../../../support/stored-users.ts';
+import { sweepNow } from '../../../support/sweep-now.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
 
 const MINUTE_MS = 60_000;
@@ -64,7 +64,7 @@ const crashingAt = (number: number, observe: () => Promise<void> = async () => u
 const sweepAt = async (nowMs: number): Promise<void> => {
   await database.limiters.markSwept(epochOf(nowMs) - 1);
   const deps = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS, now: () => nowMs };
-  expect(await sweep({ ...deps, hasTime: () => true, onOrphan: () => undefined })).toMatchObject({ complete: true });
+  expect(await sweepNow({ ...deps, hasTime: () => true, database: database.database })).toMatchObject({ complete: true });
 };
 
 describe('a key with more shards than a transaction has writes', () => {

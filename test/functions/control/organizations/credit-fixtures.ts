@@ -1,11 +1,11 @@
 import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
-import { sweep } from '../../../../functions/metering/sweep.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { makeKey } from '../../../support/callers.ts';
 import type { TestDatabase } from '../../../support/database.ts';
 import { grantCredit } from '../../../support/grant-credit.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
+import { sweepNow } from '../../../support/sweep-now.ts';
 
 export const DOLLAR = 1_000_000_000n;
 export const NOON = Date.UTC(2026, 10, 21, 12, 0, 1);
@@ -39,5 +39,5 @@ export const setUpIn = async (deps: CreditDeps, nanos: bigint, limits: { concurr
 
 export const sweepAt = async (database: TestDatabase, nowMs: number): Promise<void> => {
   const options = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS };
-  await sweep({ ...options, now: () => nowMs, hasTime: () => true, onOrphan: () => undefined });
+  await sweepNow({ ...options, now: () => nowMs, hasTime: () => true, database: database.database });
 };

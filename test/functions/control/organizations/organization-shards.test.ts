@@ -4,7 +4,6 @@ import { createOrganization } from '../../../../functions/control/organizations/
 import { limitOrganization, setSuspended } from '../../../../functions/control/organizations/update-organization.ts';
 import type { Admission } from '../../../../functions/inference/admission/admit.ts';
 import { growOrganization } from '../../../../functions/inference/admission/grow-organization.ts';
-import { sweep } from '../../../../functions/metering/sweep.ts';
 import { type LimiterItem, shardsOf } from '../../../../shared/admission/limiter-item.ts';
 import { readAllShards } from '../../../../shared/admission/reservation.ts';
 import { nextToSplit, shardId } from '../../../../shared/admission/shards.ts';
@@ -15,6 +14,7 @@ import { accountStores } from '../../../support/account-stores.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { actorOf } from '../../../support/managed-models.ts';
+import { sweepNow } from '../../../support/sweep-now.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
 
 const MINUTE_MS = 60_000;
@@ -67,13 +67,13 @@ const crashingAt = (number: number): Database => {
 };
 
 const sweepAt = (nowMs: number, limiters = database.limiters) =>
-  sweep({
+  sweepNow({
     limiters,
     usage: database.usage,
     maxInFlightMs: MAX_IN_FLIGHT_MS,
     now: () => nowMs,
     hasTime: () => true,
-    onOrphan: () => undefined,
+    database: database.database,
   });
 
 test.each([6, 130])(

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
-import { sweep } from '../../../../functions/metering/sweep.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
 import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { makeCaller } from '../../../support/callers.ts';
 import { crashingStores } from '../../../support/crashing-stores.ts';
 import { answers, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { sweepNow } from '../../../support/sweep-now.ts';
 import { Crash } from '../../../support/unreliable-database.ts';
 import { counting } from './counting-upstream.ts';
 
@@ -50,7 +50,7 @@ describe('a function that crashes during an idempotent request', () => {
     clock += afterMs;
     if (sweepFirst) {
       const options = { limiters: database.limiters, usage: database.usage, maxInFlightMs: 11 * MINUTE_MS };
-      await sweep({ ...options, now, hasTime: () => true, onOrphan: () => undefined });
+      await sweepNow({ ...options, now, hasTime: () => true, database: database.database });
     }
     const reply = await set.call({}, 600_000, KEY).catch((error: Error) => error);
     const item = await database.limiters.get(set.keyId);

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
 import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
-import { sweep } from '../../../../functions/metering/sweep.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { createLimiterCache } from '../../../../shared/admission/limiter-cache.ts';
 import { createLimiterStore } from '../../../../shared/admission/limiter-store.ts';
@@ -14,6 +13,7 @@ import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../../support/byte-fault-proxy.ts';
 import { FRAME_PLACES, type Place, REPLY_PLACES, REQUEST_PLACES } from '../../../support/byte-places.ts';
 import { read, startTestPipeline, type TestPipeline } from '../../../support/pipeline.ts';
+import { sweepNow } from '../../../support/sweep-now.ts';
 import { startWordContainer, WORD_USAGE } from '../../../support/word-container.ts';
 
 const REQUESTS = 400;
@@ -116,13 +116,13 @@ test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each
 
   const { limiters, usage } = pipeline.database;
   const sweepAt = (nowMs: number) =>
-    sweep({
+    sweepNow({
       limiters,
       usage,
       now: () => nowMs,
       maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
       hasTime: () => true,
-      onOrphan: () => undefined,
+      database: pipeline.database.database,
     });
   const item = await limiters.get(keyId);
   const admitted = Object.entries(item ?? {}).reduce((sum, [name, count]) => (/^r\d+$/.test(name) ? sum + Number(count) : sum), 0);

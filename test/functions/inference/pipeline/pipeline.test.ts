@@ -1,12 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
+import { settleQueued } from '../../../../functions/metering/settle-queued.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { Model } from '../../../../shared/models/model.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import type { UpstreamChunk } from '../../../../shared/upstream/chunk.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { type QueuedSettlement, readMessage, toMessage } from '../../../../shared/usage/settlement-queue.ts';
 import { openReply } from '../../../support/open-reply.ts';
 import { answers, END, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
@@ -214,7 +216,29 @@ describe('settlement', () => {
     expect(seen).toBe('data: [DONE]\n\n');
   });
 
-  test('that fails does not fail the caller; the request stays in flight for the sweep', async () => {
+  test('that fails does not fail the caller, and is queued with the whole event', async () => {
+    const putIfAbsent = async (): Promise<never> => Promise.reject(new Error('DynamoDB is down'));
+    const queued: QueuedSettlement[] = [];
+    const settlements = { send: async (settlement: QueuedSettlement) => void queued.push(settlement) };
+    const usage = { ...pipeline.database.usage, putIfAbsent };
+    const { call, events, inFlight, keyId } = await pipeline.setUp(answers, { usage, settlements });
+    expect((await call({ metadata: { a: 'b' }, user: 'u' })).statusCode).toBe(200);
+    expect(await inFlight()).toBe(1);
+    expect(queued).toEqual([
+      {
+        limiterId: keyId,
+        shards: 1,
+        event: expect.objectContaining({ key_id: keyId, outcome: 'completed', cost_nanos: 11n, metadata: { a: 'b' }, user: 'u' }),
+      },
+    ]);
+    expect(String(logged.mock.calls.at(-1)?.[0])).toMatch(/"settlement_queued".*DynamoDB is down/);
+    const { database, limiters, usage: stored } = pipeline.database;
+    await settleQueued({ database, limiters, usage: stored, now: Date.now }, readMessage(toMessage(queued[0] as QueuedSettlement)));
+    expect(await events()).toEqual([queued[0]?.event]);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('that fails, and can’t be queued either, does not fail the caller; the request stays in flight for the sweep', async () => {
     let tries = 0;
     const putIfAbsent = async (): Promise<never> => {
       tries++;

@@ -20,7 +20,7 @@ import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
 import { newId } from '../../../support/new-id.ts';
 import { openReply } from '../../../support/open-reply.ts';
-import { answers, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import { answers, noQueue, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
 
 let pipeline: TestPipeline;
@@ -55,6 +55,7 @@ const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.
     modelsOf: () => inventory,
     keys: makeCaller(database.limiters, now),
     usage: database.usage,
+    settlements: noQueue,
     tokenizer: noTokenizer,
     invoke,
     health: createTargetHealth(Date.now),

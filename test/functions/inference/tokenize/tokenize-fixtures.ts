@@ -12,6 +12,7 @@ import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey, type TestKey } from '../../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { startFakeLambda } from '../../../support/fake-lambda.ts';
+import { noQueue } from '../../../support/pipeline.ts';
 import { texts } from '../../../support/tokenizers.ts';
 
 /** A database with one model that has a tokenizer and one that has none, and a fake Lambda. */
@@ -64,6 +65,7 @@ export const setUpIn = async (database: TestDatabase, fields: Partial<TestKey> =
     modelsOf: () => inventory,
     keys: makeCaller(database.limiters, Date.now),
     usage,
+    settlements: noQueue,
     tokenizer: createTokenizer('the-tokenizer'),
     now: Date.now,
   };

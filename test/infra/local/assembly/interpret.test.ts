@@ -222,7 +222,14 @@ describe('interpreting an assembly', () => {
 
     test('returns all settings of its mapping, and its queue', async () => {
       const { eventSources, queues, functions } = await interpreted(withMapping());
-      expect(queues).toEqual([{ name: 'test-serverless-Failed', arn: 'arn:aws:sqs:us-east-1:000000000000:test-serverless-Failed' }]);
+      expect(queues).toEqual([
+        {
+          name: 'test-serverless-Failed',
+          arn: 'arn:aws:sqs:us-east-1:000000000000:test-serverless-Failed',
+          url: 'https://sqs.us-east-1.amazonaws.com/000000000000/test-serverless-Failed',
+          isFifo: false,
+        },
+      ]);
       expect(eventSources).toEqual([
         {
           logicalId: 'Reads',
@@ -259,6 +266,54 @@ describe('interpreting an assembly', () => {
       [{ DestinationConfig: { OnFailure: { Destination: 'arn:nowhere' } } }, 'failures to arn:nowhere, which is not a queue'],
     ])('rejects an unsupported mapping, naming it: %j', async (changes, words) => {
       await expect(interpreted(withMapping(changes))).rejects.toThrow(words);
+    });
+  });
+
+  describe('a function that gets the messages of a queue', () => {
+    const delivery = {
+      EventSourceArn: { 'Fn::GetAtt': ['Work', 'Arn'] },
+      FunctionName: { Ref: 'Buffered' },
+      BatchSize: 7,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: 2 },
+    };
+    const withQueue = (changes: object = {}, isFifo = true): Record<string, FixtureStack> => {
+      const { 'test-serverless': serverless } = fixtureStacks as Record<string, FixtureStack>;
+      const RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': ['Lost', 'Arn'] }, maxReceiveCount: 4 };
+      return {
+        ...fixtureStacks,
+        'test-serverless': {
+          ...serverless,
+          resources: {
+            ...serverless?.resources,
+            Work: { Type: 'AWS::SQS::Queue', Properties: { ...(isFifo && { FifoQueue: true }), RedrivePolicy } },
+            Lost: { Type: 'AWS::SQS::Queue', Properties: { FifoQueue: true } },
+            Delivers: { Type: 'AWS::Lambda::EventSourceMapping', Properties: { ...delivery, ...changes } },
+          },
+        },
+      };
+    };
+
+    test('is returned with its queue and the queue for failures', async () => {
+      const { queueSources, queues, functions } = await interpreted(withQueue());
+      const [work, lost] = queues;
+      expect(queueSources).toEqual([
+        {
+          logicalId: 'Delivers',
+          queueArn: work?.arn,
+          queueUrl: work?.url,
+          functionName: functions[1]?.name,
+          batchSize: 7,
+          maxDeliveries: 4,
+          failureQueueArn: lost?.arn,
+        },
+      ]);
+    });
+
+    test('must be a function of the assembly, get a FIFO queue, and report single failures', async () => {
+      await expect(interpreted(withQueue({}, false))).rejects.toThrow('delivers FIFO queues of the assembly only');
+      await expect(interpreted(withQueue({ FunctionName: 'nobody' }))).rejects.toThrow('Delivers invokes nobody');
+      await expect(interpreted(withQueue({ FunctionResponseTypes: [] }))).rejects.toThrow('Delivers in stack test-serverless');
     });
   });
 

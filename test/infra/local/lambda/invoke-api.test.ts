@@ -17,7 +17,14 @@ let client: LambdaClient;
 beforeAll(async () => {
   functions = createFunctionSet({
     functions: [fn],
-    endpoints: { dynamodbUrl: 'http://d', sagemakerUrl: 'http://s', s3Url: 'http://o', lambdaUrl: 'http://l', cognitoUrl: null },
+    endpoints: {
+      dynamodbUrl: 'http://d',
+      sagemakerUrl: 'http://s',
+      s3Url: 'http://o',
+      lambdaUrl: 'http://l',
+      sqsUrl: 'http://q',
+      cognitoUrl: null,
+    },
     logFolder: folder.path,
     environments: 1,
     processes,

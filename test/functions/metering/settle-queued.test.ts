@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type Admission, admit } from '../../../functions/inference/admission/admit.ts';
+import { releaseDeadAttempt } from '../../../functions/inference/idempotency/release-dead-attempt.ts';
+import { settle } from '../../../functions/inference/pipeline/settle-request.ts';
+import { settleBatch } from '../../../functions/metering/settle-batch.ts';
+import { sweep } from '../../../functions/metering/sweep.ts';
+import { createFifoQueue } from '../../../infra/local/sqs/fifo-queue.ts';
+import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
+import type { PresentedKey } from '../../../shared/admission/secret.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { toMessage } from '../../../shared/usage/settlement-queue.ts';
+import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import { makeCaller, makeKey } from '../../support/callers.ts';
+import { eventOf } from '../../support/completed-event.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { limitOrganization } from '../../support/limit-organization.ts';
+import { newId } from '../../support/new-id.ts';
+import { Crash, failing, unreliable } from '../../support/unreliable-database.ts';
+
+const MINUTE_MS = 60_000;
+const START = Date.UTC(2026, 10, 21, 12);
+const MAX_IN_FLIGHT_MS = 11 * MINUTE_MS;
+const HOLD = 5_000n;
+const COST = 4_000n;
+const CREDIT = 1_000_000n;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+/** A request in flight of a prepaid organization, with a queue of its own. */
+const setUp = async () => {
+  let now = START;
+  const org = newId('organization');
+  const key: PresentedKey = await makeKey(database.limiters, { org, total_budget_nanos: CREDIT });
+  await limitOrganization(database.limiters, org, { isPrepaid: true }, START);
+  await database.database.update({
+    TableName: database.tables.Keys as string,
+    Key: { id: org },
+    UpdateExpression: 'SET avail = :credit',
+    ExpressionAttributeValues: { ':credit': CREDIT },
+  });
+  const requestId = newRequestId(START);
+  const request = { key, model: 'm', requestId, tokens: 10, maxCostNanos: () => HOLD };
+  const keys = makeCaller(database.limiters, () => now);
+  const admission = await admit(keys, request);
+  const event = eventOf(admission, { tokens: 7, costNanos: COST });
+  const queue = createFifoQueue(() => now);
+  const send = async (sent: UsageEvent, { reservations, shards }: Admission = admission): Promise<void> => {
+    const body = toMessage({ event: sent, limiterId: reservations[0]?.limiterId ?? '', shards });
+    queue.send({ body, group: sent.request_id, deduplicationId: `${sent.request_id}.${sent.admitted_at}.${sent.outcome}` });
+  };
+  /** Delivers what is due, over this database; returns how many messages are delivered again. */
+  const deliver = async (over: Database = database.database): Promise<number> => {
+    const stores = {
+      limiters: createLimiterStore(over, database.tables.Keys as string),
+      usage: createUsageStore(over, database.tables.Usage as string),
+    };
+    const batch = queue.receive(10);
+    const records = batch.map(({ id, body, group }) => ({ messageId: id, body, attributes: { MessageGroupId: group } }));
+    const { batchItemFailures } = await settleBatch({ database: over, ...stores, now: () => now }, records, () => true);
+    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    for (const message of batch) if (!failed.has(message.id)) queue.remove(message);
+    return failed.size;
+  };
+  const sweepNow = () =>
+    sweep({
+      limiters: database.limiters,
+      usage: database.usage,
+      now: () => now,
+      maxInFlightMs: MAX_IN_FLIGHT_MS,
+      settlements: {
+        send: async ({ event: orphan, limiterId, shards }) =>
+          send(orphan, {
+            ...admission,
+            shards,
+            reservations: [{ ...admission.reservations[0], limiterId } as (typeof admission.reservations)[0]],
+          }),
+      },
+      hasTime: () => true,
+    });
+  /** What was charged by the event, the key's budget and the organization's credit. They must agree, and nothing may be in flight. */
+  const charged = async (): Promise<bigint> => {
+    const [own, organization, stored] = await Promise.all([
+      database.limiters.get(key.keyId),
+      database.limiters.get(org),
+      database.usage.get(key.keyId, requestId, admission.shards),
+    ]);
+    expect([own?.fl, organization?.fl]).toEqual([{}, {}]);
+    const cost = stored?.cost_nanos ?? 0n;
+    expect([BigInt(own?.spent ?? 0), CREDIT - BigInt(organization?.avail ?? 0)]).toEqual([cost, cost]);
+    return cost;
+  };
+  return {
+    key,
+    request,
+    admission,
+    event,
+    keys,
+    send,
+    deliver,
+    sweep: sweepNow,
+    charged,
+    stored: () => database.usage.get(key.keyId, requestId, admission.shards),
+    wait: (ms: number) => {
+      now += ms;
+    },
+  };
+};
+
+describe('a queued settlement', () => {
+  test('charges and releases exactly as the function would have', async () => {
+    const { event, send, deliver, charged, stored } = await setUp();
+    await send(event);
+    expect(await deliver()).toBe(0);
+    expect(await charged()).toBe(COST);
+    expect(await stored()).toEqual(event);
+  });
+
+  test('is delivered until the database takes it, and the sweep of a request that has waited for it does not make it free', async () => {
+    const { event, send, deliver, sweep: sweepIt, charged, stored, wait } = await setUp();
+    await send(event);
+    expect(await deliver(failing(new DatabaseUnavailable(new Error('down'))))).toBe(1);
+    wait(MAX_IN_FLIGHT_MS + MINUTE_MS);
+    expect(await sweepIt()).toMatchObject({ orphaned: 1, released: 0 });
+    expect(await stored()).toBeUndefined();
+    // The first message is still down: the sweep's must wait.
+    expect(await deliver(failing(new DatabaseUnavailable(new Error('down'))))).toBe(2);
+    expect(await deliver()).toBe(0);
+    expect(await charged()).toBe(COST);
+    expect(await stored()).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('that does not exist leaves the request to the sweep, which finds an orphan', async () => {
+    const { deliver, sweep: sweepIt, charged, stored, wait } = await setUp();
+    wait(MAX_IN_FLIGHT_MS + MINUTE_MS);
+    await sweepIt();
+    await deliver();
+    expect(await charged()).toBe(0n);
+    expect(await stored()).toMatchObject({ outcome: 'orphaned' });
+  });
+
+  test('does not touch the reservation of a later attempt of its request, and the request is charged once', async () => {
+    const { key, request, admission, event, keys, send, deliver, charged, wait } = await setUp();
+    await send(event);
+    wait(MINUTE_MS);
+    const item = await database.limiters.get(key.keyId);
+    await releaseDeadAttempt(database.limiters, item as Parameters<typeof releaseDeadAttempt>[1], admission.requestId, undefined, START);
+    const again = await admit(keys, request);
+    expect(await deliver()).toBe(0);
+    expect(Object.keys((await database.limiters.get(key.keyId))?.fl ?? {})).toEqual([admission.requestId]);
+    await settle({ usage: database.usage, keys }, again, eventOf(again, { tokens: 7, costNanos: 3_000n }));
+    expect(await charged()).toBe(3_000n);
+  });
+
+  test('charges nothing if its request was undone in the same moment', async () => {
+    const { key, admission, event, send, deliver, charged, stored } = await setUp();
+    await send(event);
+    const undo = async (): Promise<void> => {
+      const item = await database.limiters.get(key.keyId);
+      await releaseDeadAttempt(database.limiters, item as Parameters<typeof releaseDeadAttempt>[1], admission.requestId, undefined, START);
+    };
+    const late: Database = {
+      ...database.database,
+      transactWrite: async (input) => {
+        await undo();
+        await database.database.transactWrite(input);
+      },
+    };
+    expect(await deliver(late)).toBe(1);
+    expect(await deliver()).toBe(0);
+    expect(await stored()).toBeUndefined();
+    expect(await charged()).toBe(0n);
+  });
+
+  test('that is unreadable is delivered again and does not hold up others', async () => {
+    const { event, deliver, send, charged } = await setUp();
+    await send({ ...event, request_id: 'req_other', cost_nanos: 'nothing' as unknown as bigint });
+    await send(event);
+    expect(await deliver()).toBe(1);
+    expect(await charged()).toBe(COST);
+  });
+});
+
+test('whatever the function, the queue, the sweep and a takeover do at the same time and wherever they crash, the ledger equals the event', async () => {
+  const crashing = (random: () => number): Database => {
+    let left = Math.floor(random() * 8);
+    return unreliable(database.database, { random, lostRequests: 0.1, lostReplies: 0.1, crash: () => left-- === 0 });
+  };
+  const actors = fc.constantFrom('function', 'delivery', 'delivery', 'sweep', 'takeover');
+  let charges = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(actors, { minLength: 2, maxLength: 6 }),
+      fc.boolean(),
+      fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+      async (names, isSent, numbers) => {
+        const random = (): number => numbers.next().value as number;
+        const set = await setUp();
+        if (isSent) await set.send(set.event);
+        set.wait(MAX_IN_FLIGHT_MS + MINUTE_MS);
+        const acts = {
+          function: async () => {
+            const over = crashing(random);
+            const keys = { ...set.keys, store: createLimiterStore(over, database.tables.Keys as string) };
+            await settle({ usage: createUsageStore(over, database.tables.Usage as string), keys }, set.admission, set.event);
+          },
+          delivery: async () => void (await set.deliver(crashing(random))),
+          sweep: async () => void (await set.sweep()),
+          takeover: async () => {
+            // Only a request whose function has ended is taken over.
+            if (names.includes('function')) return;
+            const { keyId } = set.key;
+            const stored = await set.stored();
+            const item = await database.limiters.get(keyId);
+            await releaseDeadAttempt(
+              database.limiters,
+              item as Parameters<typeof releaseDeadAttempt>[1],
+              set.admission.requestId,
+              stored,
+              START,
+            );
+          },
+        };
+        await Promise.all(
+          names.map((name) =>
+            acts[name]().catch((error: Error) => {
+              if (!(error instanceof Crash || error.name === 'Error')) throw error;
+            }),
+          ),
+        );
+        for (let run = 0; run < 3; run++) {
+          set.wait(6 * MINUTE_MS);
+          await set.sweep();
+          while ((await set.deliver()) > 0);
+        }
+        const cost = await set.charged();
+        const stored = await set.stored();
+        if (stored?.outcome === 'completed') expect(cost).toBe(COST);
+        // Nothing but a takeover can make a request free whose settlement was queued.
+        if (isSent && !names.includes('takeover')) expect(cost).toBe(COST);
+        if (cost > 0n) charges++;
+      },
+    ),
+    { numRuns: 60, seed: 20_261_121 },
+  );
+  expect(charges).toBeGreaterThan(20);
+}, 120_000);
