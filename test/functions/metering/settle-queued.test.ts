@@ -193,6 +193,15 @@ describe('a queued settlement', () => {
   });
 });
 
+test('messages for which the function has no time left are delivered again, without a try', async () => {
+  const { limiters, usage } = database;
+  const messages = ['a', 'b'].map((messageId) => ({ messageId, body: '', attributes: {} }));
+  const deps = { database: failing(new Error('It was called.')), limiters, usage, now: () => START };
+  expect(await settleBatch(deps, messages, () => false)).toEqual({
+    batchItemFailures: [{ itemIdentifier: 'a' }, { itemIdentifier: 'b' }],
+  });
+});
+
 test('whatever the function, the queue, the sweep and a takeover do at the same time and wherever they crash, the ledger equals the event', async () => {
   const crashing = (random: () => number): Database => {
     let left = Math.floor(random() * 8);

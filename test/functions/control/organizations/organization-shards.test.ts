@@ -4,12 +4,15 @@ import { createOrganization } from '../../../../functions/control/organizations/
 import { limitOrganization, setSuspended } from '../../../../functions/control/organizations/update-organization.ts';
 import type { Admission } from '../../../../functions/inference/admission/admit.ts';
 import { growOrganization } from '../../../../functions/inference/admission/grow-organization.ts';
+import { settleQueued } from '../../../../functions/metering/settle-queued.ts';
+import { sweep } from '../../../../functions/metering/sweep.ts';
 import { type LimiterItem, shardsOf } from '../../../../shared/admission/limiter-item.ts';
 import { readAllShards } from '../../../../shared/admission/reservation.ts';
 import { nextToSplit, shardId } from '../../../../shared/admission/shards.ts';
 import { planSplit } from '../../../../shared/admission/split-shard.ts';
 import { epochOf } from '../../../../shared/admission/sweep-epoch.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import type { QueuedSettlement } from '../../../../shared/usage/settlement-queue.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { attempt, forgetfulCache, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -66,9 +69,9 @@ const crashingAt = (number: number): Database => {
   };
 };
 
-const sweepAt = (nowMs: number, limiters = database.limiters) =>
+const sweepAt = (nowMs: number) =>
   sweepNow({
-    limiters,
+    limiters: database.limiters,
     usage: database.usage,
     maxInFlightMs: MAX_IN_FLIGHT_MS,
     now: () => nowMs,
@@ -150,8 +153,17 @@ test('the sweep finds the entries of crashed requests in any shard, and reads th
       return database.limiters.getMany(ids);
     },
   };
-  expect(await sweepAt(now + MAX_IN_FLIGHT_MS + 1, counting)).toMatchObject({ orphaned: 11, undone: 1, complete: true });
+  const queued: QueuedSettlement[] = [];
+  const later = { limiters: counting, usage: database.usage, now: () => now + MAX_IN_FLIGHT_MS + 1 };
+  const report = await sweep({
+    ...later,
+    settlements: { send: async (settlement) => void queued.push(settlement) },
+    maxInFlightMs: MAX_IN_FLIGHT_MS,
+    hasTime: () => true,
+  });
+  expect(report).toMatchObject({ orphaned: 11, undone: 1, complete: true });
   expect(reads).toBe(1);
+  for (const settlement of queued) await settleQueued({ ...later, database: database.database }, settlement);
   expect(await database.limiters.whole(id)).toMatchObject({ fl: {}, spent: 0 });
   expect((await database.limiters.get(key.keyId))?.fl).toEqual({});
 });

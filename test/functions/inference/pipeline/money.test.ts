@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { countedNanosAt, type LimiterItem } from '../../../../shared/admission/limiter-item.ts';
 import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import { limitOrganization } from '../../../support/limit-organization.ts';
+import { newId } from '../../../support/new-id.ts';
 import { answers, noTokenizer, read, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
 
 let pipeline: TestPipeline;
@@ -72,6 +75,47 @@ describe('a runtime that counts more tokens than the request can have used', () 
     await call({ max_tokens: 10, n: 2, temperature: 1 });
     expect(await events()).toEqual([expect.objectContaining({ prompt_tokens: 1_000, completion_tokens: 20, source: 'runtime' })]);
     expect((await events())[0]).not.toHaveProperty('is_overcounted');
+  });
+});
+
+describe('a first budget that is set while a request is in flight', () => {
+  /** A model that answers when the test says so. */
+  const waiting = () => {
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const invoke: Invoke = async function* (invocation) {
+      begun.resolve();
+      await released.promise;
+      yield* answers(invocation);
+    };
+    return { invoke, begun: begun.promise, release: () => released.resolve() };
+  };
+
+  test('of a key counts the request when it ends, although that exceeds the budget', async () => {
+    const { invoke, begun, release } = waiting();
+    const { call, keyId } = await pipeline.setUp(invoke);
+    const reply = call({});
+    await begun;
+    await pipeline.database.limiters.configure(keyId, { bud_t: 10 });
+    expect(await spentBy(keyId)).toBe(0n);
+    release();
+    expect((await reply).statusCode).toBe(200);
+    expect(await spentBy(keyId)).toBe(11n);
+    await expect(call({ max_tokens: 1 })).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' });
+  });
+
+  test('of an organization does not count the request if these are its first limits', async () => {
+    const { invoke, begun, release } = waiting();
+    const { limiters } = pipeline.database;
+    const org = newId('organization');
+    const { call } = await pipeline.setUp(invoke, {}, { org });
+    const reply = call({});
+    await begun;
+    await limitOrganization(limiters, org, { budgets: { month: 100_000n } });
+    release();
+    expect((await reply).statusCode).toBe(200);
+    expect(countedNanosAt((await limiters.get(org)) as LimiterItem, Date.now()).month).toBe(0n);
+    await call({});
+    expect(countedNanosAt((await limiters.get(org)) as LimiterItem, Date.now()).month).toBe(11n);
   });
 });
 
