@@ -148,7 +148,7 @@ describe('the billed usage', () => {
     const tally = createTally({ ...facts, echoedCharacters: () => 'A sluice'.length, isEchoOnly: true });
     tally.take({ choices: [{ index: 0, delta: { content: 'A sluice' }, finish_reason: 'length' }] });
     tally.take({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 1 } });
-    expect(tally.count()).toEqual({ promptTokens: 2, cachedTokens: 0, completionTokens: 0, source: 'runtime' });
+    expect(tally.count()).toEqual({ promptTokens: 2, cachedTokens: 0, completionTokens: 0, source: 'runtime', isOvercounted: false });
     expect(tally.usage).toMatchObject({ completion_tokens: 0 });
   });
 
