@@ -70,9 +70,11 @@ const dependencies = (): Partial<Dependencies> => {
   const { database, once } = createDirectDatabases();
   const { Keys, Models, Responses, Usage } = pipeline.database.tables as Record<string, string>;
   const inventory = createInventory(createModelStore(database, Models as string), SERVERLESS_POOL, Date.now);
+  // One time for all admissions, so that no counter is removed before the admitted requests are counted.
+  const nowMs = Date.now();
   return {
     modelsOf: () => inventory,
-    keys: { store: createLimiterStore(database, Keys as string, once), cache: createLimiterCache(), now: Date.now },
+    keys: { store: createLimiterStore(database, Keys as string, once), cache: createLimiterCache(), now: () => nowMs },
     usage: createUsageStore(database, Usage as string),
     idempotency: createIdempotencyStore(database, Responses as string, Date.now),
   };
