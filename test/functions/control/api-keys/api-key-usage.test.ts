@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Actor } from '../../../../functions/control/access/actor.ts';
 import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { apiKeyUsage } from '../../../../functions/control/api-keys/api-key-usage.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
@@ -6,6 +7,7 @@ import { balanceOf } from '../../../../functions/control/organizations/balance.t
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
 import { recompute } from '../../../../functions/rollup/rollup.ts';
+import { slotOf } from '../../../../shared/admission/sliding-window.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import { bucketOfKey } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
@@ -13,14 +15,15 @@ import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
-import { actorOf } from '../../../support/managed-models.ts';
+import { storeUser } from '../../../support/stored-users.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const admin = actorOf('admin', null, NOON);
 
 let database: TestDatabase;
+let admin: Actor;
 beforeAll(async () => {
   database = await startTestDatabase();
+  admin = await storeUser(accountStores(database), { role: 'admin', organization: null, nowMs: NOON });
 });
 afterAll(async () => {
   await database.close();
@@ -81,7 +84,7 @@ test('a counter of tokens beyond 2^53 does not make the usage unreadable', async
     TableName: database.tables.Keys as string,
     Key: { id },
     UpdateExpression: 'SET #t = :t',
-    ExpressionAttributeNames: { '#t': `t${NOON / 60_000}` },
+    ExpressionAttributeNames: { '#t': `t${slotOf(NOON)}` },
     ExpressionAttributeValues: { ':t': 2n ** 60n },
   });
   expect(JSON.parse(await usage()).now.tokens_per_minute).toMatchObject({ remaining: 0 });
