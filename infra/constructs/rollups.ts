@@ -1,11 +1,11 @@
-import { Duration, Validations } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Duration } from 'aws-cdk-lib';
+import { FilterCriteria, FilterRule } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { prefixes } from '../../shared/ids/id.ts';
 import type { Config } from '../config/config.ts';
 import { NodeFunction } from './node-function.ts';
+import { readStream } from './stream-reader.ts';
 import type { Table } from './table.ts';
 
 /** One full CPU, because parsing events is CPU-bound. */
@@ -18,7 +18,6 @@ const BATCH_SIZE = 10_000;
 /** Enough retries for an outage of the database. After that, an alarm tells an operator to rebuild the totals of the day. */
 const RETRIES = 100;
 const MAX_AGE = Duration.hours(6);
-const KEEP_FAILURES = Duration.days(14);
 
 /** Maintains totals of usage events: a function that reads the table's stream, and a queue for the batches that failed. */
 export class Rollups extends Construct {
@@ -29,27 +28,11 @@ export class Rollups extends Construct {
     super(scope, id);
     this.function = new NodeFunction(this, 'Function', { config, name: 'rollup', memoryMb: MEMORY_MB, timeout: TIMEOUT });
     usage.grant(this.function, 'Query', 'PutItem');
-    usage.grantStream(this.function);
-    this.failures = new Queue(this, 'Failures', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: KEEP_FAILURES,
-    });
-    this.function.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.failures.queueArn] }));
-    Validations.of(this.failures).acknowledge({
-      id: 'AwsSolutions::AwsSolutions-SQS3',
-      reason: 'This is the dead-letter queue itself. Only operators receive messages from it.',
-    });
-    new EventSourceMapping(this, 'Stream', {
-      target: this.function,
-      eventSourceArn: usage.streamArn,
-      startingPosition: StartingPosition.TRIM_HORIZON,
+    this.failures = readStream(this, usage, this.function, {
       batchSize: BATCH_SIZE,
       maxBatchingWindow: BATCH_WINDOW,
-      bisectBatchOnError: true,
       retryAttempts: RETRIES,
       maxRecordAge: MAX_AGE,
-      onFailure: { bind: () => ({ destination: this.failures.queueArn }) },
       // Only new events, not the totals in the same table.
       filters: [
         FilterCriteria.filter({

@@ -1,8 +1,9 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { deadLetterQueue } from './dead-letter-queue.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** A settlement that failed is delivered again after this time. It must not be shorter than the function's timeout. */
@@ -25,16 +26,14 @@ export class Settlements extends Construct {
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    const common = { fifo: true, encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: KEEP };
-    this.failures = new Queue(this, 'Failures', common);
+    this.failures = deadLetterQueue(this, { fifo: true });
     this.queue = new Queue(this, 'Queue', {
-      ...common,
+      fifo: true,
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: KEEP,
       visibilityTimeout: RETRY_AFTER,
       deadLetterQueue: { queue: this.failures, maxReceiveCount: MAX_DELIVERIES },
-    });
-    Validations.of(this.failures).acknowledge({
-      id: 'AwsSolutions::AwsSolutions-SQS3',
-      reason: 'This is the dead-letter queue itself. Only operators receive messages from it.',
     });
   }
 

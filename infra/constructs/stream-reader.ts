@@ -1,0 +1,25 @@
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping, type EventSourceMappingProps, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { deadLetterQueue } from './dead-letter-queue.ts';
+import type { NodeFunction } from './node-function.ts';
+import type { Table } from './table.ts';
+
+type Reading = Pick<EventSourceMappingProps, 'batchSize' | 'maxBatchingWindow' | 'retryAttempts' | 'maxRecordAge' | 'filters'>;
+
+/** Delivers a table's stream to a function, from its oldest record on. Returns the queue with the batches that failed to the end. */
+export const readStream = (scope: Construct, table: Table, reader: NodeFunction, reading: Reading): Queue => {
+  const failures = deadLetterQueue(scope);
+  table.grantStream(reader);
+  reader.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [failures.queueArn] }));
+  new EventSourceMapping(scope, 'Stream', {
+    ...reading,
+    target: reader,
+    eventSourceArn: table.streamArn,
+    startingPosition: StartingPosition.TRIM_HORIZON,
+    bisectBatchOnError: true,
+    onFailure: { bind: () => ({ destination: failures.queueArn }) },
+  });
+  return failures;
+};
