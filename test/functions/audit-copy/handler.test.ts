@@ -112,7 +112,7 @@ describe('the function that copies the audit log', () => {
   });
 
   test('fails if one copy fails, after making the others, so that Lambda sends the batch again', async () => {
-    const [first, second] = [await record('org_4'), await record('org_4')];
+    const [first, second] = [await record('org_4'), await record('org_5')];
     const records = await newRecords();
     const broken = structuredClone(records);
     // A key that S3 rejects.
