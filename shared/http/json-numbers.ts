@@ -15,6 +15,9 @@ export interface OpaqueParts {
   integers?: ReadonlySet<string>;
 }
 
+/** An integer that `JSON.stringify` prints with all its digits. */
+export const exactInteger = (value: bigint): object => rawJSON(value.toString());
+
 /** Whether a value is a number that keeps its form: an object that `JSON.stringify` prints as the number was written. */
 export const isRawNumber = (value: unknown): boolean => isRawJSON(value);
 

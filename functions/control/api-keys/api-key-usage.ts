@@ -4,6 +4,7 @@ import type { KeyItem } from '../../../shared/admission/key-item.ts';
 import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { exactInteger } from '../../../shared/http/json-numbers.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
@@ -21,17 +22,8 @@ export const UsageQuery = z.strictObject({
 });
 export type UsageQuery = z.output<typeof UsageQuery>;
 
-declare global {
-  interface JSON {
-    /** A value that JSON.stringify writes as this text (ES2026). TypeScript's library lacks it. */
-    rawJSON(text: string): unknown;
-  }
-}
-
 /** A sum of tokens on the wire: an integer of any size. */
 const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
-
-const exactInteger = (value: bigint): unknown => JSON.rawJSON(value.toString());
 
 const UsageDay = z.object({
   day: z.string().meta({ description: 'The day (UTC).', examples: ['2026-11-21'] }),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { firstFault } from '../../../shared/http/first-fault.ts';
+import { exactInteger } from '../../../shared/http/json-numbers.ts';
 import type { Treatment } from '../../../shared/upstream/dialect.ts';
 
 const MAX_BIASES = 1_024;
@@ -63,9 +64,6 @@ export const samplingExtras = {
   allowed_token_ids: TokenIds,
 };
 
-// Its types are not in TypeScript's library yet.
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
-
 /** Runtimes treat any temperature below this as greedy sampling. */
 const GREEDY_BELOW = 1e-5;
 
@@ -86,7 +84,7 @@ export const intoRange = (
   }
   // vLLM treats -1 as no seed.
   const seed = body.seed === -1 ? MAX_SEED : body.seed;
-  if (typeof seed === 'bigint') body.seed = rawJSON(String(seed));
+  if (typeof seed === 'bigint') body.seed = exactInteger(seed);
   for (const name of LISTS) if (Array.isArray(body[name]) && body[name].length === 0) delete body[name];
   if (typeof body.min_tokens === 'number') body.min_tokens = Math.min(body.min_tokens, maxTokens);
   return body;
