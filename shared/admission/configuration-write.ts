@@ -1,5 +1,5 @@
 import type { Write } from '../database/transaction.ts';
-import { type Configuration, type LimiterItem, moneyCountersAt } from './limiter-item.ts';
+import { type Configuration, type LimiterItem, moneyCountersAt, NOT_COUNTED_AFTER, slotValues } from './limiter-item.ts';
 import type { Limits } from './limits.ts';
 import type { MovedCounts } from './share-limits.ts';
 
@@ -44,9 +44,9 @@ const updateOf = <Item extends LimiterItem>({ set, remove }: Configuration<Item>
     add.push(`#${name} :${name}`);
   }
   if (expected.moved) {
-    values[':slot'] = expected.moved.slot;
+    Object.assign(values, slotValues(expected.moved.slot));
     assignments.push('slot = :slot');
-    clauses.push('(attribute_not_exists(slot) OR slot <= :slot)'); // no clock has reached a later slot
+    clauses.push(NOT_COUNTED_AFTER);
   }
   const counters = moneyCountersAt(expected.atMs ?? 0);
   for (const [period, most] of Object.entries(expected.most ?? {})) {

@@ -153,6 +153,10 @@ export const countsMoney = ({ bud_d, bud_m, bud_t, prepaid }: LimiterItem): bool
 /** Whether a request was counted in a later slot than this one. A slot that is more than a minute later is another function's wrong clock. */
 export const hasCountedAfter = ({ slot: latest = 0 }: LimiterItem, slot: number): boolean => latest > slot && latest <= slot + PAST_SLOTS;
 
+/** The condition of a write that counts in a slot, `hasCountedAfter` as DynamoDB evaluates it; the write also sets `slot = :slot`. */
+export const NOT_COUNTED_AFTER = '(attribute_not_exists(slot) OR NOT slot BETWEEN :next AND :far)';
+export const slotValues = (slot: number) => ({ ':slot': slot, ':next': slot + 1, ':far': slot + PAST_SLOTS });
+
 /** The time to count at: our own, or if our clock is behind, the start of the slot in which the last request was counted. */
 export const furthestClock = (item: LimiterItem, nowMs: number): number =>
   hasCountedAfter(item, slotOf(nowMs)) ? (item.slot as number) * SLOT_MS : nowMs;

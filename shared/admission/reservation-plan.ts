@@ -1,7 +1,6 @@
-import { moneyCountersOf } from './limiter-item.ts';
+import { moneyCountersOf, NOT_COUNTED_AFTER, slotValues } from './limiter-item.ts';
 import type { Period } from './limits.ts';
 import { type Entry, storedEntry } from './reservation-entry.ts';
-import { PAST_SLOTS } from './sliding-window.ts';
 import { epochKeyOf } from './sweep-epoch.ts';
 
 /** What proves that a request fits one limit. */
@@ -57,9 +56,8 @@ const countInSlot = ({ slot, tokens, ofRequests, ofTokens, stale }: SlotBounds, 
   set.push('slot = :slot');
   add.push('#rc :one', '#tc :tok');
   Object.assign(names, { '#rc': `r${slot}`, '#tc': `t${slot}` });
-  Object.assign(values, { ':one': 1, ':tok': tokens, ':slot': slot, ':next': slot + 1, ':far': slot + PAST_SLOTS });
-  // No caller's clock was further; a clock that is wrong by more than a minute is not followed.
-  clauses.push('(attribute_not_exists(slot) OR NOT slot BETWEEN :next AND :far)');
+  Object.assign(values, { ':one': 1, ':tok': tokens, ...slotValues(slot) });
+  clauses.push(NOT_COUNTED_AFTER);
   const bound = (kind: 'r' | 't', { past, most }: RateBound): void => {
     for (const [i, count] of past.entries()) {
       names[`#${kind}${i}`] = `${kind}${slot - 1 - i}`;

@@ -5,9 +5,11 @@ import {
   hasCountedAfter,
   inFlightOf,
   type LimiterItem,
+  NOT_COUNTED_AFTER,
   rateAttributes,
   type StoredNanos,
   slotCounters,
+  slotValues,
   wholeLimitsOf,
   wholeRateLimitsOf,
 } from './limiter-item.ts';
@@ -150,9 +152,9 @@ const toKeep = ({ parent, kept, moved, bounds, slot }: Split, shards: number, be
     clauses.push('avail >= :credit');
   }
   if (slot !== undefined) {
-    values[':slot'] = slot;
+    Object.assign(values, slotValues(slot));
     set.push('slot = :slot'); // clocks that are behind count in this slot from now on
-    clauses.push('(attribute_not_exists(slot) OR slot <= :slot)'); // no clock has reached a later slot
+    clauses.push(NOT_COUNTED_AFTER);
   }
   if (kept[concurrency] !== undefined) clauses.push(`size(fl) <= :${concurrency}`);
   for (const [name, most] of bounds) {

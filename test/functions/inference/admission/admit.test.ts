@@ -75,6 +75,14 @@ describe('a limit of 50 requests a minute', () => {
     expect(await sendConcurrently(environments, key, 200)).toHaveLength(50);
   });
 
+  test('does not follow a clock that is an hour ahead', async () => {
+    const key = await makeKey(store, { requests_per_minute: 50 });
+    const [ahead, right] = callers(2, (i) => START + (1 - i) * 60 * MINUTE_MS) as [Keys, Keys];
+    expect(isAdmitted(await attempt(ahead, key))).toBe(true);
+    expect(await sendConcurrently([right], key, 60)).toHaveLength(50);
+    expect(await store.get(key.keyId)).toMatchObject({ slot: slotOf(START), [`r${slotOf(START)}`]: 50 });
+  });
+
   test('holds if every write arrives twice', async () => {
     const key = await makeKey(store, { requests_per_minute: 50 });
     const twice: LimiterStore = {
