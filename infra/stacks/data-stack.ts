@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import type { Config } from '../config/config.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
@@ -13,6 +14,7 @@ interface DataStackProps extends StackProps {
 export class DataStack extends Stack {
   readonly keys: Table;
   readonly models: Table;
+  readonly deployments: Table;
   readonly usage: Table;
   readonly responses: Table;
   readonly accounts: Table;
@@ -33,6 +35,12 @@ export class DataStack extends Stack {
       ],
     });
     this.models = new Table(this, 'Models', { variable: 'MODELS_TABLE', partitionKey: 'pool', sortKey: 'name' });
+    this.deployments = new Table(this, 'Deployments', {
+      variable: 'DEPLOYMENTS_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+      keysOnlyIndexes: [{ name: LIVE_INDEX, attribute: LIVE_INDEX }],
+    });
     this.usage = new Table(this, 'Usage', {
       variable: 'USAGE_TABLE',
       partitionKey: 'usage_bucket',

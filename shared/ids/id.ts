@@ -7,6 +7,8 @@ export const prefixes = {
   user: 'user_',
   event: 'evt_',
   price: 'price_',
+  deployment: 'dep_',
+  gpuTime: 'gpu_',
   request: 'req_',
   chatCompletion: 'chatcmpl-',
   completion: 'cmpl-',

@@ -107,6 +107,8 @@ export const Model = z.strictObject({
     .max(MAX_PRICES)
     .refine((prices) => new Set(prices.map(({ version }) => version)).size === prices.length, 'expected every price version to be unique'),
   deprecation: Deprecation.optional(),
+  /** The deployment whose targets these are: the function `deployments` keeps them up to date. Without copies in service, a request wakes it. */
+  deployment: z.strictObject({ id: z.string(), is_ready: z.boolean() }).optional(),
   /** Incremented by every change; 1 for rows from before versioning. */
   version: z.int().min(1).default(1),
 });

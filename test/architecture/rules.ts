@@ -10,6 +10,7 @@ const SHARED_FOLDERS = [
   'database',
   'prices',
   'models',
+  'deployments',
   'hosts',
   'tokens',
   'upstream',

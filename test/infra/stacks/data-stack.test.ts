@@ -7,7 +7,7 @@ const data = templateOf('data');
 describe('the data stack', () => {
   test('has on-demand, recoverable tables that are protected from deletion and have fixed logical ids', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
-    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Audit', 'Keys', 'Models', 'Responses', 'Usage']);
+    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Audit', 'Deployments', 'Keys', 'Models', 'Responses', 'Usage']);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
       expect(DeletionPolicy).toBe('Retain');
       expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });

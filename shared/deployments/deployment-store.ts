@@ -1,0 +1,94 @@
+import type { Database } from '../database/database.ts';
+import { queryItems } from '../database/query.ts';
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { Conflict, ResourceNotFound } from '../http/errors.ts';
+import type { PageRequest } from '../http/page.ts';
+import { Deployment } from './deployment.ts';
+
+/** The index with every deployment that is not deleted. */
+export const LIVE_INDEX = 'live';
+const LIVE = 'live';
+const MAX_PAGES = 100;
+
+const ROW = 'deployment';
+const NAME = 'name#';
+const placeOf = (id: string): Place => ({ account: id, record: ROW });
+/** A served name of an organization, which only one deployment has at a time. */
+const namePlace = (organization: string, name: string): Place => ({ account: organization, record: NAME + name });
+
+/** The organization has a deployment with this name: 409. */
+export class DeploymentExists extends Conflict {
+  constructor(name: string) {
+    super({
+      code: 'deployment_exists',
+      param: 'name',
+      message: `Your organization already has a deployment named '${name}'. Change that deployment, delete it, or choose another name.`,
+    });
+  }
+}
+
+const itemOf = (deployment: Deployment) => ({ ...deployment, ...(deployment.state !== 'deleted' && { live: LIVE }) });
+
+/**
+ * The deployments in the table `deployments`: a row for each, and a row for each served name. The only code that knows their keys.
+ * @param table the records of that table
+ */
+export const createDeploymentStore = (table: AccountTable) => {
+  const find = async (id: string): Promise<Deployment | undefined> => {
+    const row = await table.get(placeOf(id));
+    return row && Deployment.parse(row);
+  };
+  return {
+    find,
+
+    /** @throws 404, also for a deployment of another organization */
+    get: async (organization: string, id: string): Promise<Deployment> => {
+      const deployment = await find(id);
+      if (deployment?.organization !== organization) throw new ResourceNotFound('deployment', id);
+      return deployment;
+    },
+
+    /** The id of the organization's deployment with a served name. */
+    idOf: async (organization: string, name: string): Promise<string | undefined> => {
+      const row = await table.get(namePlace(organization, name));
+      return row && String(row.id);
+    },
+
+    /** An organization's deployments, by name. Deleted ones are left out. */
+    list: async (organization: string, request: PageRequest): Promise<{ deployments: Deployment[]; hasMore: boolean }> => {
+      const { rows, hasMore } = await table.page({ account: organization, prefix: NAME }, request);
+      const found = await table.getMany(rows.map(({ id }) => placeOf(String(id))));
+      return { deployments: found.map((row) => Deployment.parse(row)), hasMore };
+    },
+
+    toCreate: (deployment: Deployment): Write[] => [
+      table.toCreate(
+        namePlace(deployment.organization, deployment.name),
+        { id: deployment.id },
+        () => new DeploymentExists(deployment.name),
+      ),
+      table.toCreate(placeOf(deployment.id), itemOf(deployment), () => new Error(`${deployment.id} already exists.`)),
+    ],
+
+    /** Replaces the row that was read: 412 if another write came first. */
+    toReplace: (deployment: Deployment): Write => table.toReplace(placeOf(deployment.id), itemOf(deployment)),
+
+    /** Makes the served name available again, when the deployment is deleted. */
+    toFreeName: ({ organization, name }: Deployment): Write => table.toDelete(namePlace(organization, name)),
+  };
+};
+
+export type DeploymentStore = ReturnType<typeof createDeploymentStore>;
+
+/** The ids of all deployments that are not deleted. @param table the name of the table `deployments` */
+export async function* listLiveDeployments(database: Database, table: string): AsyncGenerator<string> {
+  const query = {
+    TableName: table,
+    IndexName: LIVE_INDEX,
+    KeyConditionExpression: '#live = :live',
+    ExpressionAttributeNames: { '#live': LIVE },
+    ExpressionAttributeValues: { ':live': LIVE },
+  };
+  for await (const { account } of queryItems(database, query, MAX_PAGES)) yield String(account);
+}

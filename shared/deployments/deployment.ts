@@ -1,0 +1,176 @@
+import * as z from 'zod';
+import {
+  Capabilities,
+  DefaultTemperature,
+  DefaultTopP,
+  Dialect,
+  ModelName,
+  ThinkingVariable,
+  TokenizerFiles,
+  Tokens,
+} from '../models/model.ts';
+import { DeploymentState } from './state.ts';
+
+/** Milliseconds since the epoch. */
+const Time = z.int().min(0);
+
+/** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
+const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+
+/** Why a deployment failed, or can't do what its owner wants. `aws` is what AWS said, without ids, ARNs and links. */
+export const Reason = z.object({
+  /** Such as `insufficient_capacity`: see `functions/deployments/reasons.ts`. */
+  code: z.string(),
+  message: z.string(),
+  action: z.string(),
+  aws: z.string().optional(),
+});
+export type Reason = z.infer<typeof Reason>;
+
+/** What runs the model: a copy of an entry of the catalogue when the generation was made, so that a change of the catalogue changes nothing. */
+const GenerationRuntime = z.object({
+  id: z.string(),
+  /** The image's URI, with an exact tag or digest. */
+  image: z.string(),
+  /** SageMaker's `InferenceAmiVersion`; absent: the default of the instance type. */
+  ami: z.string().optional(),
+  dialect: Dialect,
+});
+
+/** What a deployment runs: never changed, but replaced by the next generation. It has its own model, endpoint and component on AWS. */
+export const Generation = z.object({
+  number: z.int().min(1),
+  runtime: GenerationRuntime,
+  /** `s3://bucket/prefix/` or the id of a model on the Hugging Face Hub. */
+  model: z.string(),
+  /** Whether an admin allowed artifacts that contain code. */
+  allows_code: z.boolean().default(false),
+  /** In the order of preference. */
+  instance_types: z.array(z.string()).min(1).max(5),
+  /** The accelerators that one copy needs. */
+  accelerators: z.int().min(1),
+  /** The container's variables that the owner set. */
+  environment: z.record(z.string(), z.string()),
+  created_at: Time,
+  /**
+   * `creating`: not yet in service. `ready`: has been in service. `failed`: gets no traffic and is removed. `retired`: replaced by the next one, gets no
+   * traffic and is removed.
+   */
+  status: z.enum(['creating', 'ready', 'failed', 'retired']),
+  reason: Reason.optional(),
+});
+export type Generation = z.infer<typeof Generation>;
+
+/** The copies of the generation with the most traffic, by how far they are. */
+export const Progress = z.object({
+  wanted: z.int().min(0),
+  pending_capacity: z.int().min(0),
+  downloading: z.int().min(0),
+  loading: z.int().min(0),
+  ready: z.int().min(0),
+});
+export type Progress = z.infer<typeof Progress>;
+
+export const NO_PROGRESS: Progress = { wanted: 0, pending_capacity: 0, downloading: 0, loading: 0, ready: 0 };
+
+const Transition = z.object({ state: DeploymentState, at: Time, reason: Reason.optional() });
+
+/** How long a start took, from which the next one is predicted. */
+export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: Time, seconds: z.number().min(0) });
+export type Start = z.infer<typeof Start>;
+
+/** The instances of a generation that were seen at the same time. */
+const RunningInstances = z.object({ generation: z.int().min(1), instance_type: z.string(), instances: z.int().min(1) });
+export type RunningInstances = z.infer<typeof RunningInstances>;
+
+/** The metering of GPU time: see `functions/deployments/gpu-time/`. */
+const Meter = z.object({
+  /** Until then, GPU time is in usage events. A whole second. */
+  until: Time,
+  /** What ran then, and is metered from then on until the next look. */
+  running: z.array(RunningInstances),
+  /** Prepaid credit that is taken from the organization and not yet in usage events. */
+  held_nanos: Nanos.default(0n),
+  /** When the owner was last warned that the credit runs out. */
+  warned_at: Time.optional(),
+});
+export type Meter = z.output<typeof Meter>;
+
+/** The most transitions and starts that a row keeps: the newest. */
+export const MAX_TRANSITIONS = 50;
+export const MAX_STARTS = 20;
+/** At most the one that serves, its successor, and one that is being removed. */
+export const MAX_GENERATIONS = 4;
+
+/** What the inventory's model of the deployment says, besides its targets. */
+export const Serving = z.object({
+  context_length: Tokens,
+  max_output_tokens: Tokens,
+  default_output_tokens: Tokens,
+  capabilities: Capabilities,
+  thinking_variable: ThinkingVariable,
+  continuous_usage: z.boolean(),
+  default_temperature: DefaultTemperature,
+  default_top_p: DefaultTopP,
+  tokenizer: TokenizerFiles.optional(),
+});
+export type Serving = z.infer<typeof Serving>;
+
+/**
+ * A deployment at rest: what its owner wants, and what was last seen of it on AWS. The function `control` writes the first part, the function
+ * `deployments` the second, and requests that wake it only `state`, `wake` and `transitions`.
+ */
+export const Deployment = z.object({
+  id: z.string(),
+  organization: z.string(),
+  /** The served name: the `model` of requests. */
+  name: ModelName,
+  created_at: Time,
+  created_by: z.string(),
+  /** When the owner's part was last changed. */
+  updated_at: Time,
+  /** Incremented by every write: the lock. */
+  version: z.int().min(1),
+  /** Incremented by every change of the owner's part: the resource's version. */
+  changes: z.int().min(1),
+
+  wanted: z.enum(['running', 'stopped', 'deleted']),
+  copies: z.object({ min: z.int().min(1), max: z.int().min(1) }),
+  /** null: never. */
+  scale_to_zero_after_seconds: z.int().nullable(),
+  max_concurrency_per_copy: z.int().min(1),
+  tags: z.record(z.string(), z.string()),
+  serving: Serving,
+  /** Oldest first. The ones that are removed from AWS are gone. */
+  generations: z.array(Generation).min(1).max(MAX_GENERATIONS),
+  /** The share of requests that the newest generation gets once it is ready, in percent; the one before gets the rest. 100: it replaces that one. */
+  traffic_percent: z.int().min(0).max(100),
+  /** The shared model that an admin made of it. */
+  published_as: z.string().optional(),
+  /** The caller's idempotency key of the creation, and a hash of its body. */
+  idempotency: z.object({ key: z.string(), body_hash: z.string() }).optional(),
+
+  state: DeploymentState,
+  /** When it came into that state. */
+  state_since: Time,
+  /** Why it failed, is stopped or is not progressing. */
+  reason: Reason.optional(),
+  progress: Progress,
+  transitions: z.array(Transition).max(MAX_TRANSITIONS),
+  starts: z.array(Start).max(MAX_STARTS),
+  /** The wake in progress. */
+  wake: z.object({ started_at: Time }).optional(),
+  /** When the last request is known to have ended, or the deployment last came into service. */
+  last_used_at: Time.optional(),
+  meter: Meter.optional(),
+});
+export type Deployment = z.output<typeof Deployment>;
+
+/** The deployment in another state, from `nowMs` on; unchanged if it is in this state already, except for its reason. */
+export const inState = (deployment: Deployment, state: DeploymentState, nowMs: number, reason?: Reason): Deployment => {
+  const { reason: _, ...rest } = deployment;
+  if (deployment.state === state) return { ...rest, ...(reason && { reason }) };
+  const transition = { state, at: nowMs, ...(reason && { reason }) };
+  const transitions = [...deployment.transitions, transition].slice(-MAX_TRANSITIONS);
+  return { ...rest, state, state_since: nowMs, ...(reason && { reason }), transitions };
+};

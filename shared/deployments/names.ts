@@ -1,0 +1,23 @@
+import { prefixes } from '../ids/id.ts';
+
+/** SageMaker's longest name of an endpoint, a component, a configuration or a model. */
+export const MAX_AWS_NAME = 63;
+
+/**
+ * The name of everything that a generation of a deployment has on AWS: its model, endpoint configuration, endpoint and inference component. It follows
+ * from the deployment's id and the generation's number, so creating something twice is impossible: SageMaker rejects a name that exists.
+ * @param installation the prefix of this installation's stacks, such as `sluice`
+ */
+export const awsNameOf = (installation: string, deploymentId: string, generation: number): string =>
+  `${awsPrefixOf(installation, deploymentId)}${generation}`;
+
+/** What the names of all generations of a deployment begin with. */
+export const awsPrefixOf = (installation: string, deploymentId: string): string =>
+  `${installation}-${deploymentId.slice(prefixes.deployment.length)}-g`;
+
+/** The tags that say to whom a resource on AWS belongs. Permissions depend on them, so owners can't set them. */
+export const awsTags = {
+  deployment: 'sluice:deployment',
+  organization: 'sluice:organization',
+  installation: 'sluice:installation',
+} as const;

@@ -1,0 +1,34 @@
+import type { Start } from './deployment.ts';
+
+/** How long a start is expected to take, in seconds. */
+export interface StartTime {
+  p50: number;
+  p90: number;
+}
+
+/** Of a deployment about which nothing is known: a 0.6 B model on one GPU was measured at 9 to 10 minutes. */
+const UNKNOWN: StartTime = { p50: 600, p90: 1_200 };
+
+/** The nearest-rank percentile of sorted values. */
+const percentile = (sorted: readonly number[], p: number): number => sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? 0;
+
+/**
+ * Predicts how long a wake takes: from the deployment's own wakes; else from its own creation, which does the same and more; else from other wakes on its
+ * instance type; else from experience.
+ * @param ofType seconds of the last starts of other deployments on its instance type
+ */
+export const predictStart = (starts: readonly Start[], ofType: readonly number[]): StartTime => {
+  const wakes = starts.filter(({ kind }) => kind === 'wake').map(({ seconds }) => seconds);
+  const own = wakes.length > 0 ? wakes : starts.map(({ seconds }) => seconds);
+  const known = (own.length > 0 ? own : [...ofType]).sort((a, b) => a - b);
+  return known.length === 0 ? UNKNOWN : { p50: percentile(known, 0.5), p90: percentile(known, 0.9) };
+};
+
+/** The least time until callers of a deployment that is late try again. */
+const LATE_SECONDS = 15;
+
+/** When a wake is expected to end, in ms: after the median; if that has passed, after the 90th percentile; then again and again a little later. */
+export const expectedEnd = (startedAtMs: number, { p50, p90 }: StartTime, nowMs: number): number => {
+  const ends = [p50, p90].map((seconds) => startedAtMs + seconds * 1_000);
+  return ends.find((end) => end > nowMs) ?? nowMs + LATE_SECONDS * 1_000;
+};
