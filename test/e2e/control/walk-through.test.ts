@@ -1,86 +1,22 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestRun, type TestRun } from '../../support/local-run.ts';
+import { startWalk, type Walk } from '../../support/walk-through.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/control-plane.md');
 
-/** A step of the walk-through: what is typed, and what the document says that it prints. */
-interface Step {
-  command: string;
-  printed: string | undefined;
-}
-
-/** The shell blocks of the document, each with the block of output right behind it. */
-const stepsOf = (markdown: string): Step[] => {
-  const blocks = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }));
-  return blocks.flatMap(({ language, text }, i) => {
-    const next = blocks[i + 1];
-    return language === 'sh'
-      ? [{ command: text, printed: next?.language === 'json' ? compact(next.text) : next?.language === 'text' ? next.text : undefined }]
-      : [];
-  });
-};
-
-/** JSON in the document may be laid out for reading. */
-const compact = (text: string): string => text.replace(/([{[,:])\s+/g, '$1').replace(/\s+([}\]])/g, '$1');
-
-/** Matches what the document prints; `…` stands for any text of one line. */
-const patternOf = (printed: string): RegExp =>
-  new RegExp(
-    `^${printed
-      .trim()
-      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('…', '[^\\n]*?')}$`,
-  );
-
-const MARK = '=====';
-
-let run: TestRun;
-let folder: string;
+let walk: Walk;
 beforeAll(async () => {
-  run = await startTestRun();
-  folder = mkdtempSync(path.join(tmpdir(), 'sluice-walk-'));
-  symlinkSync(run.state, path.join(folder, '.sluice'));
+  walk = await startWalk();
 });
-afterAll(async () => {
-  await run.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** Runs a script as a person types it, in one shell; what it printed. */
-const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
-  new Promise((resolve, reject) => {
-    // Bash reads its startup files if SHLVL is 0 and its input is a socket, as Node's pipes are. BASH_ENV names another one.
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-      cwd: folder,
-      env: { ...process.env, ...variables, BASH_ENV: undefined, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
-    });
-    let output = '';
-    child.stdout.on('data', (text: Buffer) => {
-      output += text.toString();
-    });
-    child.stderr.on('data', (text: Buffer) => {
-      output += text.toString();
-    });
-    child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`The walk-through ended with ${code}:\n${output}`))));
-  });
+afterAll(() => walk.close());
 
 test('the commands in docs/control-plane.md print the output that it shows', async () => {
-  const steps = stepsOf(readFileSync(DOCUMENT, 'utf8'));
-  expect(steps.length).toBeGreaterThan(9);
-  const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
-  const printed = output.split(MARK).map((text) => text.trim());
-  for (const [i, { command, printed: expected }] of steps.entries()) {
-    if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
-    expect(printed[i]).toMatch(patternOf(expected));
-  }
+  expect(await walk.follow(DOCUMENT)).toBeGreaterThan(9);
 });
 
 test.each([undefined, '0'])('the commands run without the startup files of the shell, also if SHLVL is %s', async (SHLVL) => {
-  writeFileSync(path.join(folder, '.bashrc'), 'echo "read the startup file, prompt $PS1"\n');
-  expect(await shell('echo done', { SHLVL, PS1: undefined, HOME: folder, BASH_ENV: path.join(folder, '.bashrc') })).toBe('done\n');
+  const startup = path.join(walk.folder, '.bashrc');
+  writeFileSync(startup, 'echo "read the startup file, prompt $PS1"\n');
+  expect(await walk.shell('echo done', { SHLVL, PS1: undefined, HOME: walk.folder, BASH_ENV: startup })).toBe('done\n');
 });

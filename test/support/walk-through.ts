@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from '@jest/globals';
+import { startTestRun } from './local-run.ts';
+
+/** A step of a walk-through: what is typed, and what the document says that it prints. */
+interface Step {
+  command: string;
+  printed: string | undefined;
+}
+
+/** The shell blocks of a document, each with the block of output right behind it. */
+const stepsOf = (markdown: string): Step[] => {
+  const blocks = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }));
+  return blocks.flatMap(({ language, text }, i) => {
+    const next = blocks[i + 1];
+    return language === 'sh'
+      ? [{ command: text, printed: next?.language === 'json' ? compact(next.text) : next?.language === 'text' ? next.text : undefined }]
+      : [];
+  });
+};
+
+/** JSON in the document may be laid out for reading. */
+const compact = (text: string): string => text.replace(/([{[,:])\s+/g, '$1').replace(/\s+([}\]])/g, '$1');
+
+/** Matches what the document prints; `…` stands for any text of one line. */
+const patternOf = (printed: string): RegExp =>
+  new RegExp(
+    `^${printed
+      .trim()
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('…', '[^\\n]*?')}$`,
+  );
+
+const MARK = '=====';
+
+/** A local run with a folder of its own, in which a reader of the documents would type. */
+export const startWalk = async (...flags: string[]) => {
+  const run = await startTestRun(...flags);
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-walk-'));
+  symlinkSync(run.state, path.join(folder, '.sluice'));
+
+  /** Runs a script as a person types it, in one shell; what it printed. */
+  const shell = (script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
+    new Promise((resolve, reject) => {
+      // Bash reads its startup files if SHLVL is 0 and its input is a socket, as Node's pipes are. BASH_ENV names another one.
+      const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+        cwd: folder,
+        env: { ...process.env, ...variables, BASH_ENV: undefined, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` },
+      });
+      let output = '';
+      child.stdout.on('data', (text: Buffer) => {
+        output += text.toString();
+      });
+      child.stderr.on('data', (text: Buffer) => {
+        output += text.toString();
+      });
+      child.once('error', reject);
+      child.once('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`The walk-through ended with ${code}:\n${output}`))));
+    });
+
+  return {
+    run,
+    folder,
+    shell,
+    /** Types every command of a document, and expects what it says that they print. Returns the number of steps. */
+    follow: async (document: string): Promise<number> => {
+      const steps = stepsOf(readFileSync(document, 'utf8'));
+      const output = await shell(steps.map(({ command }) => `${command}\necho; echo ${MARK}\n`).join(''));
+      const printed = output.split(MARK).map((text) => text.trim());
+      for (const [i, { command, printed: expected }] of steps.entries()) {
+        if (expected === undefined) throw new Error(`A step doesn't show what it prints:\n${command}`);
+        expect(printed[i]).toMatch(patternOf(expected));
+      }
+      return steps.length;
+    },
+    close: async (): Promise<void> => {
+      await run.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+export type Walk = Awaited<ReturnType<typeof startWalk>>;
