@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../http/errors.ts';
+import { ApiError, InvalidRequest } from '../http/errors.ts';
 import { MAX_ANSWER_TOKENS } from './answers.ts';
 
 const MAX_WORDS = 300;
@@ -49,6 +49,19 @@ export class TooLargeToTokenize extends InvalidRequest {
     super({
       param,
       message: `The response for '${param}' would be too large: a response can hold ${MAX_ANSWER_TOKENS} tokens and about 5 MB, token strings included. Split '${param}' into several requests.`,
+    });
+  }
+}
+
+/** A prompt that is larger than one function can send to another: 413. */
+export class TooLargeToCount extends ApiError {
+  constructor() {
+    super({
+      status: 413,
+      type: 'invalid_request_error',
+      code: 'request_too_large',
+      message:
+        'The messages are too large to count: together with tools and tool call arguments, they can have about 6 MB at most. Shorten them.',
     });
   }
 }

@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { FunctionUnavailable, PayloadTooLarge } from '../aws/function-errors.ts';
+import { createInvokeFunction } from '../aws/invoke-function.ts';
 import { CountAnswer, DetokenizeAnswer, FitAnswer, Refusal, TokenizeAnswer, TooLarge, UnknownId } from './answers.ts';
-import { PromptRefused, TooLargeToTokenize, UnknownTokenId, Untokenizable } from './errors.ts';
-import { FunctionUnavailable } from './function-errors.ts';
-import { createInvokeFunction } from './invoke-function.ts';
+import { PromptRefused, TooLargeToCount, TooLargeToTokenize, UnknownTokenId, Untokenizable } from './errors.ts';
 import type { CountQuestion, DetokenizeQuestion, FitQuestion, TokenizeQuestion } from './questions.ts';
 
 /**
  * A client of the function `tokenizer`, for functions that are too small to load a tokenizer themselves.
  * @throws PromptRefused (400) if the chat template rejects the messages, Untokenizable (400) for a text that would take too long,
- *   PayloadTooLarge (413), FunctionUnavailable (503) for all other failures
+ *   TooLargeToCount (413), FunctionUnavailable (503) for all other failures
  */
 export interface Tokenizer {
   /** Counts a prompt; with a limit, also returns which messages to keep so that it fits, if possible. */
@@ -24,12 +24,16 @@ export interface Tokenizer {
 /** @param functionName the name or ARN of the function `tokenizer` (TOKENIZER_FUNCTION) */
 export const createTokenizer = (functionName: string): Tokenizer => {
   const invoke = createInvokeFunction();
+  const send = (question: object): Promise<unknown> =>
+    invoke(functionName, question).catch((error: unknown) => {
+      throw error instanceof PayloadTooLarge ? new TooLargeToCount() : error;
+    });
   const ask = async <Answer extends z.ZodType>(
     schema: Answer,
     question: object,
     param: 'prompt' | 'messages',
   ): Promise<z.output<Answer>> => {
-    const answer = z.union([schema, Refusal]).safeParse(await invoke(functionName, question));
+    const answer = z.union([schema, Refusal]).safeParse(await send(question));
     if (!answer.success) throw new FunctionUnavailable(answer.error);
     const { data: refusal } = Refusal.safeParse(answer.data);
     if (refusal) throw refusal.by === 'template' ? new PromptRefused(refusal.refused) : new Untokenizable(param, refusal.refused);

@@ -1,8 +1,8 @@
+import { FunctionError, FunctionUnavailable } from '../../../shared/aws/function-errors.ts';
 import { inParallel } from '../../../shared/database/in-parallel.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { Model, Target, TokenizerFiles } from '../../../shared/models/model.ts';
-import { FunctionError, FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
 import type { Tokenizer } from '../../../shared/tokens/tokenizer.ts';
 import type { Invoke } from '../../../shared/upstream/invoke.ts';
 import { type EndpointFacts, type EndpointFactsReader, placeOf, TargetInaccessible } from './endpoint-facts.ts';

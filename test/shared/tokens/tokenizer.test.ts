@@ -32,6 +32,12 @@ test('a rejection by the template is a 400 with the template’s reason', async 
   expect(error).toMatchObject({ status: 400, param: 'messages', message: expect.stringContaining('Roles must alternate.') });
 });
 
+test('a prompt that is larger than one function can send to another is a 413', async () => {
+  const messages = [{ role: 'user' as const, content: 'x'.repeat(6 * 1024 * 1024) }];
+  const error = await tokenizer.fit({ files, prompt: { messages }, max_prompt_tokens: 5 }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ status: 413, code: 'request_too_large', message: expect.stringContaining('about 6 MB at most') });
+});
+
 const settings = { files, add_special_tokens: true, add_generation_prompt: true, return_token_strs: false };
 const askTokenize = (input: string | typeof prompt) => tokenizer.tokenize({ ...settings, input });
 const askDetokenize = (tokens: number[]) => tokenizer.detokenize({ files, tokens });

@@ -1,5 +1,5 @@
-import { type Caller, createCaller } from '../aws/caller.ts';
-import { AwsError, DamagedReply } from '../aws/errors.ts';
+import { type Caller, createCaller } from './caller.ts';
+import { AwsError, DamagedReply } from './errors.ts';
 import { FunctionError, FunctionUnavailable, PayloadTooLarge } from './function-errors.ts';
 
 const CONNECT_MS = 2_000;
@@ -48,7 +48,7 @@ const withName = (functionName: string, error: unknown): unknown =>
  * @param functionName a name or an ARN
  * @param payload the function's event, up to 6 MB of JSON
  * @returns the function's result
- * @throws PayloadTooLarge (413) for more than 6 MB
+ * @throws PayloadTooLarge for more than 6 MB
  * @throws FunctionUnavailable for all other failures; its cause is a FunctionError if the function itself threw
  */
 export type InvokeFunction = (functionName: string, payload: unknown) => Promise<unknown>;
@@ -64,7 +64,9 @@ export const createInvokeFunction = (): InvokeFunction => {
   });
   return async (functionName, payload) => {
     const body = JSON.stringify(payload);
-    if (Buffer.byteLength(body) > MAX_PAYLOAD_BYTES) throw new PayloadTooLarge();
+    const bytes = Buffer.byteLength(body);
+    if (bytes > MAX_PAYLOAD_BYTES)
+      throw new PayloadTooLarge(`The event for ${functionName} has ${bytes} bytes, more than ${MAX_PAYLOAD_BYTES}.`);
     const call = {
       path: `/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`,
       headers: [['content-type', 'application/json']],

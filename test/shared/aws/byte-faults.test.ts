@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { FunctionUnavailable } from '../../../shared/tokens/function-errors.ts';
-import { createInvokeFunction } from '../../../shared/tokens/invoke-function.ts';
+import { FunctionUnavailable } from '../../../shared/aws/function-errors.ts';
+import { createInvokeFunction } from '../../../shared/aws/invoke-function.ts';
 import { type ByteFault, type ByteFaultProxy, startByteFaultProxy } from '../../support/byte-fault-proxy.ts';
 import { REPLY_PLACES, REQUEST_PLACES } from '../../support/byte-places.ts';
 import { startFakeLambda } from '../../support/fake-lambda.ts';
