@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FunctionError, FunctionUnavailable, PayloadTooLarge } from '../../../shared/aws/function-errors.ts';
-import { createInvokeFunction, type InvokeFunction } from '../../../shared/aws/invoke-function.ts';
+import { createInvokeFunction, createInvokeLater, type InvokeFunction, type InvokeLater } from '../../../shared/aws/invoke-function.ts';
 import { ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { startFakeLambda } from '../../support/fake-lambda.ts';
 
@@ -113,4 +113,39 @@ test.each([
 ])('%s has no effect if the second attempt succeeds', async (_name, fail) => {
   lambda.answers((response, attempt) => (attempt === 1 ? fail(response as never) : response.end('"well"')));
   expect(await invoke('f', {})).toBe('well');
+});
+
+describe('an invocation that nobody waits for', () => {
+  let invokeLater: InvokeLater;
+  beforeAll(() => {
+    invokeLater = createInvokeLater();
+  });
+  const ACCEPTED = 202;
+
+  test('asks Lambda to queue the event', async () => {
+    lambda.answers((response) => response.writeHead(ACCEPTED).end());
+    await expect(invokeLater('my-function', { reconcile: 'dep_1' })).resolves.toBeUndefined();
+    expect(lambda.received).toMatchObject([
+      {
+        method: 'POST',
+        path: '/2015-03-31/functions/my-function/invocations',
+        headers: { 'x-amz-invocation-type': 'Event' },
+        body: '{"reconcile":"dep_1"}',
+      },
+    ]);
+  });
+
+  test('is sent once more if Lambda is throttled, and fails with Lambda’s words', async () => {
+    lambda.answers((response) => response.writeHead(429).end('{"message":"Rate Exceeded."}'));
+    const error = await invokeLater('f', {}).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FunctionUnavailable);
+    expect((error as Error).cause).toMatchObject({ message: 'Lambda answered 429 to an invocation of f: Rate Exceeded.' });
+    expect(lambda.received).toHaveLength(2);
+  });
+
+  test('is not sent if the event exceeds Lambda’s limit of 1 MB', async () => {
+    lambda.answers((response) => response.writeHead(ACCEPTED).end());
+    await expect(invokeLater('f', 'x'.repeat(1024 * 1024))).rejects.toBeInstanceOf(PayloadTooLarge);
+    expect(lambda.received).toEqual([]);
+  });
 });
