@@ -22,10 +22,10 @@ export const entityTooLarge: S3Error = {
 export const notImplemented: S3Error = {
   status: 501,
   code: 'NotImplemented',
-  message: 'The local run supports only GetObject, HeadObject and PutObject with an unchunked body.',
+  message: 'The local run supports only GetObject, HeadObject, PutObject with an unchunked body, and ListObjectsV2 without a delimiter.',
 };
 
-const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+export const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** Builds the body of an error response. */
 export const toXml = ({ code, message }: S3Error, resource: string, requestId: string): string =>

@@ -1,44 +1,79 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
+export interface ListedObject {
+  key: string;
+  modifiedAt: Date;
+}
 
 /** The objects of all buckets. */
 export interface ObjectStore {
   get(bucket: string, key: string): Promise<Buffer | undefined>;
   put(bucket: string, key: string, content: Buffer): Promise<void>;
+  /** All objects of a bucket, in any order. */
+  list(bucket: string): Promise<ListedObject[]>;
 }
 
 export const createMemoryStore = (): ObjectStore => {
-  const objects = new Map<string, Buffer>();
-  const nameOf = (bucket: string, key: string): string => JSON.stringify([bucket, key]);
+  const buckets = new Map<string, Map<string, { content: Buffer; modifiedAt: Date }>>();
   return {
-    get: async (bucket, key) => objects.get(nameOf(bucket, key)),
-    put: async (bucket, key, content) => void objects.set(nameOf(bucket, key), content),
+    get: async (bucket, key) => buckets.get(bucket)?.get(key)?.content,
+    async put(bucket, key, content) {
+      const objects = buckets.get(bucket) ?? new Map();
+      buckets.set(bucket, objects.set(key, { content, modifiedAt: new Date() }));
+    },
+    list: async (bucket) => [...(buckets.get(bucket) ?? [])].map(([key, { modifiedAt }]) => ({ key, modifiedAt })),
   };
 };
 
-/** Stores objects as files. File names are hashes of the keys, so that no key escapes the folder or is too long. */
+const KEY_SUFFIX = '.key';
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** Resolves with undefined if there is no such file. */
+const ifPresent = async <Result>(reading: Promise<Result>): Promise<Result | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Stores objects as files. File names are hashes of the keys, so that no key escapes the folder or is too long. The key of an object is in a second file
+ * next to its content.
+ */
 export const createFileStore = (folder: string): ObjectStore => {
-  const fileOf = (bucket: string, key: string): string =>
-    path.join(folder, ...[bucket, key].map((name) => createHash('sha256').update(name).digest('hex')));
+  const hashOf = (name: string): string => createHash('sha256').update(name).digest('hex');
+  const folderOf = (bucket: string): string => path.join(folder, hashOf(bucket));
+  const fileOf = (bucket: string, key: string): string => path.join(folderOf(bucket), hashOf(key));
   let drafts = 0;
+  // The rename is atomic, so readers never see a partial file.
+  const replace = async (file: string, content: Buffer | string): Promise<void> => {
+    drafts += 1;
+    const draft = `${file}.${process.pid}.${drafts}`;
+    await writeFile(draft, content);
+    await rename(draft, file);
+  };
+  const listed = async (keyFile: string): Promise<ListedObject | undefined> => {
+    const key = await ifPresent(readFile(keyFile, 'utf8'));
+    const content = await ifPresent(stat(keyFile.slice(0, -KEY_SUFFIX.length)));
+    return key === undefined || content === undefined ? undefined : { key, modifiedAt: content.mtime };
+  };
   return {
-    async get(bucket, key) {
-      try {
-        return await readFile(fileOf(bucket, key));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
-    },
-    // The rename is atomic, so readers never see a partial object.
+    get: (bucket, key) => ifPresent(readFile(fileOf(bucket, key))),
     async put(bucket, key, content) {
       const file = fileOf(bucket, key);
-      drafts += 1;
-      const draft = `${file}.${process.pid}.${drafts}`;
       await mkdir(path.dirname(file), { recursive: true });
-      await writeFile(draft, content);
-      await rename(draft, file);
+      await replace(`${file}${KEY_SUFFIX}`, key);
+      await replace(file, content);
+    },
+    async list(bucket) {
+      const names = (await ifPresent(readdir(folderOf(bucket)))) ?? [];
+      const keyFiles = names.filter((name) => name.endsWith(KEY_SUFFIX)).map((name) => path.join(folderOf(bucket), name));
+      return (await Promise.all(keyFiles.map(listed))).filter((object) => object !== undefined);
     },
   };
 };

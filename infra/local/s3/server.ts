@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
@@ -13,10 +13,13 @@ import {
   type S3Error,
   toXml,
 } from './errors.ts';
+import { etagOf } from './etag.ts';
+import { isListing, listObjects } from './list-objects.ts';
 import type { ObjectStore } from './object-store.ts';
 
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 const MAX_KEY_BYTES = 1_024;
+const XML = { 'content-type': 'application/xml' };
 
 export interface S3Emulator {
   url: string;
@@ -24,7 +27,7 @@ export interface S3Emulator {
 }
 
 /**
- * Starts an S3 emulator with GetObject, HeadObject and PutObject. The bucket is in the path, as SDKs send it for an IP address.
+ * Starts an S3 emulator with GetObject, HeadObject, PutObject and ListObjectsV2. The bucket is in the path, as SDKs send it for an IP address.
  * @param buckets names of the existing buckets
  */
 export const startS3 = async (buckets: ReadonlySet<string>, store: ObjectStore): Promise<S3Emulator> => {
@@ -46,7 +49,11 @@ const serve = async (
   if (!object) return reject(invalidUri);
   const { bucket, key } = object;
   if (!buckets.has(bucket)) return reject(noSuchBucket);
-  if (key === '') return reject(notImplemented);
+  if (key === '') {
+    const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
+    if (request.method !== 'GET' || !isListing(parameters)) return reject(notImplemented);
+    return send(response, 200, XML, await listObjects(store, bucket, parameters));
+  }
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return reject(keyTooLong);
   if (request.method === 'PUT') {
     if (!body) return reject(entityTooLarge);
@@ -76,8 +83,6 @@ const parseObjectPath = (url: string): { bucket: string; key: string } | undefin
 const isChunked = ({ headers }: IncomingMessage): boolean =>
   String(headers['content-encoding']).includes('aws-chunked') || String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
 
-const etagOf = (content: Buffer): string => `"${createHash('md5').update(content).digest('hex')}"`;
-
 const send = (response: ServerResponse, status: number, headers: Record<string, string>, body?: Buffer | string): void => {
   response.writeHead(status, { 'x-amz-request-id': randomUUID(), ...headers });
   response.end(body);
@@ -85,5 +90,5 @@ const send = (response: ServerResponse, status: number, headers: Record<string, 
 
 const sendError = ({ method, url }: IncomingMessage, response: ServerResponse, error: S3Error): void => {
   const body = toXml(error, url ?? '/', randomUUID());
-  send(response, error.status, { 'content-type': 'application/xml' }, method === 'HEAD' ? undefined : body);
+  send(response, error.status, XML, method === 'HEAD' ? undefined : body);
 };

@@ -1,6 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createFileStore, createMemoryStore, type ObjectStore } from '../../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
@@ -59,12 +66,31 @@ describe.each([
     expect(await read(client, 'once')).toBe('first');
   });
 
+  test('lists the objects under a prefix page by page, in the order of their keys’ bytes', async () => {
+    const client = await start(createStore());
+    const keys = ['org_1/é & <x>.bin', 'org_1/a/model.safetensors', 'org_1/a', 'org_1/Z', 'org_1/b', 'org_10/other', 'z'];
+    for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+    const pages: (string | undefined)[][] = [];
+    for await (const { Contents = [] } of paginateListObjectsV2({ client, pageSize: 2 }, { Bucket, Prefix: 'org_1/' }))
+      pages.push(Contents.map(({ Key }) => Key));
+    expect(pages).toEqual([['org_1/Z', 'org_1/a'], ['org_1/a/model.safetensors', 'org_1/b'], ['org_1/é & <x>.bin']]);
+    const { KeyCount, IsTruncated, Contents } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'org_10/', MaxKeys: 1 }));
+    expect({ KeyCount, IsTruncated }).toEqual({ KeyCount: 1, IsTruncated: false });
+    expect(Contents).toEqual([
+      expect.objectContaining({ Size: 12, LastModified: expect.any(Date), ETag: expect.stringMatching(/^"[0-9a-f]{32}"$/) }),
+    ]);
+    const none = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'nothing/', MaxKeys: 1 }));
+    expect([none.KeyCount, none.Contents]).toEqual([0, undefined]);
+  });
+
   test('returns the same errors as S3', async () => {
     const client = await start(createStore());
     await expect(read(client, 'gone')).rejects.toMatchObject({ name: 'NoSuchKey', $metadata: { httpStatusCode: 404 } });
     await expect(client.send(new GetObjectCommand({ Bucket: 'other', Key: 'a' }))).rejects.toMatchObject({ name: 'NoSuchBucket' });
     await expect(read(client, 'k'.repeat(1_025))).rejects.toMatchObject({ name: 'KeyTooLongError' });
-    await expect(client.send(new ListObjectsV2Command({ Bucket }))).rejects.toMatchObject({ name: 'NotImplemented' });
+    const folders = new ListObjectsV2Command({ Bucket, Delimiter: '/' });
+    await expect(client.send(folders)).rejects.toMatchObject({ name: 'NotImplemented' });
+    await expect(client.send(new ListObjectsV2Command({ Bucket: 'other' }))).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
 });
 
@@ -82,5 +108,6 @@ test('objects in files survive a restart, and no file is outside the folder', as
   expect(await read(await start(createFileStore(objects)), '../../out')).toBe('in');
   expect(readdirSync(home.path)).toEqual(['objects']);
   const files = readdirSync(objects, { recursive: true }).filter((name) => statSync(path.join(objects, String(name))).isFile());
-  expect(files).toHaveLength(1);
+  // The content and the key.
+  expect(files).toHaveLength(2);
 });
