@@ -4,6 +4,7 @@ import * as z from 'zod';
 const DEFAULT_PORT = 4000;
 const HIGHEST_FIRST_PORT = 65_533;
 const MAX_ENVIRONMENTS = 64;
+const MIN_SCHEDULE_MS = 10;
 
 export const USAGE = `npm start -- [options]
 
@@ -14,6 +15,8 @@ export const USAGE = `npm start -- [options]
   --container URL      use this OpenAI-compatible server instead of our own model container
   --token-delay-ms N   delay between two tokens of our own container (default 20)
   --batch-window-ms N  maximum batching window of streams, by which usage totals are delayed (default as deployed)
+  --queue-delay-ms N   maximum delay of queues, and so the time between two looks at a deployment (default as deployed)
+  --schedule-ms N      maximum period of schedules (default as deployed)
   --state DIR          folder of the database, logs and local.json (default .sluice)
   --assembly DIR       run this cloud assembly instead of synthesizing the app
   --quiet              do not log requests and events
@@ -31,6 +34,8 @@ const Flags = z.strictObject({
   container: z.url({ protocol: /^https?$/ }).optional(),
   'token-delay-ms': count(0, 60_000),
   'batch-window-ms': count(0, 300_000).optional(),
+  'queue-delay-ms': count(0, 900_000).optional(),
+  'schedule-ms': count(MIN_SCHEDULE_MS, 86_400_000).optional(),
   state: z.string().min(1),
   assembly: z.string().min(1).optional(),
   quiet: z.boolean(),
@@ -55,6 +60,8 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       container: { type: 'string' },
       'token-delay-ms': { type: 'string', default: '20' },
       'batch-window-ms': { type: 'string' },
+      'queue-delay-ms': { type: 'string' },
+      'schedule-ms': { type: 'string' },
       state: { type: 'string', default: '.sluice' },
       assembly: { type: 'string' },
       quiet: { type: 'boolean', default: false },

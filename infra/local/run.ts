@@ -6,10 +6,11 @@ import { startCognito } from './cognito/emulator.ts';
 import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL, startContainer } from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
+import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
-import type { StartFunction } from './gateway/integrate.ts';
-import { createFunctionSet } from './lambda/function-set.ts';
+import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
+import { createLaterInvocations } from './lambda/later.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { createProcessList } from './processes/process-list.ts';
 import { createQueues } from './queues.ts';
@@ -19,7 +20,7 @@ import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
 import { startDeliveries } from './sqs/deliveries.ts';
-import { createFifoQueue } from './sqs/fifo-queue.ts';
+import { cappedTimes, createFifoQueue } from './sqs/fifo-queue.ts';
 import { startSqs } from './sqs/server.ts';
 import { startEventSources } from './streams/event-sources.ts';
 
@@ -56,6 +57,10 @@ export interface LocalOptions {
   tokenDelayMs: number;
   /** Caps the template's batching windows of event sources. */
   batchWindowMs?: number | undefined;
+  /** Caps the template's delays of queues. */
+  queueDelayMs?: number | undefined;
+  /** Caps the template's periods of schedules. */
+  scheduleMs?: number | undefined;
   /** Turns off the log lines for requests and events. */
   quiet: boolean;
   /** Called when a process has started or exited. */
@@ -82,6 +87,8 @@ export interface LocalRun {
   endpoints: Map<string, ContainerTarget>;
   /** Invokes a function by its short name and returns its parsed result. */
   invoke(functionName: string, event: unknown): Promise<unknown>;
+  /** Reports an event of an AWS service to the functions that have a rule for it. */
+  publish: EventBus['publish'];
   pids(): LocalFacts['pids'];
   /** Stops everything. */
   close(): Promise<void>;
@@ -115,20 +122,29 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     : foreignTarget(options.containerUrl ?? '');
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
   if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
+  // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
+  const serving = Promise.withResolvers<void>();
+  const startFunction: FunctionSet['start'] = (...invocation) => serving.promise.then(() => functions.start(...invocation));
+  const later = createLaterInvocations(startFunction, log);
+  started.defer(later.close);
+  const events = createEventBus(app.eventRules, later.add);
   const sagemaker = await startSageMaker(endpoints);
   started.defer(sagemaker.close);
   const objects = options.ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
   const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects);
   started.defer(s3.close);
-  const invokeApi = await startInvokeApi((name, event) => functions.start(name, event));
+  const invokeApi = await startInvokeApi({ start: startFunction, exists: (name) => functions.exists(name), later: later.add });
   started.defer(invokeApi.close);
-  const fifoQueues = new Map(app.queueSources.map(({ queueUrl }) => [queueUrl, createFifoQueue(Date.now)]));
+  const fifoQueues = new Map(
+    app.queueSources.map(({ queueUrl, delayMs }) => [
+      queueUrl,
+      createFifoQueue(Date.now, cappedTimes(delayMs, options.queueDelayMs ?? Number.POSITIVE_INFINITY)),
+    ]),
+  );
   const sqs = await startSqs(fifoQueues);
   started.defer(sqs.close);
-  // Functions need the hosts' URLs, so hosts start first; they also stop first. Early requests wait until everything is ready.
+  // Hosts stop before the functions.
   await using gateways = new AsyncDisposableStack();
-  const serving = Promise.withResolvers<void>();
-  const startFunction: StartFunction = (...invocation) => serving.promise.then(() => functions.start(...invocation));
   const { port, stopOnDisconnect } = options;
   const hosts = await startHosts(app, { port, startFunction, stopOnDisconnect, log }, gateways);
   const cognitoUrl = cognito?.url ?? null;
@@ -150,7 +166,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.use(gateways.move());
   const [tables] = await Promise.all([createTables(database.url, app.tables), functions.ready]);
   serving.resolve();
-  started.defer(startSchedules(app.schedules, functions.invoke, log));
+  started.defer(startSchedules(app.schedules, functions.invoke, log, options.scheduleMs));
   const queues = createQueues(app.queues, path.join(options.stateDir, 'queues'));
   const { eventSources } = app;
   started.defer(
@@ -184,6 +200,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     containerUrl: target.url,
     endpoints,
     invoke: functions.invoke,
+    publish: events.publish,
     pids: () => ({
       runner: process.pid,
       dynamodb: database.pid() ?? null,

@@ -1,15 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import type { Schedule } from './assembly/local-app.ts';
-import { ACCOUNT_ID, REGION } from './assembly/resolve.ts';
+import { toEvent } from './event-bus.ts';
 
 /**
  * Invokes each schedule's function at its rate, first after one period. An invocation is skipped while the previous one still runs.
+ * @param maxPeriodMs caps the periods of the template
  * @returns a function that stops all schedules
  */
 export const startSchedules = (
   schedules: readonly Schedule[],
   invoke: (functionArn: string, event: unknown) => Promise<unknown>,
   log: (line: string) => void,
+  maxPeriodMs = Number.POSITIVE_INFINITY,
 ): (() => void) => {
   const timers = schedules.map((schedule) => {
     let running = false;
@@ -24,21 +25,12 @@ export const startSchedules = (
         running = false;
       }
     };
-    return setInterval(() => void run(), schedule.periodMs).unref();
+    return setInterval(() => void run(), Math.min(schedule.periodMs, maxPeriodMs)).unref();
   });
   return () => {
     for (const timer of timers) clearInterval(timer);
   };
 };
 
-const scheduledEvent = ({ ruleArn }: Schedule): object => ({
-  version: '0',
-  id: randomUUID(),
-  'detail-type': 'Scheduled Event',
-  source: 'aws.events',
-  account: ACCOUNT_ID,
-  time: new Date().toISOString(),
-  region: REGION,
-  resources: [ruleArn],
-  detail: {},
-});
+const scheduledEvent = ({ ruleArn }: Schedule): object =>
+  toEvent({ source: 'aws.events', detailType: 'Scheduled Event', resources: [ruleArn], detail: {} });

@@ -51,6 +51,8 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
     containerUrl: flags.container,
     tokenDelayMs: flags['token-delay-ms'],
     batchWindowMs: flags['batch-window-ms'],
+    queueDelayMs: flags['queue-delay-ms'],
+    scheduleMs: flags['schedule-ms'],
     quiet: flags.quiet,
     onChange: () => publish(),
   });

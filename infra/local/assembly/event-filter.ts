@@ -2,9 +2,9 @@
 export type Filter = (record: unknown) => boolean;
 
 /**
- * Compiles a filter pattern of an event source mapping. An object matches if all of its properties match, a list if one of its rules does.
+ * Compiles a pattern of an event source mapping or a rule of EventBridge. An object matches if all of its properties match, a list if one of its rules does.
  * The supported rules are a string, which must be equal, and `{"prefix": …}`.
- * @param where the mapping, for error messages
+ * @param where the mapping or rule, for error messages
  * @throws Error naming a rule that is not supported
  */
 export const compileFilter = (pattern: unknown, where: string): Filter => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { LambdaFunction, Schedule } from './local-app.ts';
+import type { LambdaFunction } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 
 const FunctionProperties = z.object({
@@ -9,14 +9,6 @@ const FunctionProperties = z.object({
   Timeout: z.number().default(3),
   MemorySize: z.number().default(128),
 });
-
-const RuleProperties = z.object({
-  ScheduleExpression: z.string(),
-  State: z.string().default('ENABLED'),
-  Targets: z.array(z.object({ Arn: z.string(), Input: z.string().optional() })).default([]),
-});
-
-const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 /** Reads an AWS::Lambda::Function; its S3 key names the code asset. Throws an Error naming a function that is not supported. */
 export const interpretFunction = (at: LocatedResource): LambdaFunction => {
@@ -34,21 +26,4 @@ export const interpretFunction = (at: LocatedResource): LambdaFunction => {
     timeoutMs: properties.Timeout * 1000,
     memoryMiB: properties.MemorySize,
   };
-};
-
-/** Reads an AWS::Events::Rule: one schedule per target. Throws an Error for an expression other than `rate(…)`. */
-export const interpretSchedules = (at: LocatedResource): Schedule[] => {
-  const { stack, logicalId, resolve } = at;
-  const { ScheduleExpression, State, Targets } = readProperties(at, RuleProperties);
-  if (State !== 'ENABLED') return [];
-  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(ScheduleExpression) ?? [];
-  if (count === undefined || unit === undefined) {
-    throw new Error(`The local run supports rate(…) schedules only, not ${ScheduleExpression} (${logicalId} in stack ${stack.name})`);
-  }
-  return Targets.map((target) => ({
-    ruleArn: String(resolve(stack, { 'Fn::GetAtt': [logicalId, 'Arn'] })),
-    periodMs: Number(count) * (UNIT_MS[unit] ?? 0),
-    functionArn: target.Arn,
-    input: target.Input === undefined ? undefined : JSON.parse(target.Input),
-  }));
 };

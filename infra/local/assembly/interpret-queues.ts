@@ -2,8 +2,11 @@ import * as z from 'zod';
 import type { LambdaFunction, Queue, QueueSource } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 
+const SECOND_MS = 1_000;
+
 const QueueProperties = z.object({
   FifoQueue: z.boolean().default(false),
+  DelaySeconds: z.int().default(0),
   RedrivePolicy: z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.int() }).optional(),
 });
 
@@ -18,13 +21,14 @@ const DeliveryProperties = z.object({
 /** Reads an AWS::SQS::Queue. */
 export const interpretQueue = (at: LocatedResource): Queue => {
   const { stack, logicalId, resolve } = at;
-  const { FifoQueue: isFifo, RedrivePolicy: redrive } = readProperties(at, QueueProperties);
+  const { FifoQueue: isFifo, DelaySeconds, RedrivePolicy: redrive } = readProperties(at, QueueProperties);
   const attribute = (name: string): string => String(resolve(stack, { 'Fn::GetAtt': [logicalId, name] }));
   return {
     arn: attribute('Arn'),
     name: attribute('QueueName'),
     url: String(resolve(stack, { Ref: logicalId })),
     isFifo,
+    delayMs: DelaySeconds * SECOND_MS,
     ...(redrive && { failures: { queueArn: redrive.deadLetterTargetArn, maxDeliveries: redrive.maxReceiveCount } }),
   };
 };
@@ -45,6 +49,7 @@ export const interpretQueueSource = (at: LocatedResource, queues: readonly Queue
     logicalId: at.logicalId,
     queueArn: queue.arn,
     queueUrl: queue.url,
+    delayMs: queue.delayMs,
     functionName: FunctionName,
     batchSize: BatchSize,
     maxDeliveries: queue.failures?.maxDeliveries ?? Number.POSITIVE_INFINITY,

@@ -1,10 +1,11 @@
 import { interpretApis } from './interpret-apis.ts';
 import { assertConnected, interpretEventSource } from './interpret-event-sources.ts';
-import { interpretFunction, interpretSchedules } from './interpret-functions.ts';
+import { interpretFunction } from './interpret-functions.ts';
 import { interpretQueue, interpretQueueSource, isOfQueue } from './interpret-queues.ts';
+import { interpretRule } from './interpret-rules.ts';
 import { interpretTable } from './interpret-tables.ts';
 import { interpretUserPool } from './interpret-user-pools.ts';
-import type { Bucket, EventSource, LambdaFunction, LocalApp, Queue, Schedule, Table, UserPool } from './local-app.ts';
+import type { Bucket, EventRule, EventSource, LambdaFunction, LocalApp, Queue, Schedule, Table, UserPool } from './local-app.ts';
 import type { LocatedResource } from './located-resource.ts';
 import type { Stack } from './read-assembly.ts';
 import { createResolver } from './resolve.ts';
@@ -56,6 +57,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const queues: Queue[] = [];
   const userPools: UserPool[] = [];
   const schedules: Schedule[] = [];
+  const eventRules: EventRule[] = [];
   const eventSources: EventSource[] = [];
   const ofQueues: LocatedResource[] = [];
   for (const stack of stacks) {
@@ -68,18 +70,21 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
       else if (resource.type === 'AWS::SQS::Queue') queues.push(interpretQueue(at));
       else if (resource.type === 'AWS::Cognito::UserPool') userPools.push(interpretUserPool(at));
-      else if (resource.type === 'AWS::Events::Rule') schedules.push(...interpretSchedules(at));
-      else if (!INTERPRETED_WITH_THEIR_OWNER.has(resource.type) && !IGNORED.has(resource.type)) {
+      else if (resource.type === 'AWS::Events::Rule') {
+        const rules = interpretRule(at);
+        schedules.push(...rules.schedules);
+        eventRules.push(...rules.eventRules);
+      } else if (!INTERPRETED_WITH_THEIR_OWNER.has(resource.type) && !IGNORED.has(resource.type)) {
         throw new Error(`The local run does not support ${resource.type} (${logicalId} in stack ${stack.name})`);
       }
     }
   }
   const apis = stacks.flatMap((stack) => interpretApis(stack, resolve));
   const known = new Set(functions.map(({ arn }) => arn));
-  for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules].map(({ functionArn }) => functionArn)) {
+  for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules, ...eventRules].map(({ functionArn }) => functionArn)) {
     if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is not a function of the assembly`);
   }
   assertConnected(eventSources, { functions, tables, queues });
   const queueSources = ofQueues.map((at) => interpretQueueSource(at, queues, functions));
-  return { apis, functions, tables, buckets, queues, userPools, schedules, eventSources, queueSources };
+  return { apis, functions, tables, buckets, queues, userPools, schedules, eventRules, eventSources, queueSources };
 };

@@ -9,6 +9,7 @@ export interface LocalApp {
   queues: readonly Queue[];
   userPools: readonly UserPool[];
   schedules: readonly Schedule[];
+  eventRules: readonly EventRule[];
   eventSources: readonly EventSource[];
   queueSources: readonly QueueSource[];
 }
@@ -67,6 +68,8 @@ export interface Queue {
   /** On AWS. */
   url: string;
   isFifo: boolean;
+  /** How long each message waits before it is delivered. */
+  delayMs: number;
   /** Where messages go that were delivered so often without success. */
   failures?: { queueArn: string; maxDeliveries: number };
 }
@@ -76,6 +79,8 @@ export interface QueueSource {
   logicalId: string;
   queueArn: string;
   queueUrl: string;
+  /** How long each message waits before it is delivered. */
+  delayMs: number;
   functionName: string;
   batchSize: number;
   /** Infinity: no limit. */
@@ -143,6 +148,13 @@ export interface Schedule {
   functionArn: string;
   /** Parsed constant input of the target; undefined: EventBridge's own event. */
   input: unknown;
+}
+
+/** A function that gets the matching events of EventBridge's default bus. */
+export interface EventRule {
+  ruleArn: string;
+  matches: Filter;
+  functionArn: string;
 }
 
 /** A function that reads the stream of a table. */

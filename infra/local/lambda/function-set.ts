@@ -28,6 +28,7 @@ export class FunctionNotFound extends Error {
 export interface FunctionSet {
   /** Resolves when each function has a process that has loaded its bundle. */
   ready: Promise<void>;
+  exists(name: string): boolean;
   /** Starts an invocation; see FunctionPool.start. Rejects with FunctionNotFound for an unknown name. */
   start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
   /** Invokes a function as `lambda:Invoke` does and returns its parsed result. Rejects with InvocationFailed if it fails. */
@@ -46,14 +47,17 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
     pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, options.endpoints, options.hosts) }),
   }));
 
+  const find = (name: string) => pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);
+
   const start = async (name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation> => {
-    const found = pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);
+    const found = find(name);
     if (!found) throw new FunctionNotFound(name);
     return found.pool.start(payload, signal);
   };
 
   return {
     ready: Promise.all(pools.map(({ pool }) => pool.ready)).then(() => undefined),
+    exists: (name) => find(name) !== undefined,
     start,
     async invoke(name, event) {
       const { body } = await start(name, Buffer.from(JSON.stringify(event)));

@@ -4,9 +4,12 @@ import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
 import { FunctionNotFound, type FunctionSet } from './function-set.ts';
 import { InvocationFailed } from './invocation.ts';
+import type { LaterInvocations } from './later.ts';
 
 const MAX_EVENT_BYTES = 6_291_556;
 const MAX_RESULT_BYTES = 6_291_556;
+/** Of an event that Lambda puts into a queue. */
+const MAX_LATER_EVENT_BYTES = 1_048_576;
 
 export interface InvokeApi {
   url: string;
@@ -19,13 +22,17 @@ interface InvokeResponse {
   body: Buffer | string;
 }
 
+interface Functions extends Pick<FunctionSet, 'start' | 'exists'> {
+  later: LaterInvocations['add'];
+}
+
 /**
- * Starts Lambda's Invoke API, for the invocation type RequestResponse
+ * Starts Lambda's Invoke API, for the invocation types RequestResponse and Event
  * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller disconnects.
  */
-export const startInvokeApi = async (start: FunctionSet['start']): Promise<InvokeApi> => {
+export const startInvokeApi = async (functions: Functions): Promise<InvokeApi> => {
   const server = createServer((request, response) => {
-    respondTo(start, request).then(
+    respondTo(functions, request).then(
       (result) => send(response, result),
       () => response.destroy(),
     );
@@ -34,24 +41,30 @@ export const startInvokeApi = async (start: FunctionSet['start']): Promise<Invok
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 
-const respondTo = async (start: FunctionSet['start'], request: IncomingMessage): Promise<InvokeResponse> => {
+const respondTo = async (functions: Functions, request: IncomingMessage): Promise<InvokeResponse> => {
   const event = await readBody(request, MAX_EVENT_BYTES);
   const [, name] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/.exec(request.url ?? '') ?? [];
   if (name === undefined || request.method !== 'POST')
     return apiError(404, 'UnknownOperationException', 'The local run supports only Invoke.');
   if (!event) {
     request.resume();
-    const message = `Request must be smaller than ${MAX_EVENT_BYTES} bytes for the InvokeFunction operation`;
-    return apiError(413, 'RequestTooLargeException', message);
+    return tooLarge(MAX_EVENT_BYTES);
   }
   const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';
-  if (type !== 'RequestResponse')
-    return apiError(400, 'InvalidParameterValueException', `The local run supports invocations with RequestResponse only, not ${type}.`);
+  if (type !== 'RequestResponse' && type !== 'Event')
+    return apiError(400, 'InvalidParameterValueException', `The local run supports the types RequestResponse and Event only, not ${type}.`);
   if (!isJson(event)) return apiError(400, 'InvalidRequestContentException', 'Could not parse request body into json.');
-  return invoke(start, decodeURIComponent(name), event.length > 0 ? event : Buffer.from('{}'));
+  const call = type === 'Event' ? invokeLater : invoke;
+  return call(functions, decodeURIComponent(name), event.length > 0 ? event : Buffer.from('{}'));
 };
 
-const invoke = async (start: FunctionSet['start'], name: string, event: Buffer): Promise<InvokeResponse> => {
+const invokeLater = async ({ exists, later }: Functions, name: string, event: Buffer): Promise<InvokeResponse> => {
+  if (!exists(name)) return notFound(name);
+  if (event.length > MAX_LATER_EVENT_BYTES) return tooLarge(MAX_LATER_EVENT_BYTES);
+  return later(name, event) ? { status: 202, body: '' } : throttled();
+};
+
+const invoke = async ({ start }: Functions, name: string, event: Buffer): Promise<InvokeResponse> => {
   try {
     const { requestId, body } = await start(name, event);
     try {
@@ -60,8 +73,7 @@ const invoke = async (start: FunctionSet['start'], name: string, event: Buffer):
       return functionError('Runtime.ExitError', `RequestId: ${requestId} Error: Runtime exited without providing a reason`);
     }
   } catch (error) {
-    if (error instanceof FunctionNotFound)
-      return apiError(404, 'ResourceNotFoundException', `Function not found: ${name}`, { Type: 'User' });
+    if (error instanceof FunctionNotFound) return notFound(name);
     if (!(error instanceof InvocationFailed)) throw error;
     return failure(error);
   }
@@ -70,7 +82,7 @@ const invoke = async (start: FunctionSet['start'], name: string, event: Buffer):
 const failure = ({ reason, message, thrown }: InvocationFailed): InvokeResponse => {
   switch (reason) {
     case 'throttled':
-      return apiError(429, 'TooManyRequestsException', 'Rate Exceeded.', { Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded' });
+      return throttled();
     case 'not_reached':
     case 'aborted':
       return apiError(500, 'ServiceException', message);
@@ -82,6 +94,15 @@ const failure = ({ reason, message, thrown }: InvocationFailed): InvokeResponse 
       return functionError(thrown?.errorType ?? 'Error', thrown?.errorMessage ?? message);
   }
 };
+
+const notFound = (name: string): InvokeResponse =>
+  apiError(404, 'ResourceNotFoundException', `Function not found: ${name}`, { Type: 'User' });
+
+const throttled = (): InvokeResponse =>
+  apiError(429, 'TooManyRequestsException', 'Rate Exceeded.', { Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded' });
+
+const tooLarge = (maxBytes: number): InvokeResponse =>
+  apiError(413, 'RequestTooLargeException', `Request must be smaller than ${maxBytes} bytes for the InvokeFunction operation`);
 
 const functionError = (errorType: string, errorMessage: string): InvokeResponse => ({
   status: 200,

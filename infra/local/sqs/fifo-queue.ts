@@ -16,14 +16,21 @@ export interface Message extends NewMessage {
   sentAtMs: number;
   /** How often it was delivered. */
   deliveries: number;
-  /** It is delivered again from then on. */
+  /** It is not delivered before. */
   dueAtMs: number;
   backoff: ReturnType<typeof createBackoff>;
 }
 
+export interface FifoQueueTimes {
+  /** How long each message waits before it is delivered. */
+  delayMs?: number;
+  /** How long a repeated message is recognized. Default: five minutes, as in SQS. */
+  deduplicationMs?: number;
+}
+
 /** A FIFO queue with message groups, in memory, for one consumer. Times are those of `now`, in ms. */
 export interface FifoQueue {
-  /** Adds a message, unless one with the same deduplication id was added in the last five minutes. @throws Error if the queue is full */
+  /** Adds a message, unless one with the same deduplication id was added a short time before. @throws Error if the queue is full */
   send(message: NewMessage): { id: string };
   /** Messages to deliver now, in order, and not before earlier ones of their groups. */
   receive(most: number): Message[];
@@ -32,13 +39,13 @@ export interface FifoQueue {
   retry(message: Message): void;
 }
 
-export const createFifoQueue = (now: () => number): FifoQueue => {
+export const createFifoQueue = (now: () => number, { delayMs = 0, deduplicationMs = DEDUPLICATION_MS }: FifoQueueTimes = {}): FifoQueue => {
   const messages = new Set<Message>();
   const seen = new Map<string, { id: string; atMs: number }>();
 
   const forget = (): void => {
     for (const [deduplicationId, { atMs }] of seen) {
-      if (now() - atMs < DEDUPLICATION_MS) return;
+      if (now() - atMs < deduplicationMs) return;
       seen.delete(deduplicationId);
     }
   };
@@ -50,7 +57,7 @@ export const createFifoQueue = (now: () => number): FifoQueue => {
       if (known) return known;
       if (messages.size >= MAX_MESSAGES) throw new Error(`The queue has ${MAX_MESSAGES} messages already`);
       const id = randomUUID();
-      messages.add({ ...message, id, sentAtMs: now(), deliveries: 0, dueAtMs: now(), backoff: createBackoff() });
+      messages.add({ ...message, id, sentAtMs: now(), deliveries: 0, dueAtMs: now() + delayMs, backoff: createBackoff() });
       seen.set(message.deduplicationId, { id, atMs: now() });
       return { id };
     },
@@ -72,3 +79,11 @@ export const createFifoQueue = (now: () => number): FifoQueue => {
     },
   };
 };
+
+/**
+ * The times of a queue whose delay is capped. The time in which a repeated message is recognized shrinks with it: a caller that sends a message once per
+ * delay can still do that.
+ * @param delayMs as deployed
+ */
+export const cappedTimes = (delayMs: number, capMs: number): FifoQueueTimes =>
+  delayMs > capMs ? { delayMs: capMs, deduplicationMs: capMs } : { delayMs };

@@ -204,6 +204,42 @@ describe('a local run', () => {
       await reading.close();
     }
   });
+
+  test('delivers events and delayed messages to functions, and runs schedules, no later than asked', async () => {
+    const { 'test-serverless': serverless } = fixtureStacks as { 'test-serverless': FixtureStack };
+    const Targets = [{ Id: 'T', Arn: { 'Fn::GetAtt': ['Buffered', 'Arn'] } }];
+    const delivery = {
+      EventSourceArn: { 'Fn::GetAtt': ['Work', 'Arn'] },
+      FunctionName: { Ref: 'Buffered' },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    };
+    const resources = {
+      ...serverless.resources,
+      Changed: { Type: 'AWS::Events::Rule', Properties: { EventPattern: { source: ['aws.sagemaker'] }, Targets } },
+      Hourly: { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'rate(1 hour)', Targets } },
+      Work: { Type: 'AWS::SQS::Queue', Properties: { FifoQueue: true, DelaySeconds: 900 } },
+      Delivers: { Type: 'AWS::Lambda::EventSourceMapping', Properties: delivery },
+    };
+    const withEvents = path.join(folder.path, 'with-events');
+    await writeAssembly(withEvents, { ...fixtureStacks, 'test-serverless': { ...serverless, resources } });
+    const eventState = path.join(folder.path, 'event-state');
+    const capped = await startLocal({ ...options, assemblyDir: withEvents, stateDir: eventState, queueDelayMs: 50, scheduleMs: 50 });
+    try {
+      capped.publish({ source: 'aws.sagemaker', detailType: 'SageMaker Endpoint State Change', detail: { EndpointName: 'e' } });
+      const QueueUrl = 'https://sqs.us-east-1.amazonaws.com/000000000000/test-serverless-Work';
+      const body = JSON.stringify({ QueueUrl, MessageBody: 'later', MessageGroupId: 'g', MessageDeduplicationId: '1' });
+      const headers = { 'x-amz-target': 'AmazonSQS.SendMessage' };
+      expect((await fetch(capped.sqsEndpoint, { method: 'POST', headers, body })).status).toBe(200);
+      const noted = async () => (await capped.invoke('buffered', { action: 'events' })) as { source: string; detail: object }[];
+      await eventually(async () => new Set((await noted()).map(({ source }) => source)).size === 2, 'the event and the schedule arrive');
+      expect((await noted()).find(({ source }) => source === 'aws.sagemaker')).toMatchObject({ detail: { EndpointName: 'e' } });
+      const read = async () => (await capped.invoke('buffered', { action: 'records' })) as { body: string }[];
+      await eventually(async () => (await read()).length === 1, 'the message arrives');
+      expect(await read()).toEqual([expect.objectContaining({ body: 'later', eventSource: 'aws:sqs' })]);
+    } finally {
+      await capped.close();
+    }
+  });
 });
 
 describe('a runner', () => {

@@ -32,6 +32,19 @@ describe('a schedule', () => {
     expect(events).toHaveLength(1);
   });
 
+  test('is never rarer than its cap', () => {
+    let invocations = 0;
+    const invoke = async (): Promise<void> => {
+      invocations += 1;
+    };
+    const stop = startSchedules([schedule], invoke, () => undefined, 200);
+    jest.advanceTimersByTime(199);
+    expect(invocations).toBe(0);
+    jest.advanceTimersByTime(1);
+    expect(invocations).toBe(1);
+    stop();
+  });
+
   test('does not overlap itself', async () => {
     let invocations = 0;
     let finish = (): void => undefined;

@@ -76,6 +76,35 @@ describe('interpreting an assembly', () => {
     );
   });
 
+  describe('with a rule for events', () => {
+    const EventPattern = { source: ['aws.sagemaker'], detail: { EndpointName: [{ prefix: 'sluice-' }] } };
+    const withRule = (changes: object = {}): Record<string, FixtureStack> => {
+      const { 'test-serverless': serverless } = fixtureStacks as Record<string, FixtureStack>;
+      const Properties = { EventPattern, Targets: [{ Id: 'T', Arn: { 'Fn::GetAtt': ['Buffered', 'Arn'] } }], ...changes };
+      const resources = { ...serverless?.resources, Changed: { Type: 'AWS::Events::Rule', Properties } };
+      return { ...fixtureStacks, 'test-serverless': { ...serverless, resources } };
+    };
+
+    test('returns the function and the events that it gets', async () => {
+      const { eventRules, functions } = await interpreted(withRule());
+      expect(eventRules).toEqual([
+        { ruleArn: expect.stringContaining(':rule/'), matches: expect.any(Function), functionArn: functions[1]?.arn },
+      ]);
+      const matches = (EndpointName: string) => eventRules[0]?.matches({ source: 'aws.sagemaker', detail: { EndpointName } });
+      expect([matches('sluice-1'), matches('another')]).toEqual([true, false]);
+      expect((await interpreted(withRule({ State: 'DISABLED' }))).eventRules).toEqual([]);
+    });
+
+    test.each([
+      [{ EventPattern: { source: [{ wildcard: 'aws.*' }] } }, 'not by {"wildcard":"aws.*"} (Changed in stack test-serverless)'],
+      [{ ScheduleExpression: 'rate(1 minute)' }, 'either a schedule or a pattern only (Changed in stack test-serverless)'],
+      [{ Targets: [{ Arn: 'arn:nobody' }] }, 'a rule calls arn:nobody, which is not a function'],
+      [{ Targets: [{ Arn: 'arn:nobody', Input: '{}' }] }, 'passes events on as they are only (Changed in stack test-serverless)'],
+    ])('rejects an unsupported rule, naming it: %j', async (changes, words) => {
+      await expect(interpreted(withRule(changes))).rejects.toThrow(words);
+    });
+  });
+
   test('rejects a schedule other than a rate, naming its expression', async () => {
     const rule = withResource('Nightly', 'AWS::Events::Rule', { ScheduleExpression: 'cron(0 2 * * ? *)' });
     await expect(interpreted(rule)).rejects.toThrow('cron(0 2 * * ? *) (Nightly in stack test-more)');
@@ -228,6 +257,7 @@ describe('interpreting an assembly', () => {
           arn: 'arn:aws:sqs:us-east-1:000000000000:test-serverless-Failed',
           url: 'https://sqs.us-east-1.amazonaws.com/000000000000/test-serverless-Failed',
           isFifo: false,
+          delayMs: 0,
         },
       ]);
       expect(eventSources).toEqual([
@@ -286,7 +316,7 @@ describe('interpreting an assembly', () => {
           ...serverless,
           resources: {
             ...serverless?.resources,
-            Work: { Type: 'AWS::SQS::Queue', Properties: { ...(isFifo && { FifoQueue: true }), RedrivePolicy } },
+            Work: { Type: 'AWS::SQS::Queue', Properties: { ...(isFifo && { FifoQueue: true }), DelaySeconds: 15, RedrivePolicy } },
             Lost: { Type: 'AWS::SQS::Queue', Properties: { FifoQueue: true } },
             Delivers: { Type: 'AWS::Lambda::EventSourceMapping', Properties: { ...delivery, ...changes } },
           },
@@ -302,6 +332,7 @@ describe('interpreting an assembly', () => {
           logicalId: 'Delivers',
           queueArn: work?.arn,
           queueUrl: work?.url,
+          delayMs: 15_000,
           functionName: functions[1]?.name,
           batchSize: 7,
           maxDeliveries: 4,

@@ -1,9 +1,12 @@
+import { Readable } from 'node:stream';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lambda/function-set.ts';
 import { InvocationFailed } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvokeApi, startInvokeApi } from '../../../../infra/local/lambda/invoke-api.ts';
+import { createLaterInvocations, type LaterInvocations } from '../../../../infra/local/lambda/later.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { fixtureFunction } from '../fixtures.ts';
 
@@ -12,6 +15,8 @@ const processes = createProcessList();
 const fn = fixtureFunction('buffered', { timeoutMs: 1_500 });
 let functions: FunctionSet;
 let api: InvokeApi;
+let later: LaterInvocations;
+const logged: string[] = [];
 let client: LambdaClient;
 
 beforeAll(async () => {
@@ -32,7 +37,8 @@ beforeAll(async () => {
     log: () => undefined,
   });
   await functions.ready;
-  api = await startInvokeApi(functions.start);
+  later = createLaterInvocations(functions.start, (line) => logged.push(line));
+  api = await startInvokeApi({ start: functions.start, exists: functions.exists, later: later.add });
   client = new LambdaClient({
     endpoint: api.url,
     region: 'us-east-1',
@@ -42,6 +48,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   client.destroy();
+  later.close();
   await api.close();
   await functions.close();
   processes.close();
@@ -91,14 +98,62 @@ describe('Invoke', () => {
     });
     await expect(invoke('{')).rejects.toMatchObject({ name: 'InvalidRequestContentException' });
     await expect(invoke(`"${'x'.repeat(6_291_556)}"`)).rejects.toMatchObject({ name: 'RequestTooLargeException' });
-    const later = new InvokeCommand({ FunctionName: fn.name, InvocationType: 'Event' });
-    await expect(client.send(later)).rejects.toThrow('with RequestResponse only, not Event');
+    const dryRun = new InvokeCommand({ FunctionName: fn.name, InvocationType: 'DryRun' });
+    await expect(client.send(dryRun)).rejects.toThrow('RequestResponse and Event only, not DryRun');
   });
 });
 
+describe('Invoke with the type Event', () => {
+  const invokeLater = (event: object | string, FunctionName = fn.name) =>
+    client.send(
+      new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload: typeof event === 'string' ? event : JSON.stringify(event) }),
+    );
+  const tries = async (id: string): Promise<unknown> => result({ action: 'tries', id });
+
+  test('is accepted at once and runs the function', async () => {
+    const accepted = await invokeLater({ action: 'try', id: 'well', fails: 0 });
+    expect(accepted.StatusCode).toBe(202);
+    await eventually(async () => (await tries('well')) === 1, 'the function has run');
+    expect(logged).toEqual([]);
+  });
+
+  test('runs a function that fails twice more, and then gives the event up', async () => {
+    await invokeLater({ action: 'try', id: 'late', fails: 2 });
+    await eventually(async () => (await tries('late')) === 3, 'the third attempt has succeeded');
+    expect(logged).toEqual([]);
+    await invokeLater({ action: 'try', id: 'never', fails: 99 });
+    await eventually(async () => logged.length > 0, 'the event is given up');
+    expect(logged).toEqual([`an event for ${fn.name} is given up: Function buffered: Error: not yet`]);
+    expect(await tries('never')).toBe(3);
+  });
+
+  test('rejects an unknown function and an event of more than 1 MB', async () => {
+    await expect(invokeLater({}, 'nowhere')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+    await expect(invokeLater(`"${'x'.repeat(1_048_576)}"`)).rejects.toMatchObject({ name: 'RequestTooLargeException' });
+  });
+});
+
+test('an event waits until a process of its function is free', async () => {
+  const events: string[] = [];
+  let attempts = 0;
+  const busy = createLaterInvocations(async (_name, event) => {
+    attempts += 1;
+    if (attempts < 5) throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
+    events.push(String(event));
+    return { requestId: '1', body: Readable.from(['null']) };
+  }, logged.push);
+  expect(busy.add('f', Buffer.from('{}'))).toBe(true);
+  await eventually(async () => events.length === 1, 'the event is delivered');
+  busy.close();
+});
+
 test('invocations without a free process are throttled', async () => {
-  const throttled = await startInvokeApi(async () => {
-    throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
+  const throttled = await startInvokeApi({
+    start: async () => {
+      throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
+    },
+    exists: () => true,
+    later: () => false,
   });
   const other = new LambdaClient({
     endpoint: throttled.url,
@@ -110,6 +165,8 @@ test('invocations without a free process are throttled', async () => {
     name: 'TooManyRequestsException',
     $metadata: { httpStatusCode: 429 },
   });
+  const tooMany = new InvokeCommand({ FunctionName: 'f', InvocationType: 'Event' });
+  await expect(other.send(tooMany)).rejects.toMatchObject({ name: 'TooManyRequestsException' });
   other.destroy();
   await throttled.close();
 });

@@ -9,6 +9,7 @@ const source = {
   logicalId: 'Delivery',
   queueArn: 'arn:work',
   queueUrl: 'https://sqs.us-east-1.amazonaws.com/1/work',
+  delayMs: 0,
   functionName: 'metering',
   batchSize: 3,
   maxDeliveries: 3,

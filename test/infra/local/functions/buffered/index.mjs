@@ -1,6 +1,8 @@
 let active = 0;
 let mostActive = 0;
 const records = [];
+const events = [];
+const tries = new Map();
 
 const actions = {
   environment: () => process.env,
@@ -10,10 +12,17 @@ const actions = {
   fail: () => {
     throw new RangeError('out of range');
   },
+  tries: ({ id }) => tries.get(id) ?? 0,
+  try: ({ id, fails }) => {
+    tries.set(id, (tries.get(id) ?? 0) + 1);
+    if (tries.get(id) <= fails) throw new Error('not yet');
+  },
+  events: () => events,
+  note: (event) => void events.push(event),
   count: () => mostActive,
   records: () => records,
   read: ({ Records }) => {
-    if (Records.some(({ dynamodb }) => dynamodb.Keys.id.S === 'fail')) throw new Error('unreadable');
+    if (Records.some(({ dynamodb }) => dynamodb?.Keys.id.S === 'fail')) throw new Error('unreadable');
     records.push(...Records);
   },
   async overlap({ ms }) {
@@ -34,5 +43,5 @@ const actions = {
 
 export const handler = async (event, context) => {
   console.log('invoked', context.awsRequestId);
-  return actions[event.action ?? event.queryStringParameters?.action ?? (event.Records ? 'read' : 'reply')](event);
+  return actions[event.action ?? event.queryStringParameters?.action ?? (event.Records ? 'read' : event.source ? 'note' : 'reply')](event);
 };

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { cappedTimes, createFifoQueue } from '../../../../infra/local/sqs/fifo-queue.ts';
+
+const SECOND_MS = 1_000;
+const FOREVER = Number.POSITIVE_INFINITY;
+
+/** A queue with a clock of its own. */
+const queueWith = (...[delayMs, capMs]: Parameters<typeof cappedTimes>) => {
+  let now = 0;
+  const queue = createFifoQueue(() => now, cappedTimes(delayMs, capMs));
+  return {
+    send: (body: string, deduplicationId = body) => void queue.send({ body, group: 'g', deduplicationId }),
+    received: () => {
+      const messages = queue.receive(10);
+      for (const message of messages) queue.remove(message);
+      return messages.map(({ body }) => body);
+    },
+    pass: (ms: number): void => {
+      now += ms;
+    },
+  };
+};
+
+describe('a FIFO queue with a delay', () => {
+  test('delivers each message when its delay has passed', () => {
+    const { send, received, pass } = queueWith(15 * SECOND_MS, FOREVER);
+    send('a');
+    pass(5 * SECOND_MS);
+    send('b');
+    expect(received()).toEqual([]);
+    pass(10 * SECOND_MS);
+    expect(received()).toEqual(['a']);
+    pass(5 * SECOND_MS);
+    expect(received()).toEqual(['b']);
+  });
+
+  test('delivers a message that was sent twice once, for five minutes', () => {
+    const { send, received, pass } = queueWith(15 * SECOND_MS, FOREVER);
+    send('a');
+    pass(299 * SECOND_MS);
+    send('a');
+    expect(received()).toEqual(['a']);
+    pass(16 * SECOND_MS);
+    expect(received()).toEqual([]);
+    send('a');
+    pass(15 * SECOND_MS);
+    expect(received()).toEqual(['a']);
+  });
+
+  test('with a cap, delivers a message again that is sent once per delay, and not more often', () => {
+    const { send, received, pass } = queueWith(15 * SECOND_MS, 100);
+    const rounds = Array.from({ length: 3 }, () => {
+      send('a');
+      send('a');
+      pass(100);
+      return received();
+    });
+    expect(rounds).toEqual([['a'], ['a'], ['a']]);
+  });
+
+  test('with a cap that is longer than its delay, is as deployed', () => {
+    expect(cappedTimes(0, 100)).toEqual({ delayMs: 0 });
+    expect(cappedTimes(100, 100)).toEqual({ delayMs: 100 });
+  });
+});
