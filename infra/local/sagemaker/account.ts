@@ -1,0 +1,190 @@
+import { evaluateTargets } from '../autoscaling/scaling.ts';
+import { scalingOperations } from '../autoscaling/scaling-api.ts';
+import type { ScalableTargets } from '../autoscaling/targets.ts';
+import { createTimeline } from '../clock/timeline.ts';
+import { AwsError, type Operations, parseBody } from '../http/json-api.ts';
+import { createLogGroups } from '../logs/log-groups.ts';
+import { logsOperations } from '../logs/logs-api.ts';
+import { createEndpointQuotas } from '../quotas/endpoint-quotas.ts';
+import { quotasOperations } from '../quotas/quotas-api.ts';
+import { callFault } from './control-plane/call-fault.ts';
+import { setCopies } from './control-plane/components.ts';
+import type { StateChangeEvent } from './control-plane/events.ts';
+import { createFaults } from './control-plane/faults.ts';
+import { createInstanceTime } from './control-plane/instance-time.ts';
+import { keyOf } from './control-plane/names.ts';
+import { sageMakerOperations } from './control-plane/operations.ts';
+import { type Existing, existing } from './control-plane/proof.ts';
+import { readyCopies } from './control-plane/records.ts';
+import { resourceName } from './control-plane/resource-name.ts';
+import { type ServingComponent, serving } from './control-plane/serving.ts';
+import { DeploymentSettings, type DeploymentSettingsInput } from './control-plane/settings.ts';
+import { settle } from './control-plane/settle.ts';
+import type { World } from './control-plane/world.ts';
+
+/** A response, or `lost`: the call was executed, and its caller receives nothing. */
+export type AccountReply = { readonly kind: 'reply'; readonly status: number; readonly body: object } | { readonly kind: 'lost' };
+
+/** Everything that a test may want to know of the account. */
+export interface Proof extends Existing {
+  scalable_targets: string[];
+}
+
+/**
+ * The parts of an AWS account that deployments need, in memory: SageMaker's control plane, Application Auto Scaling, CloudWatch Logs and
+ * Service Quotas. States change with the injected clock whenever the account is called; there are no timers.
+ */
+export interface Account {
+  /**
+   * Performs a call of any of the services.
+   * @param target the header `x-amz-target`
+   * @param body in JSON
+   */
+  call(target: string, body: Buffer | string): AccountReply;
+  /** Applies what is due by now. */
+  advance(): void;
+  /** Which components run which containers now. */
+  serving(): ServingComponent[];
+  /** Returns a component and whether one of its copies is ready; undefined: the endpoint has no such component. */
+  findServing(endpoint: string, component: string): ServingComponent | undefined;
+  hasEndpoint(endpoint: string): boolean;
+  /** Counts an invocation of a component until the returned function is called. */
+  beginInvocation(component: string): () => void;
+  /** Replaces the settings; missing ones get their defaults. */
+  configure(settings: DeploymentSettingsInput): void;
+  /** The settings, with the remaining counts of the faults. */
+  settings(): DeploymentSettings;
+  proof(): Proof;
+  /** Removes everything, and the settings. */
+  reset(): void;
+}
+
+export interface AccountOptions {
+  /** The clock, in milliseconds since the epoch. */
+  now: () => number;
+  settings?: DeploymentSettingsInput;
+  /** Receives the events that SageMaker sends to EventBridge. */
+  onEvent?: (event: StateChangeEvent) => void;
+}
+
+export const createAccount = ({ now, settings: initial = {}, onEvent = () => undefined }: AccountOptions): Account => {
+  let settings = DeploymentSettings.parse(initial);
+  const targets: ScalableTargets = new Map();
+  const invocations = new Map<string, number>();
+  const afterEach = (): void => {
+    settle(world);
+    evaluateTargets({ targets, components, timeline: world.timeline, times: () => settings.times });
+  };
+  const world: World = {
+    timeline: createTimeline(now, () => afterEach()),
+    settings: () => settings,
+    faults: createFaults(),
+    logs: createLogGroups(),
+    quotas: createEndpointQuotas(),
+    instanceTime: createInstanceTime(),
+    models: new Map(),
+    configs: new Map(),
+    endpoints: new Map(),
+    components: new Map(),
+    created: new Map(),
+    sequence: 0,
+    emit: onEvent,
+  };
+  const components = {
+    find(name: string) {
+      const component = world.components.get(keyOf(name));
+      if (!component) return undefined;
+      return {
+        isIdle: component.status === 'InService',
+        desiredCopies: component.desiredCopies,
+        currentCopies: readyCopies(component).length,
+        concurrency: invocations.get(keyOf(name)) ?? 0,
+      };
+    },
+    setDesiredCopies(name: string, copies: number) {
+      const component = world.components.get(keyOf(name));
+      if (component) setCopies(world, component, copies);
+    },
+  };
+  const operations: Operations = new Map([
+    ...sageMakerOperations(world),
+    ...scalingOperations(targets, components, () => world.timeline.time()),
+    ...logsOperations(world.logs),
+    ...quotasOperations(world.quotas),
+  ]);
+  const configure = (next: DeploymentSettings): void => {
+    settings = next;
+    world.faults.set(next.faults);
+    world.quotas.set(next.quotas);
+  };
+  configure(settings);
+
+  const perform = (target: string, body: Buffer | string): AccountReply => {
+    const input = parseBody(body);
+    const run = operations.get(target);
+    if (!run) throw new AwsError('UnknownOperationException', `The local run does not support ${target}.`);
+    const operation = target.slice(target.indexOf('.') + 1);
+    const fault = world.faults.claimCall(operation, resourceName(input));
+    if (fault !== undefined && fault !== 'lost_reply') throw callFault(fault, operation, resourceName(input));
+    const reply = replyOr(() => ({ kind: 'reply', status: 200, body: run(input) }));
+    afterEach();
+    return fault === 'lost_reply' ? { kind: 'lost' } : reply;
+  };
+
+  return {
+    call(target, body) {
+      world.timeline.advance();
+      return replyOr(() => perform(target, body));
+    },
+    advance: () => world.timeline.advance(),
+    serving: () => serving(world),
+    findServing(endpoint, component) {
+      world.timeline.advance();
+      return serving(world).find((other) => keyOf(other.endpoint) === keyOf(endpoint) && keyOf(other.component) === keyOf(component));
+    },
+    hasEndpoint(endpoint) {
+      world.timeline.advance();
+      return world.endpoints.has(keyOf(endpoint));
+    },
+    beginInvocation(component) {
+      const key = keyOf(component);
+      const count = (delta: number): void => {
+        world.timeline.advance();
+        invocations.set(key, (invocations.get(key) ?? 0) + delta);
+        afterEach();
+      };
+      count(1);
+      let hasEnded = false;
+      return () => {
+        if (!hasEnded) count(-1);
+        hasEnded = true;
+      };
+    },
+    configure(next) {
+      world.timeline.advance();
+      configure(DeploymentSettings.parse(next));
+    },
+    settings: () => ({ ...settings, faults: world.faults.remaining() }),
+    proof() {
+      world.timeline.advance();
+      return { ...existing(world), scalable_targets: [...targets.values()].map(({ component }) => component) };
+    },
+    reset() {
+      for (const map of [world.models, world.configs, world.endpoints, world.components, world.created, targets, invocations]) map.clear();
+      world.timeline.clear();
+      world.logs.clear();
+      world.instanceTime.clear();
+      configure(DeploymentSettings.parse({}));
+    },
+  };
+};
+
+/** Turns an error of the service into its response. */
+const replyOr = (run: () => AccountReply): AccountReply => {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof AwsError)) throw error;
+    return { kind: 'reply', status: error.status, body: { __type: error.type, message: error.message } };
+  }
+};

@@ -1,0 +1,160 @@
+import * as z from 'zod';
+import { readInput, wireTime } from '../../http/json-api.ts';
+import { findConfig, poolsOf } from './endpoint-configs.ts';
+import { alreadyExists, endpointInProgress, notFound } from './errors.ts';
+import { stateChange } from './events.ts';
+import { CreateEndpoint, UpdateEndpoint, type VariantSettings } from './inputs.ts';
+import { checkQuota, provision, release } from './instances.ts';
+import { listPage } from './listing.ts';
+import { arnOf, keyOf, Name } from './names.ts';
+import type { Endpoint, EndpointStatus, Variant } from './records.ts';
+import { findEndpoint, newResource, type World } from './world.ts';
+
+const ByName = z.object({ EndpointName: Name });
+
+/** Changes the status and sends its event. */
+export const setEndpointStatus = (world: World, endpoint: Endpoint, status: EndpointStatus, failureReason?: string): void => {
+  endpoint.status = status;
+  endpoint.failureReason = failureReason;
+  endpoint.modifiedAt = world.timeline.time();
+  world.emit(stateChange(endpoint, world.timeline.time()));
+};
+
+const newVariant = (settings: VariantSettings): Variant => ({
+  name: settings.VariantName,
+  settings,
+  pools: poolsOf(settings),
+  instances: [],
+});
+
+export const createEndpoint = (world: World, body: unknown): object => {
+  const { EndpointName: name, EndpointConfigName, Tags } = readInput(CreateEndpoint, body);
+  if (world.endpoints.has(keyOf(name))) throw alreadyExists('endpoint', name);
+  const config = findConfig(world, EndpointConfigName);
+  const variants = config.variants.map(newVariant);
+  for (const { pools, settings } of variants) if (pools[0]) checkQuota(world, pools[0].InstanceType, settings.InitialInstanceCount);
+  const endpoint: Endpoint = {
+    ...newResource(world, 'endpoint', name, Tags),
+    configName: config.name,
+    status: 'Creating',
+    failureReason: undefined,
+    variants,
+  };
+  world.endpoints.set(keyOf(name), endpoint);
+  setEndpointStatus(world, endpoint, 'Creating');
+  for (const variant of variants) fill(world, endpoint, variant, variant.settings.InitialInstanceCount);
+  return { EndpointArn: endpoint.arn };
+};
+
+/** Provisions instances up to a number. If one of a new endpoint fails, the endpoint does. */
+const fill = (world: World, endpoint: Endpoint, variant: Variant, count: number): void => {
+  for (let missing = count - variant.instances.length; missing > 0; missing -= 1)
+    provision(world, endpoint, variant, (reason) => {
+      if (endpoint.status !== 'Creating') return;
+      for (const { instances } of endpoint.variants)
+        for (const instance of instances) world.instanceTime.end(instance.id, world.timeline.time());
+      for (const other of endpoint.variants) other.instances = [];
+      setEndpointStatus(world, endpoint, 'Failed', reason);
+    });
+};
+
+/** @throws AwsError ValidationException */
+export const getEndpoint = (world: World, name: string): Endpoint => {
+  const endpoint = findEndpoint(world, name);
+  if (!endpoint) throw notFound('endpoint', name);
+  return endpoint;
+};
+
+const isInProgress = ({ status }: Endpoint): boolean => status === 'Creating' || status === 'Updating' || status === 'Deleting';
+
+export const updateEndpoint = (world: World, body: unknown): object => {
+  const { EndpointName, EndpointConfigName, RetainAllVariantProperties: isRetained } = readInput(UpdateEndpoint, body);
+  const endpoint = getEndpoint(world, EndpointName);
+  const config = findConfig(world, EndpointConfigName);
+  if (isInProgress(endpoint)) throw endpointInProgress(endpoint.name);
+  setEndpointStatus(world, endpoint, 'Updating');
+  world.timeline.after(world.settings().times.update_ms, () => {
+    if (findEndpoint(world, endpoint.name) !== endpoint || endpoint.status !== 'Updating') return;
+    endpoint.configName = config.name;
+    applySettings(world, endpoint, config.variants, isRetained);
+    setEndpointStatus(world, endpoint, 'InService');
+  });
+  return { EndpointArn: endpoint.arn };
+};
+
+/** Instances of types that are no longer wanted go, with their copies. Without `RetainAllVariantProperties`, the initial count applies again. */
+const applySettings = (world: World, endpoint: Endpoint, variants: readonly VariantSettings[], isRetained: boolean): void => {
+  const before = endpoint.variants;
+  endpoint.variants = variants.map((settings) => {
+    const same = before.find(({ name }) => name === settings.VariantName);
+    return same ? Object.assign(same, { settings, pools: poolsOf(settings) }) : newVariant(settings);
+  });
+  for (const variant of before) {
+    const isKept = endpoint.variants.includes(variant);
+    for (const instance of variant.instances)
+      if (!isKept || !variant.pools.some(({ InstanceType }) => InstanceType === instance.type)) release(world, variant, instance);
+    if (!isKept || isRetained) continue;
+    for (const instance of variant.instances.slice(variant.settings.InitialInstanceCount)) release(world, variant, instance);
+    fill(world, endpoint, variant, variant.settings.InitialInstanceCount);
+  }
+  for (const variant of endpoint.variants)
+    if (!before.some(({ name }) => name === variant.name)) fill(world, endpoint, variant, variant.settings.InitialInstanceCount);
+};
+
+/** As on AWS, the endpoint's components stay: they have no copies any more, and must be deleted one by one. */
+export const deleteEndpoint = (world: World, body: unknown): object => {
+  const endpoint = getEndpoint(world, readInput(ByName, body).EndpointName);
+  if (isInProgress(endpoint)) throw endpointInProgress(endpoint.name);
+  setEndpointStatus(world, endpoint, 'Deleting');
+  world.timeline.after(world.settings().times.delete_ms, () => {
+    for (const variant of endpoint.variants) for (const instance of variant.instances) release(world, variant, instance);
+    if (findEndpoint(world, endpoint.name) === endpoint) world.endpoints.delete(keyOf(endpoint.name));
+  });
+  return {};
+};
+
+const describeVariant = ({ name, settings, pools, instances }: Variant) => {
+  const ready = instances.filter(({ state }) => state === 'ready');
+  const countOf = (instanceType: string): number => ready.filter(({ type }) => type === instanceType).length;
+  return {
+    VariantName: name,
+    CurrentWeight: 1,
+    DesiredWeight: 1,
+    CurrentInstanceCount: ready.length,
+    DesiredInstanceCount: instances.length,
+    InstancePools:
+      settings.InstancePools && pools.map(({ InstanceType }) => ({ InstanceType, CurrentInstanceCount: countOf(InstanceType) })),
+    ManagedInstanceScaling: settings.ManagedInstanceScaling,
+    RoutingConfig: settings.RoutingConfig,
+  };
+};
+
+export const describeEndpoint = (world: World, body: unknown): object => {
+  const endpoint = getEndpoint(world, readInput(ByName, body).EndpointName);
+  return {
+    EndpointName: endpoint.name,
+    EndpointArn: endpoint.arn,
+    EndpointConfigName: endpoint.configName,
+    EndpointStatus: endpoint.status,
+    FailureReason: endpoint.failureReason,
+    ProductionVariants: endpoint.variants.map(describeVariant),
+    CreationTime: wireTime(endpoint.createdAt),
+    LastModifiedTime: wireTime(endpoint.modifiedAt),
+  };
+};
+
+const ListEndpoints = z.object({ StatusEquals: z.string().optional() });
+
+export const listEndpoints = (world: World, body: unknown): object => {
+  const { StatusEquals: wanted } = readInput(ListEndpoints, body);
+  const found = [...world.endpoints.values()].filter(({ status }) => wanted === undefined || status === wanted);
+  const { items, NextToken } = listPage(found, body, ({ status }) => status);
+  const Endpoints = items.map(({ name, status, createdAt, modifiedAt }) => ({
+    EndpointName: name,
+    EndpointArn: arnOf('endpoint', name),
+    EndpointStatus: status,
+    CreationTime: wireTime(createdAt),
+    LastModifiedTime: wireTime(modifiedAt),
+  }));
+  return { Endpoints, NextToken };
+};

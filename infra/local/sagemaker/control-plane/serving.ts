@@ -1,0 +1,36 @@
+import { keyOf } from './names.ts';
+import { baseNameOf, type Component } from './records.ts';
+import type { World } from './world.ts';
+
+/** The container of one revision of a component: all its copies are one process here. */
+export interface ServedRevision {
+  /** Identifies the process. */
+  key: string;
+  /** Copies that receive invocations; 0: it is still loading. */
+  readyCopies: number;
+  environment: Readonly<Record<string, string>>;
+}
+
+/** A component and its running containers. */
+export interface ServingComponent {
+  endpoint: string;
+  component: string;
+  revisions: ServedRevision[];
+}
+
+/** Returns all components. An adapter is served by the container of its base component. */
+export const serving = (world: World): ServingComponent[] =>
+  [...world.components.values()].map((component) => {
+    const base = baseNameOf(component);
+    const server = base === undefined ? component : component.isAdapterReady ? world.components.get(keyOf(base)) : undefined;
+    return { endpoint: component.endpointName, component: component.name, revisions: server ? revisionsOf(server) : [] };
+  });
+
+const revisionsOf = (component: Component): ServedRevision[] => {
+  const running = component.copies.filter(({ phase }) => phase === 'loading' || phase === 'ready');
+  return Object.entries(Object.groupBy(running, ({ revision }) => revision)).map(([revision, copies = []]) => ({
+    key: `${component.arn}#${component.sequence}.${revision}`,
+    readyCopies: copies.filter(({ phase }) => phase === 'ready').length,
+    environment: copies[0]?.environment ?? {},
+  }));
+};

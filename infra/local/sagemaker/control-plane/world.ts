@@ -1,0 +1,47 @@
+import type { Timeline } from '../../clock/timeline.ts';
+import type { LogGroups } from '../../logs/log-groups.ts';
+import type { EndpointQuotas } from '../../quotas/endpoint-quotas.ts';
+import type { StateChangeEvent } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { InstanceTime } from './instance-time.ts';
+import { arnOf, type Kind, keyOf } from './names.ts';
+import type { Component, Endpoint, EndpointConfig, Model, Resource, Tags } from './records.ts';
+import type { DeploymentSettings } from './settings.ts';
+
+/** All that exists in the emulated account, and what its rules need. Maps are by lower-case name. */
+export interface World {
+  timeline: Timeline;
+  settings(): DeploymentSettings;
+  faults: Faults;
+  logs: LogGroups;
+  quotas: EndpointQuotas;
+  instanceTime: InstanceTime;
+  models: Map<string, Model>;
+  configs: Map<string, EndpointConfig>;
+  endpoints: Map<string, Endpoint>;
+  components: Map<string, Component>;
+  /** How often each resource was created, by `<kind>/<name>`. */
+  created: Map<string, number>;
+  /** The next sequence number. */
+  sequence: number;
+  /** Sends an event as EventBridge does. */
+  emit(event: StateChangeEvent): void;
+}
+
+/** Builds what all new resources have in common, and counts the creation. */
+export const newResource = (world: World, kind: Kind, name: string, tags: readonly { Key: string; Value: string }[]): Resource => {
+  const created = `${kind}/${name}`;
+  world.created.set(created, (world.created.get(created) ?? 0) + 1);
+  const time = world.timeline.time();
+  return { name, arn: arnOf(kind, name), tags: tagMap(tags), createdAt: time, modifiedAt: time, sequence: nextSequence(world) };
+};
+
+const tagMap = (tags: readonly { Key: string; Value: string }[]): Tags => new Map(tags.map(({ Key, Value }) => [Key, Value]));
+
+/** A number that is used once. */
+export const nextSequence = (world: World): number => {
+  world.sequence += 1;
+  return world.sequence;
+};
+
+export const findEndpoint = (world: World, name: string): Endpoint | undefined => world.endpoints.get(keyOf(name));
