@@ -25,22 +25,32 @@ interface ContainerOptions {
 }
 
 const Ready = z.object({ port: z.int() });
+type Container = Supervised<z.infer<typeof Ready>>;
 
 /** Starts our own model container. If it exits, it restarts on the same port so that its endpoint stays valid. */
-export const startContainer = (options: ContainerOptions): Supervised<z.infer<typeof Ready>> =>
+export const startContainer = (options: ContainerOptions): Container =>
+  startNamed(options, 'container', { model: LOCAL_MODEL, 'reasoning-model': REASONING_MODEL });
+
+/**
+ * Starts a container for one inference component.
+ * @param model the name under which it serves the model
+ */
+export const startComponentContainer = (options: ContainerOptions, model: string): Container =>
+  startNamed(options, 'component-container', { model });
+
+const startNamed = (options: ContainerOptions, log: string, models: Record<string, string>): Container =>
   supervise({
     ...options,
     name: 'the container',
     start(previous) {
       const values = {
         port: previous?.port ?? 0,
-        model: LOCAL_MODEL,
-        'reasoning-model': REASONING_MODEL,
+        ...models,
         'token-delay-ms': options.tokenDelayMs,
         window: CONTEXT_WINDOW_TOKENS,
       };
       const parameters = Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
-      return withLogFile(options.logFolder, 'container', (logFile) =>
+      return withLogFile(options.logFolder, log, (logFile) =>
         fork(PROGRAM, parameters, { execArgv: [], detached: true, stdio: ['ignore', logFile, logFile, 'ipc'] }),
       );
     },

@@ -3,7 +3,14 @@ import path from 'node:path';
 import { interpret } from './assembly/interpret.ts';
 import { readAssembly } from './assembly/read-assembly.ts';
 import { startCognito } from './cognito/emulator.ts';
-import { LOCAL_COMPONENT, LOCAL_MODEL, REASONING_COMPONENT, REASONING_MODEL, startContainer } from './container.ts';
+import {
+  LOCAL_COMPONENT,
+  LOCAL_MODEL,
+  REASONING_COMPONENT,
+  REASONING_MODEL,
+  startComponentContainer,
+  startContainer,
+} from './container.ts';
 import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
@@ -16,6 +23,7 @@ import { createProcessList } from './processes/process-list.ts';
 import { createQueues } from './queues.ts';
 import { createFileStore, createMemoryStore } from './s3/object-store.ts';
 import { startS3 } from './s3/server.ts';
+import type { StartContainer } from './sagemaker/component-containers.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
@@ -31,7 +39,7 @@ import { startEventSources } from './streams/event-sources.ts';
  *     ├── function processes: lambda/runtime.ts, each with one bundle (unix sockets, IPC)
  *     ├── dynoxide (DynamoDB)
  *     ├── cognito-local, if the app has a user pool
- *     ├── infra/container/main.ts (the model)
+ *     ├── infra/container/main.ts (the model), and one for each component that callers deploy
  *     └── watchdog: kills all of them when the runner exits
  *
  *   caller → gateway → function process → dynoxide
@@ -109,7 +117,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   started.defer(() => processes.close());
   const common = { stateFolder: options.stateDir, logFolder, processes, log, onChange: () => options.onChange?.() };
 
-  const container = options.containerUrl === undefined ? startContainer({ ...common, tokenDelayMs: options.tokenDelayMs }) : undefined;
+  const { containerUrl } = options;
+  const container = containerUrl === undefined ? startContainer({ ...common, tokenDelayMs: options.tokenDelayMs }) : undefined;
   started.defer(() => container?.close());
   const startingDatabase = startDatabase({ ...common, ephemeral: options.ephemeral });
   started.defer(async () => (await startingDatabase.catch(() => undefined))?.close());
@@ -119,7 +128,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const [database, containerReady, cognito] = await Promise.all([startingDatabase, container?.ready, startingCognito]);
   const target = containerReady
     ? { url: `http://127.0.0.1:${containerReady.port}`, path: '/invocations' }
-    : foreignTarget(options.containerUrl ?? '');
+    : foreignTarget(containerUrl ?? '');
   const endpoints = new Map([[LOCAL_MODEL, { ...target, component: LOCAL_COMPONENT }]]);
   if (container) endpoints.set(REASONING_MODEL, { ...target, component: REASONING_COMPONENT });
   // Functions start last, because they need the URLs of everything else. Until then, whoever invokes them waits.
@@ -128,7 +137,10 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const later = createLaterInvocations(startFunction, log);
   started.defer(later.close);
   const events = createEventBus(app.eventRules, later.add);
-  const sagemaker = await startSageMaker(endpoints);
+  const sagemaker = await startSageMaker(endpoints, {
+    startContainer: containerUrl === undefined ? ownContainers({ ...common, tokenDelayMs: options.tokenDelayMs }) : sharedContainer(target),
+    onEvent: events.publish,
+  });
   started.defer(sagemaker.close);
   const objects = options.ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
   const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects);
@@ -216,3 +228,20 @@ const foreignTarget = (containerUrl: string): ContainerTarget => {
   const { origin, pathname } = new URL(containerUrl);
   return { url: origin, ...(pathname !== '/' && { path: pathname }), keepsConnections: false };
 };
+
+/** vLLM's image turns this variable into `--served-model-name`. Without it, vLLM serves the model under its path. */
+const SERVED_NAME = 'SM_VLLM_SERVED_MODEL_NAME';
+const DEFAULT_SERVED_NAME = '/opt/ml/model';
+
+const ownContainers =
+  (options: Parameters<typeof startComponentContainer>[0]): StartContainer =>
+  (environment) => {
+    const container = startComponentContainer(options, environment[SERVED_NAME] ?? DEFAULT_SERVED_NAME);
+    const ready = container.ready.then(({ port }) => ({ url: `http://127.0.0.1:${port}`, path: '/invocations' }));
+    return { ready, close: container.close };
+  };
+
+/** A foreign container serves all components. */
+const sharedContainer =
+  (target: ContainerTarget): StartContainer =>
+  () => ({ ready: Promise.resolve(target), close: async () => undefined });

@@ -4,6 +4,7 @@ import { REGION } from '../assembly/resolve.ts';
 /** URLs of the emulators. */
 export interface Endpoints {
   dynamodbUrl: string;
+  /** Also of Application Auto Scaling, CloudWatch Logs and Service Quotas. */
   sagemakerUrl: string;
   s3Url: string;
   /** Lambda's Invoke API. */
@@ -44,6 +45,9 @@ export const functionVariables = (
   AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
   AWS_ENDPOINT_URL_SAGEMAKER: sagemakerUrl,
   AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: sagemakerUrl,
+  AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING: sagemakerUrl,
+  AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: sagemakerUrl,
+  AWS_ENDPOINT_URL_SERVICE_QUOTAS: sagemakerUrl,
   AWS_ENDPOINT_URL_S3: s3Url,
   AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
   AWS_ENDPOINT_URL_SQS: sqsUrl,

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
+import { AwsError, parseBody, readInput, wireTime } from '../http/json-api.ts';
+import type { Account } from './account.ts';
 import type { ContainerTarget } from './container-request.ts';
+import { arnOf } from './control-plane/names.ts';
 
 type Endpoints = ReadonlyMap<string, ContainerTarget>;
 
@@ -12,27 +14,13 @@ const DEFAULT_TAGS = { sluice: 'true' };
 const TAGS_PAGE = 50;
 const MAX_TAGS_PAGE = 100;
 
-/** An error response of the control API, always with status 400. */
-class ControlApiError extends Error {
-  readonly type: string;
+const CREATED_AT_MS = 1_700_000_000_000;
+const times = { CreationTime: wireTime(CREATED_AT_MS), LastModifiedTime: wireTime(CREATED_AT_MS) };
 
-  constructor(type: string, message: string) {
-    super(message);
-    this.type = type;
-  }
-}
-
-const notFound = (what: string, name: string): ControlApiError =>
-  new ControlApiError('ValidationException', `Could not find ${what} "${name}".`);
-const arnOf = (kind: 'endpoint' | 'inference-component', name: string): string =>
-  `arn:aws:sagemaker:${REGION}:${ACCOUNT_ID}:${kind}/${name}`;
-/** In seconds, as in JSON 1.1. They never change here. */
-const times = { CreationTime: 1_700_000_000, LastModifiedTime: 1_700_000_000 };
-
-const describeEndpoint = (endpoints: Endpoints, input: unknown): object => {
-  const { EndpointName: name } = read(z.object({ EndpointName: z.string() }), input);
+const describeEndpoint = (endpoints: Endpoints, input: unknown): object | undefined => {
+  const { EndpointName: name } = readInput(z.object({ EndpointName: z.string() }), input);
   const target = endpoints.get(name);
-  if (!target) throw notFound('endpoint', arnOf('endpoint', name));
+  if (!target) return undefined;
   return {
     EndpointName: name,
     EndpointArn: arnOf('endpoint', name),
@@ -46,10 +34,10 @@ const describeEndpoint = (endpoints: Endpoints, input: unknown): object => {
 const findComponent = (endpoints: Endpoints, name: string): readonly [string, ContainerTarget] | undefined =>
   [...endpoints].find(([, { component }]) => component === name);
 
-const describeComponent = (endpoints: Endpoints, input: unknown): object => {
-  const { InferenceComponentName: name } = read(z.object({ InferenceComponentName: z.string() }), input);
+const describeComponent = (endpoints: Endpoints, input: unknown): object | undefined => {
+  const { InferenceComponentName: name } = readInput(z.object({ InferenceComponentName: z.string() }), input);
   const found = findComponent(endpoints, name);
-  if (!found) throw notFound('inference component', arnOf('inference-component', name));
+  if (!found) return undefined;
   const [endpoint, { componentStatus = 'InService' }] = found;
   const copies = componentStatus === 'InService' ? 1 : 0;
   return {
@@ -79,49 +67,47 @@ const ListTagsInput = z.object({
   MaxResults: z.int().min(TAGS_PAGE).max(MAX_TAGS_PAGE).default(TAGS_PAGE),
 });
 
-const listTags = (endpoints: Endpoints, input: unknown): object => {
-  const { ResourceArn: arn, NextToken: start, MaxResults: size } = read(ListTagsInput, input);
+const listTags = (endpoints: Endpoints, input: unknown): object | undefined => {
+  const { ResourceArn: arn, NextToken: start, MaxResults: size } = readInput(ListTagsInput, input);
   const tags = tagsOf(endpoints, arn);
-  if (!tags) throw notFound('resource', arn);
+  if (!tags) return undefined;
   const all = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   const end = start + size;
   return { Tags: all.slice(start, end), ...(end < all.length && { NextToken: String(end) }) };
 };
 
-const OPERATIONS: ReadonlyMap<string, (endpoints: Endpoints, input: unknown) => object> = new Map([
+/** Operations of endpoints that tests and the demo set up without the control plane; undefined for other resources. */
+const OPERATIONS: ReadonlyMap<string, (endpoints: Endpoints, input: unknown) => object | undefined> = new Map([
   ['SageMaker.DescribeEndpoint', describeEndpoint],
   ['SageMaker.DescribeInferenceComponent', describeComponent],
   ['SageMaker.ListTags', listTags],
 ]);
 
+/** Returns the response about an endpoint that was set up, or undefined if the call is about anything else. */
+const staticReply = (endpoints: Endpoints, operation: string, body: Buffer): object | undefined => {
+  try {
+    return OPERATIONS.get(operation)?.(endpoints, parseBody(body));
+  } catch (error) {
+    if (error instanceof AwsError) return undefined;
+    throw error;
+  }
+};
+
 /**
- * Serves SageMaker's control API, in JSON 1.1: DescribeEndpoint, DescribeInferenceComponent and ListTags.
+ * Serves the control planes of SageMaker, Application Auto Scaling, CloudWatch Logs and Service Quotas, in JSON 1.1.
+ * @param endpoints those that were set up; lists don't contain them
  * @param operation the header `x-amz-target`
  */
-export const serveControlApi = (endpoints: Endpoints, operation: string, body: Buffer, response: ServerResponse): void => {
-  try {
-    const perform = OPERATIONS.get(operation);
-    if (!perform) throw new ControlApiError('UnknownOperationException', `The local run does not support ${operation}.`);
-    send(response, 200, perform(endpoints, parseJson(body)));
-  } catch (error) {
-    if (!(error instanceof ControlApiError)) throw error;
-    send(response, 400, { __type: error.type, message: error.message });
-  }
-};
-
-const read = <Input extends z.ZodType>(schema: Input, value: unknown): z.output<Input> => {
-  const { data, error } = schema.safeParse(value);
-  if (error)
-    throw new ControlApiError('ValidationException', `${error.issues.length} validation errors detected: ${z.prettifyError(error)}`);
-  return data;
-};
-
-const parseJson = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    throw new ControlApiError('SerializationException', 'The body is not JSON.');
-  }
+export const serveControlApi = (
+  { endpoints, account }: { endpoints: Endpoints; account: Account },
+  operation: string,
+  body: Buffer,
+  response: ServerResponse,
+): void => {
+  const known = staticReply(endpoints, operation, body);
+  const reply = known ? { kind: 'reply' as const, status: 200, body: known } : account.call(operation, body);
+  if (reply.kind === 'lost') response.destroy();
+  else send(response, reply.status, reply.body);
 };
 
 const send = (response: ServerResponse, status: number, body: object): void => {

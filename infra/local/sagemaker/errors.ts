@@ -53,6 +53,13 @@ export const modelError = (endpoint: string, status: number, message: string): W
   };
 };
 
+/** A component without a copy in service. */
+export const NO_CAPACITY = plain(
+  400,
+  'ValidationError',
+  'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress (if configured) or try to increase the capacity by invoking UpdateInferenceComponentRuntimeConfig API.',
+);
+
 /** The error response of a fault before the head of the response; `refuse` has none. */
 export const faultError = (kind: Exclude<HeadFaultKind, 'refuse'>, fault: Fault, endpoint: string): WireError => {
   if (kind === 'model_error') return modelError(endpoint, fault.original_status, fault.original_message);
@@ -67,9 +74,5 @@ const PLAIN_FAULTS: Readonly<Record<Exclude<HeadFaultKind, 'refuse' | 'model_err
   internal_dependency: plain(530, 'InternalDependencyException', 'Your request caused an exception with an internal dependency.'),
   model_not_ready: plain(429, 'ModelNotReadyException', 'The model is not ready for inference yet. Wait and try your request again.'),
   validation: plain(400, 'ValidationError', 'Inspect your request and try again.'),
-  no_capacity: plain(
-    400,
-    'ValidationError',
-    'Inference Component has no capacity to process this request. ApplicationAutoScaling may be in-progress (if configured) or try to increase the capacity by invoking UpdateInferenceComponentRuntimeConfig API.',
-  ),
+  no_capacity: NO_CAPACITY,
 };

@@ -3,11 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
+import { type Account, createAccount } from './account.ts';
+import { type ComponentContainers, createComponentContainers, type StartContainer } from './component-containers.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
 import { serveControl } from './control.ts';
 import { serveControlApi } from './control-api.ts';
+import type { StateChangeEvent } from './control-plane/events.ts';
 import { createCutter } from './cuts.ts';
-import { componentMismatch, endpointNotFound, faultError, modelError, payloadTooLarge, type WireError } from './errors.ts';
+import { serveDeploymentsControl } from './deployments-control.ts';
+import { componentMismatch, endpointNotFound, faultError, modelError, NO_CAPACITY, payloadTooLarge, type WireError } from './errors.ts';
 import { type ClaimedFault, createSettings, type SettingsHolder } from './settings.ts';
 import { streamParts } from './stream-parts.ts';
 
@@ -16,10 +20,26 @@ const MAX_REPLY_BYTES = 26_214_400;
 const MAX_ERROR_BYTES = 1_048_576;
 const PLAIN_TIMEOUT_MS = 60_000;
 
+/** How often states change while nothing calls. */
+const TICK_MS = 50;
+
 export interface SageMakerEmulator {
-  /** For AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME and AWS_ENDPOINT_URL_SAGEMAKER. `PUT`, `GET` and `DELETE /control` manage its settings. */
+  /**
+   * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS and SERVICE_QUOTAS. `PUT`, `GET` and
+   * `DELETE` manage the settings of invocations at `/control`, those of deployments at `/control/deployments`.
+   */
   url: string;
+  /** What the control planes know. */
+  account: Account;
+  /** Also stops the containers of components. */
   close(): Promise<void>;
+}
+
+interface SageMakerOptions {
+  /** Starts the container of a component. Without it, components are in service, and their invocations fail. */
+  startContainer?: StartContainer;
+  /** Receives the events that SageMaker sends to EventBridge. */
+  onEvent?: (event: StateChangeEvent) => void;
 }
 
 interface Call {
@@ -31,34 +51,62 @@ interface Call {
   settings: SettingsHolder;
 }
 
+/** What requests are about. */
+interface Emulated {
+  endpoints: ReadonlyMap<string, ContainerTarget>;
+  account: Account;
+  containers: ComponentContainers;
+  settings: SettingsHolder;
+}
+
 /**
- * Starts an emulator of SageMaker's runtime API (InvokeEndpoint, InvokeEndpointWithResponseStream) and of its control API for endpoints.
- * @param endpoints containers by endpoint name; read for each request, so endpoints can be added later
+ * Starts an emulator of SageMaker's runtime API (InvokeEndpoint, InvokeEndpointWithResponseStream) and of the control planes that deployments
+ * need.
+ * @param endpoints containers by endpoint name; read for each request, so endpoints can be added later. They exist beside those that callers
+ * create
  */
-export const startSageMaker = async (endpoints: ReadonlyMap<string, ContainerTarget>): Promise<SageMakerEmulator> => {
-  const settings = createSettings();
+export const startSageMaker = async (
+  endpoints: ReadonlyMap<string, ContainerTarget>,
+  { startContainer, onEvent }: SageMakerOptions = {},
+): Promise<SageMakerEmulator> => {
+  const account = createAccount({ now: Date.now, ...(onEvent && { onEvent }) });
+  const containers = createComponentContainers(startContainer);
+  const emulated: Emulated = { endpoints, account, containers, settings: createSettings() };
+  const tick = (): void => {
+    account.advance();
+    containers.follow(account.serving());
+  };
   const server = createServer((request, response) => {
-    serve(endpoints, settings, request, response).catch(() => response.destroy());
+    serve(emulated, request, response)
+      .then(tick)
+      .catch(() => response.destroy());
   });
   server.requestTimeout = 0;
-  return { url: await listen(server, 0), close: () => closeServer(server) };
+  const timer = setInterval(tick, TICK_MS).unref();
+  return {
+    url: await listen(server, 0),
+    account,
+    async close() {
+      clearInterval(timer);
+      await closeServer(server);
+      await containers.close();
+    },
+  };
 };
 
 const COMPONENT = 'x-amzn-sagemaker-inference-component';
 const OPERATION = 'x-amz-target';
 
-const serve = async (
-  endpoints: ReadonlyMap<string, ContainerTarget>,
-  settings: SettingsHolder,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> => {
+const serve = async (emulated: Emulated, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const { account, settings } = emulated;
   const payload = await readBody(request, MAX_PAYLOAD_BYTES);
-  if (request.url === '/control') return serveControl(settings, request.method ?? 'GET', payload ?? Buffer.alloc(0), response);
-  const controlOperation = request.url === '/' && request.method === 'POST' && request.headers[OPERATION]?.toString();
-  if (controlOperation && payload) return serveControlApi(endpoints, controlOperation, payload, response);
+  const method = request.method ?? 'GET';
+  if (request.url === '/control') return serveControl(settings, method, payload ?? Buffer.alloc(0), response);
+  if (request.url === '/control/deployments') return serveDeploymentsControl(account, method, payload ?? Buffer.alloc(0), response);
+  const controlOperation = request.url === '/' && method === 'POST' && request.headers[OPERATION]?.toString();
+  if (controlOperation && payload) return serveControlApi(emulated, controlOperation, payload, response);
   const [, name, operation] = /^\/endpoints\/([^/]+)\/(invocations|invocations-response-stream)$/.exec(request.url ?? '') ?? [];
-  if (name === undefined || request.method !== 'POST') {
+  if (name === undefined || method !== 'POST') {
     return sendError(response, { status: 404, type: 'UnknownOperationException', body: { message: 'Unknown operation' } });
   }
   if (!payload) {
@@ -66,12 +114,30 @@ const serve = async (
     return sendError(response, payloadTooLarge(MAX_PAYLOAD_BYTES));
   }
   const endpoint = decodeURIComponent(name);
-  const target = endpoints.get(endpoint);
-  if (!target) return sendError(response, endpointNotFound(endpoint));
-  const component = request.headers[COMPONENT];
-  if (component !== target.component) return sendError(response, componentMismatch(endpoint, target.component, component?.toString()));
+  const component = request.headers[COMPONENT]?.toString();
+  const target = await findTarget(emulated, endpoint, component, response);
+  if ('body' in target) return sendError(response, target);
   const call: Call = { endpoint, target, payload, request, response, settings };
   await (operation === 'invocations' ? invoke(call) : invokeWithResponseStream(call));
+};
+
+/** Returns the container of an endpoint or of its component, or SageMaker's error. Counts the invocation of a component until its response ends. */
+const findTarget = async (
+  { endpoints, account, containers }: Emulated,
+  endpoint: string,
+  component: string | undefined,
+  response: ServerResponse,
+): Promise<ContainerTarget | WireError> => {
+  const known = endpoints.get(endpoint);
+  if (known) return component === known.component ? known : componentMismatch(endpoint, known.component, component);
+  if (!account.hasEndpoint(endpoint)) return endpointNotFound(endpoint);
+  const found = component === undefined ? undefined : account.findServing(endpoint, component);
+  if (!found) return componentMismatch(endpoint, '', component);
+  containers.follow(account.serving());
+  const target = await containers.pick(found);
+  if (!target) return NO_CAPACITY;
+  response.once('close', account.beginInvocation(found.server));
+  return target;
 };
 
 const invokeWithResponseStream = async (call: Call): Promise<void> => {

@@ -15,6 +15,8 @@ export interface ServedRevision {
 export interface ServingComponent {
   endpoint: string;
   component: string;
+  /** The component whose copies serve it: itself, or the base component of an adapter. */
+  server: string;
   revisions: ServedRevision[];
 }
 
@@ -23,7 +25,12 @@ export const serving = (world: World): ServingComponent[] =>
   [...world.components.values()].map((component) => {
     const base = baseNameOf(component);
     const server = base === undefined ? component : component.isAdapterReady ? world.components.get(keyOf(base)) : undefined;
-    return { endpoint: component.endpointName, component: component.name, revisions: server ? revisionsOf(server) : [] };
+    return {
+      endpoint: component.endpointName,
+      component: component.name,
+      server: server?.name ?? component.name,
+      revisions: server ? revisionsOf(server) : [],
+    };
   });
 
 const revisionsOf = (component: Component): ServedRevision[] => {

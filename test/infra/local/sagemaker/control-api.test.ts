@@ -1,8 +1,8 @@
 import {
   DescribeEndpointCommand,
   DescribeInferenceComponentCommand,
-  ListEndpointsCommand,
   ListTagsCommand,
+  ListTrainingJobsCommand,
   SageMakerClient,
 } from '@aws-sdk/client-sagemaker';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -80,7 +80,7 @@ describe('the control API', () => {
   });
 
   test('rejects other operations', async () => {
-    await expect(client.send(new ListEndpointsCommand())).rejects.toMatchObject({ name: 'UnknownOperationException' });
+    await expect(client.send(new ListTrainingJobsCommand())).rejects.toMatchObject({ name: 'UnknownOperationException' });
   });
 });
 
