@@ -136,7 +136,8 @@ const findTarget = async (
   containers.follow(account.serving());
   const target = await containers.pick(found);
   if (!target) return NO_CAPACITY;
-  response.once('close', account.beginInvocation(found.server));
+  // A caller that disconnected while the container started has no invocation.
+  if (!response.closed) response.once('close', account.beginInvocation(found.server));
   return target;
 };
 

@@ -94,7 +94,11 @@ describe('a local run', () => {
     expect(await run.invoke('buffered', { action: 'environment' })).toMatchObject({
       THINGS_TABLE: 'test-data-Things',
       AWS_ENDPOINT_URL_DYNAMODB: run.dynamodbEndpoint,
+      AWS_ENDPOINT_URL_SAGEMAKER: run.sagemakerUrl,
       AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME: run.sagemakerUrl,
+      AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING: run.sagemakerUrl,
+      AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: run.sagemakerUrl,
+      AWS_ENDPOINT_URL_SERVICE_QUOTAS: run.sagemakerUrl,
       AWS_ENDPOINT_URL_S3: run.s3Endpoint,
       AWS_ENDPOINT_URL_LAMBDA: run.lambdaEndpoint,
       AWS_ENDPOINT_URL_SQS: run.sqsEndpoint,

@@ -113,7 +113,7 @@ export const deleteEndpoint = (world: World, body: unknown): object => {
   return {};
 };
 
-const describeVariant = ({ name, settings, pools, instances }: Variant) => {
+const describeVariant = ({ name, settings, pools, instances }: Variant, status: EndpointStatus) => {
   const ready = instances.filter(({ state }) => state === 'ready');
   const countOf = (instanceType: string): number => ready.filter(({ type }) => type === instanceType).length;
   return {
@@ -126,6 +126,7 @@ const describeVariant = ({ name, settings, pools, instances }: Variant) => {
       settings.InstancePools && pools.map(({ InstanceType }) => ({ InstanceType, CurrentInstanceCount: countOf(InstanceType) })),
     ManagedInstanceScaling: settings.ManagedInstanceScaling,
     RoutingConfig: settings.RoutingConfig,
+    ...((status === 'Creating' || status === 'Updating') && { VariantStatus: [{ Status: status }] }),
   };
 };
 
@@ -137,7 +138,7 @@ export const describeEndpoint = (world: World, body: unknown): object => {
     EndpointConfigName: endpoint.configName,
     EndpointStatus: endpoint.status,
     FailureReason: endpoint.failureReason,
-    ProductionVariants: endpoint.variants.map(describeVariant),
+    ProductionVariants: endpoint.variants.map((variant) => describeVariant(variant, endpoint.status)),
     CreationTime: wireTime(endpoint.createdAt),
     LastModifiedTime: wireTime(endpoint.modifiedAt),
   };

@@ -15,7 +15,10 @@ const instancesOf = async (...[plane, name]: Parameters<typeof endpointOf>) => {
 test('a new endpoint is in service with its instance, and a component once its copy is downloaded and loaded', async () => {
   const plane = createControlPlane();
   await createEmptyEndpoint(plane, 'a');
-  expect((await endpointOf(plane, 'a')).EndpointStatus).toBe('Creating');
+  expect(await endpointOf(plane, 'a')).toMatchObject({
+    EndpointStatus: 'Creating',
+    ProductionVariants: [{ VariantStatus: [{ Status: 'Creating' }] }],
+  });
   expect(await instancesOf(plane, 'a')).toEqual([0, 1]);
   plane.advance(1_999);
   expect((await endpointOf(plane, 'a')).EndpointStatus).toBe('Creating');
