@@ -67,6 +67,7 @@ export const createComponent = (world: World, body: unknown): object => {
   const component: Component = {
     ...newResource(world, 'inference-component', name, input.Tags),
     endpointName: endpoint.name,
+    endpointSequence: endpoint.sequence,
     variantName: variant.name,
     status: 'Creating',
     failureReason: undefined,

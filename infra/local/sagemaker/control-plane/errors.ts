@@ -47,6 +47,7 @@ export const FAILURES = {
     "CannotStartContainerError. Please ensure the model container for variant AllTraffic starts correctly when invoked with 'docker run <image> serve'.",
   crashLoop: 'Container failed to start. Please check CloudWatch logs for this inference component.',
   healthCheck: 'Failed to pass ping health check. Please check CloudWatch logs for this inference component.',
+  endpointMissing: 'Could not find the endpoint of the inference component.',
   modelMissing: 'Could not find the model of the inference component. It was deleted before this copy started.',
   stuck: 'Request to service failed. If failure persists after retry, contact customer support.',
 } as const;

@@ -2,18 +2,16 @@ import { failComponent, removeCopy, startCopy } from './copies.ts';
 import { NOT_ENOUGH_HARDWARE } from './errors.ts';
 import { type Hardware, hardwareOf } from './hardware.ts';
 import { instanceBounds, provision } from './instances.ts';
-import { keyOf } from './names.ts';
 import type { Component, Endpoint, Instance, Variant } from './records.ts';
 import { fits, needsOf } from './specifications.ts';
-import type { World } from './world.ts';
+import { componentsOf, type World } from './world.ts';
 
 /** The free part of each instance of a variant, which shrinks as copies are placed. */
 type Free = Map<Instance, Hardware>;
 
 const freeOf = (world: World, endpoint: Endpoint, { instances }: Variant): Free => {
   const free: Free = new Map(instances.map((instance) => [instance, { accelerators: 0, memoryMb: 0, ...hardwareOf(instance.type) }]));
-  for (const component of world.components.values()) {
-    if (keyOf(component.endpointName) !== keyOf(endpoint.name)) continue;
+  for (const component of componentsOf(world, endpoint)) {
     for (const { instanceId, instanceType } of component.copies) {
       const instance = instances.find(({ id }) => id === instanceId);
       if (instance) take(free, instance, needsOf(component, instanceType));

@@ -1,6 +1,6 @@
 import { keyOf } from './names.ts';
 import { baseNameOf, type Component } from './records.ts';
-import type { World } from './world.ts';
+import { componentsOf, type World } from './world.ts';
 
 /** The container of one revision of a component: all its copies are one process here. */
 export interface ServedRevision {
@@ -20,18 +20,20 @@ export interface ServingComponent {
   revisions: ServedRevision[];
 }
 
-/** Returns all components. An adapter is served by the container of its base component. */
+/** Returns the components of existing endpoints. An adapter is served by the container of its base component. */
 export const serving = (world: World): ServingComponent[] =>
-  [...world.components.values()].map((component) => {
-    const base = baseNameOf(component);
-    const server = base === undefined ? component : component.isAdapterReady ? world.components.get(keyOf(base)) : undefined;
-    return {
-      endpoint: component.endpointName,
-      component: component.name,
-      server: server?.name ?? component.name,
-      revisions: server ? revisionsOf(server) : [],
-    };
-  });
+  [...world.endpoints.values()].flatMap((endpoint) =>
+    componentsOf(world, endpoint).map((component) => {
+      const base = baseNameOf(component);
+      const server = base === undefined ? component : component.isAdapterReady ? world.components.get(keyOf(base)) : undefined;
+      return {
+        endpoint: endpoint.name,
+        component: component.name,
+        server: server?.name ?? component.name,
+        revisions: server ? revisionsOf(server) : [],
+      };
+    }),
+  );
 
 const revisionsOf = (component: Component): ServedRevision[] => {
   const running = component.copies.filter(({ phase }) => phase === 'loading' || phase === 'ready');

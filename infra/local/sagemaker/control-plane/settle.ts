@@ -5,7 +5,7 @@ import { instanceBounds, release } from './instances.ts';
 import { keyOf } from './names.ts';
 import { placeCopies, removeExtraCopies } from './placement.ts';
 import { baseNameOf, type Component, type Endpoint, readyCopies, type Variant } from './records.ts';
-import { findEndpoint, type World } from './world.ts';
+import { componentsOf, endpointOf, findEndpoint, type World } from './world.ts';
 
 /** Brings everything to what follows from the state: called after each call and each event. */
 export const settle = (world: World): void => {
@@ -16,7 +16,7 @@ export const settle = (world: World): void => {
 
 /** Copies end with their instance. */
 const settleOrphan = (world: World, component: Component): void => {
-  const endpoint = findEndpoint(world, component.endpointName);
+  const endpoint = endpointOf(world, component);
   const instances = new Set(endpoint?.variants.flatMap((variant) => variant.instances.map(({ id }) => id)));
   component.copies = component.copies.filter(({ instanceId }) => instances.has(instanceId));
 };
@@ -26,12 +26,8 @@ const settleEndpoint = (world: World, endpoint: Endpoint): void => {
   if (endpoint.status === 'Creating' && isReady) setEndpointStatus(world, endpoint, 'InService');
   if (endpoint.status !== 'InService' && endpoint.status !== 'Updating') return;
   for (const variant of endpoint.variants) {
-    const components = [...world.components.values()].filter(
-      (component) =>
-        keyOf(component.endpointName) === keyOf(endpoint.name) &&
-        component.variantName === variant.name &&
-        baseNameOf(component) === undefined &&
-        component.status !== 'Deleting',
+    const components = componentsOf(world, endpoint).filter(
+      (component) => component.variantName === variant.name && baseNameOf(component) === undefined && component.status !== 'Deleting',
     );
     for (const component of components) removeExtraCopies(world, component);
     placeCopies(world, endpoint, variant, components);
@@ -63,7 +59,10 @@ const settleIdle = (world: World, endpoint: Endpoint, variant: Variant): void =>
 
 const settleStatus = (world: World, component: Component): void => {
   if (component.status !== 'Creating' && component.status !== 'Updating') return;
-  if (!isSettled(world, component)) return;
+  if (!isSettled(world, component)) {
+    if (!endpointOf(world, component)) failComponent(world, component, FAILURES.endpointMissing);
+    return;
+  }
   component.status = 'InService';
   component.previous = undefined;
   component.modifiedAt = world.timeline.time();

@@ -45,3 +45,13 @@ export const nextSequence = (world: World): number => {
 };
 
 export const findEndpoint = (world: World, name: string): Endpoint | undefined => world.endpoints.get(keyOf(name));
+
+/** The endpoint that a component was created on; undefined: it does not exist any more. */
+export const endpointOf = (world: World, component: Component): Endpoint | undefined => {
+  const endpoint = findEndpoint(world, component.endpointName);
+  return endpoint?.sequence === component.endpointSequence ? endpoint : undefined;
+};
+
+/** The components of an endpoint. */
+export const componentsOf = (world: World, endpoint: Endpoint): Component[] =>
+  [...world.components.values()].filter((component) => endpointOf(world, component) === endpoint);

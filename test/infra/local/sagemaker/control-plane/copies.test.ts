@@ -1,4 +1,9 @@
-import { DeleteEndpointCommand, DeleteInferenceComponentCommand, ListInferenceComponentsCommand } from '@aws-sdk/client-sagemaker';
+import {
+  CreateEndpointCommand,
+  DeleteEndpointCommand,
+  DeleteInferenceComponentCommand,
+  ListInferenceComponentsCommand,
+} from '@aws-sdk/client-sagemaker';
 import { expect, test } from '@jest/globals';
 import { createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
 import { componentOf, createComponent, createEmptyEndpoint, deploy, endpointOf, scaledVariant, setCopies } from '../deployment.ts';
@@ -83,6 +88,22 @@ test('the deletion of an endpoint leaves its components, without copies, to be d
   await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
   plane.advance(1_000);
   expect(plane.account.proof()).toMatchObject({ endpoints: [], inference_components: [], models: ['a'] });
+});
+
+test('a component that was being created fails with the deletion of its endpoint, and belongs to no later endpoint of that name', async () => {
+  const plane = createControlPlane();
+  await createEmptyEndpoint(plane, 'a');
+  plane.advance(2_000);
+  await createComponent(plane, 'a');
+  await plane.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'a' }));
+  plane.advance(1_000);
+  expect(await countsOf(plane, 'a')).toEqual(['Failed', 0, 1]);
+  await plane.sagemaker.send(new CreateEndpointCommand({ EndpointName: 'a', EndpointConfigName: 'a' }));
+  plane.advance(2_000);
+  await setCopies(plane, 'a', 1);
+  plane.advance(10_000);
+  expect(await countsOf(plane, 'a')).toEqual(['Failed', 0, 1]);
+  await plane.sagemaker.send(new DeleteInferenceComponentCommand({ InferenceComponentName: 'a' }));
 });
 
 test('the time of instances counts from ready to released, by type', async () => {

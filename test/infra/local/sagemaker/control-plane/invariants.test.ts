@@ -10,7 +10,7 @@ import { PHASE_FAULTS } from '../../../../../infra/local/sagemaker/control-plane
 import { type ControlPlane, createControlPlane } from '../../../../support/sagemaker-control-plane.ts';
 import { createComponent, createEmptyEndpoint, endpointOf, scaledVariant, setCopies } from '../deployment.ts';
 
-const RUNS = 200;
+const RUNS = 300;
 const MAX_INSTANCES = 3;
 const name = fc.constantFrom('a', 'b');
 const step = fc.oneof(
