@@ -40,6 +40,7 @@ const settleIdle = (world: World, endpoint: Endpoint, variant: Variant): void =>
   const busy = new Set([...world.components.values()].flatMap(({ copies }) => copies.map(({ instanceId }) => instanceId)));
   const { min, isManaged } = instanceBounds(variant);
   for (const instance of variant.instances) {
+    // Checked after each event, so that of two idle instances only one is released if one must stay.
     if (!isManaged || variant.instances.length <= min || instance.state !== 'ready' || busy.has(instance.id)) {
       instance.idleSince = undefined;
       continue;
@@ -49,10 +50,7 @@ const settleIdle = (world: World, endpoint: Endpoint, variant: Variant): void =>
     instance.idleSince = since;
     world.timeline.after(world.settings().times.release_ms, () => {
       const current = findEndpoint(world, endpoint.name)?.variants.find(({ name }) => name === variant.name);
-      const isStillIdle = current?.instances.includes(instance) && instance.idleSince === since;
-      if (!current || !isStillIdle) return;
-      if (current.instances.length > min) release(world, current, instance);
-      else instance.idleSince = undefined;
+      if (current?.instances.includes(instance) && instance.idleSince === since) release(world, current, instance);
     });
   }
 };

@@ -57,6 +57,17 @@ test('zero copies leave the component in service, its instance is released later
   expect(plane.account.proof().created).toEqual({ 'model/a': 1, 'endpoint-config/a': 1, 'endpoint/a': 1, 'inference-component/a': 1 });
 });
 
+test('idle instances are released down to the minimum, and a fixed number is kept', async () => {
+  const plane = createControlPlane();
+  await deploy(plane, 'a', 2, scaledVariant('ml.g5.xlarge', 2, 1));
+  await deploy(plane, 'b', 1, { VariantName: 'AllTraffic', InstanceType: 'ml.g6.xlarge', InitialInstanceCount: 2 });
+  await setCopies(plane, 'a', 0);
+  await setCopies(plane, 'b', 0);
+  plane.advance(600_000);
+  expect(await instancesOf(plane, 'a')).toEqual([1, 1]);
+  expect(await instancesOf(plane, 'b')).toEqual([2, 2]);
+});
+
 test('several copies get an instance each, provisioned together, up to the most instances', async () => {
   const plane = createControlPlane();
   await deploy(plane, 'a', 1, scaledVariant('ml.g5.xlarge', 3));
