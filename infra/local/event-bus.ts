@@ -3,14 +3,14 @@ import type { EventRule } from './assembly/local-app.ts';
 import { ACCOUNT_ID, REGION } from './assembly/resolve.ts';
 
 /** What an AWS service reports. */
-interface ServiceEvent {
+export interface ServiceEvent {
   /** Such as `aws.sagemaker`. */
   source: string;
   /** Such as `SageMaker Endpoint State Change`. */
   detailType: string;
   /** ARNs. */
   resources?: readonly string[];
-  detail: object;
+  detail: Readonly<Record<string, unknown>>;
 }
 
 /** EventBridge's default bus. */

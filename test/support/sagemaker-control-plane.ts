@@ -3,8 +3,8 @@ import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-s
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import type { ServiceEvent } from '../../infra/local/event-bus.ts';
 import { type Account, createAccount } from '../../infra/local/sagemaker/account.ts';
-import type { StateChangeEvent } from '../../infra/local/sagemaker/control-plane/events.ts';
 import type { DeploymentSettingsInput } from '../../infra/local/sagemaker/control-plane/settings.ts';
 
 /** A call as a fault sees it. */
@@ -52,7 +52,7 @@ const reply = (status: number, body: object) => ({
 /** An emulated account and the real SDK clients in front of it, without sockets and processes, on a virtual clock. */
 export const createControlPlane = ({ now, settings, fateOf = () => 'succeed', beforeCall = () => undefined }: Options = {}) => {
   let time = EPOCH_MS;
-  const events: StateChangeEvent[] = [];
+  const events: ServiceEvent[] = [];
   const calls: AwsCall[] = [];
   const account: Account = createAccount({
     now: now ?? (() => time),

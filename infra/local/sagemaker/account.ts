@@ -2,6 +2,7 @@ import { evaluateTargets } from '../autoscaling/scaling.ts';
 import { scalingOperations } from '../autoscaling/scaling-api.ts';
 import type { ScalableTargets } from '../autoscaling/targets.ts';
 import { createTimeline } from '../clock/timeline.ts';
+import type { ServiceEvent } from '../event-bus.ts';
 import { AwsError, type Operations, parseBody } from '../http/json-api.ts';
 import { createLogGroups } from '../logs/log-groups.ts';
 import { logsOperations } from '../logs/logs-api.ts';
@@ -9,7 +10,6 @@ import { createEndpointQuotas } from '../quotas/endpoint-quotas.ts';
 import { quotasOperations } from '../quotas/quotas-api.ts';
 import { callFault } from './control-plane/call-fault.ts';
 import { setCopies } from './control-plane/components.ts';
-import type { StateChangeEvent } from './control-plane/events.ts';
 import { createFaults } from './control-plane/faults.ts';
 import { createInstanceTime } from './control-plane/instance-time.ts';
 import { keyOf } from './control-plane/names.ts';
@@ -64,7 +64,7 @@ export interface AccountOptions {
   now: () => number;
   settings?: DeploymentSettingsInput;
   /** Receives the events that SageMaker sends to EventBridge. */
-  onEvent?: (event: StateChangeEvent) => void;
+  onEvent?: (event: ServiceEvent) => void;
 }
 
 export const createAccount = ({ now, settings: initial = {}, onEvent = () => undefined }: AccountOptions): Account => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServiceEvent } from '../event-bus.ts';
 import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
@@ -8,7 +9,6 @@ import { type ComponentContainers, createComponentContainers, type StartContaine
 import { type ContainerTarget, callContainer } from './container-request.ts';
 import { serveControl } from './control.ts';
 import { serveControlApi } from './control-api.ts';
-import type { StateChangeEvent } from './control-plane/events.ts';
 import { createCutter } from './cuts.ts';
 import { serveDeploymentsControl } from './deployments-control.ts';
 import { componentMismatch, endpointNotFound, faultError, modelError, NO_CAPACITY, payloadTooLarge, type WireError } from './errors.ts';
@@ -39,7 +39,7 @@ interface SageMakerOptions {
   /** Starts the container of a component. Without it, components are in service, and their invocations fail. */
   startContainer?: StartContainer;
   /** Receives the events that SageMaker sends to EventBridge. */
-  onEvent?: (event: StateChangeEvent) => void;
+  onEvent?: (event: ServiceEvent) => void;
 }
 
 interface Call {

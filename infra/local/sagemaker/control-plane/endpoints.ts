@@ -17,7 +17,7 @@ export const setEndpointStatus = (world: World, endpoint: Endpoint, status: Endp
   endpoint.status = status;
   endpoint.failureReason = failureReason;
   endpoint.modifiedAt = world.timeline.time();
-  world.emit(stateChange(endpoint, world.timeline.time()));
+  world.emit(stateChange(endpoint));
 };
 
 const newVariant = (settings: VariantSettings): Variant => ({

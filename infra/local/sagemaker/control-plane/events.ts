@@ -1,19 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { ACCOUNT_ID, REGION } from '../../assembly/resolve.ts';
+import type { ServiceEvent } from '../../event-bus.ts';
 import type { Endpoint, EndpointStatus } from './records.ts';
-
-/** An event on the default bus of EventBridge. SageMaker sends none for inference components. */
-export interface StateChangeEvent {
-  version: '0';
-  id: string;
-  'detail-type': 'SageMaker Endpoint State Change';
-  source: 'aws.sagemaker';
-  account: string;
-  time: string;
-  region: string;
-  resources: string[];
-  detail: Readonly<Record<string, unknown>>;
-}
 
 /** Events have other names for the statuses than DescribeEndpoint. */
 const EVENT_STATUS: Readonly<Record<EndpointStatus, string>> = {
@@ -24,15 +10,10 @@ const EVENT_STATUS: Readonly<Record<EndpointStatus, string>> = {
   Failed: 'FAILED',
 };
 
-/** @param at milliseconds since the epoch */
-export const stateChange = (endpoint: Endpoint, at: number): StateChangeEvent => ({
-  version: '0',
-  id: randomUUID(),
-  'detail-type': 'SageMaker Endpoint State Change',
+/** What SageMaker reports of an endpoint. It reports nothing of inference components. */
+export const stateChange = (endpoint: Endpoint): ServiceEvent => ({
   source: 'aws.sagemaker',
-  account: ACCOUNT_ID,
-  time: new Date(at).toISOString(),
-  region: REGION,
+  detailType: 'SageMaker Endpoint State Change',
   resources: [endpoint.arn],
   detail: {
     EndpointName: endpoint.name,

@@ -1,7 +1,7 @@
 import type { Timeline } from '../../clock/timeline.ts';
+import type { ServiceEvent } from '../../event-bus.ts';
 import type { LogGroups } from '../../logs/log-groups.ts';
 import type { EndpointQuotas } from '../../quotas/endpoint-quotas.ts';
-import type { StateChangeEvent } from './events.ts';
 import type { Faults } from './faults.ts';
 import type { InstanceTime } from './instance-time.ts';
 import { arnOf, type Kind, keyOf } from './names.ts';
@@ -25,7 +25,7 @@ export interface World {
   /** The next sequence number. */
   sequence: number;
   /** Sends an event as EventBridge does. */
-  emit(event: StateChangeEvent): void;
+  emit(event: ServiceEvent): void;
 }
 
 /** Builds what all new resources have in common, and counts the creation. */

@@ -110,18 +110,6 @@ describe('interpreting an assembly', () => {
     await expect(interpreted(rule)).rejects.toThrow('cron(0 2 * * ? *) (Nightly in stack test-more)');
   });
 
-  test('finds the functions that events invoke, and no schedule for them', async () => {
-    const functionArn = 'arn:aws:lambda:us-east-1:000000000000:function:test-serverless-Buffered';
-    const rule = withResource('Changes', 'AWS::Events::Rule', {
-      EventPattern: { source: ['aws.sagemaker'] },
-      Targets: [{ Arn: functionArn, Id: 'Target0' }],
-    });
-    const { eventRules, schedules } = await interpreted(rule);
-    expect(schedules).toHaveLength(1);
-    expect(eventRules).toMatchObject([{ functionArn, input: undefined }]);
-    expect([{ source: 'aws.sagemaker' }, { source: 'aws.ecr' }].map((event) => eventRules[0]?.matches(event))).toEqual([true, false]);
-  });
-
   test('rejects a method that is not a Lambda proxy without authorization, naming it', async () => {
     const mock = {
       RestApiId: 'a',

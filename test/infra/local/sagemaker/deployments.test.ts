@@ -9,9 +9,9 @@ import { DeleteInferenceComponentCommand, SageMakerClient } from '@aws-sdk/clien
 import { InvokeEndpointCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { ListServiceQuotasCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { ServiceEvent } from '../../../../infra/local/event-bus.ts';
 import { closeServer, listen } from '../../../../infra/local/http/listen.ts';
 import type { StartedContainer } from '../../../../infra/local/sagemaker/component-containers.ts';
-import type { StateChangeEvent } from '../../../../infra/local/sagemaker/control-plane/events.ts';
 import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/sagemaker/server.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { componentOf, createComponent, createEmptyEndpoint, endpointOf, setCopies, VARIANT } from './deployment.ts';
@@ -24,7 +24,7 @@ let sagemaker: SageMakerClient;
 let runtime: SageMakerRuntimeClient;
 /** Names that containers serve, as they were started; a stopped one is no longer in it. */
 const running: string[] = [];
-const events: StateChangeEvent[] = [];
+const events: ServiceEvent[] = [];
 let held: Promise<void> = Promise.resolve();
 
 /** A container that answers with its name. */

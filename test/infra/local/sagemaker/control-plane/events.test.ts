@@ -11,7 +11,7 @@ test('each change of an endpoint is an event with its own names for the statuses
   expect(plane.events.map(({ detail }) => detail.EndpointStatus)).toEqual(['CREATING', 'IN_SERVICE', 'DELETING']);
   expect(plane.events[1]).toMatchObject({
     source: 'aws.sagemaker',
-    'detail-type': 'SageMaker Endpoint State Change',
+    detailType: 'SageMaker Endpoint State Change',
     resources: ['arn:aws:sagemaker:us-east-1:000000000000:endpoint/a'],
     detail: { EndpointName: 'a', EndpointConfigName: 'a', Tags: {} },
   });
