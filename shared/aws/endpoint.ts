@@ -13,6 +13,7 @@ export const services = {
   dynamodb: { host: 'dynamodb', signingName: 'dynamodb', variable: 'AWS_ENDPOINT_URL_DYNAMODB' },
   lambda: { host: 'lambda', signingName: 'lambda', variable: 'AWS_ENDPOINT_URL_LAMBDA' },
   sagemakerRuntime: { host: 'runtime.sagemaker', signingName: 'sagemaker', variable: 'AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME' },
+  tagging: { host: 'tagging', signingName: 'tagging', variable: 'AWS_ENDPOINT_URL_RESOURCE_GROUPS_TAGGING_API' },
   sqs: { host: 'sqs', signingName: 'sqs', variable: 'AWS_ENDPOINT_URL_SQS' },
 } as const;
 export type Service = keyof typeof services;

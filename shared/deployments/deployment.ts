@@ -57,6 +57,10 @@ export const Generation = z.object({
    * traffic and is removed.
    */
   status: z.enum(['creating', 'ready', 'failed', 'retired']),
+  /** When its creation on AWS began: absent if it has not, or if a stop has removed it. */
+  started_at: Time.optional(),
+  /** When it became `failed` or `retired`. */
+  ended_at: Time.optional(),
   reason: Reason.optional(),
 });
 export type Generation = z.infer<typeof Generation>;
@@ -80,7 +84,7 @@ export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: Time, se
 export type Start = z.infer<typeof Start>;
 
 /** The instances of a generation that were seen at the same time. */
-const RunningInstances = z.object({ generation: z.int().min(1), instance_type: z.string(), instances: z.int().min(1) });
+export const RunningInstances = z.object({ generation: z.int().min(1), instance_type: z.string(), instances: z.int().min(1) });
 export type RunningInstances = z.infer<typeof RunningInstances>;
 
 /** The metering of GPU time: see `functions/deployments/gpu-time/`. */
@@ -101,6 +105,9 @@ export const MAX_TRANSITIONS = 50;
 export const MAX_STARTS = 20;
 /** At most the one that serves, its successor, and one that is being removed. */
 export const MAX_GENERATIONS = 4;
+
+/** The most copies of a deployment, and so the most instances that its endpoint can have: an endpoint's limit can't be changed while it is in use. */
+export const MAX_COPIES = 100;
 
 /** What the inventory's model of the deployment says, besides its targets. */
 export const Serving = z.object({
@@ -135,7 +142,7 @@ export const Deployment = z.object({
   changes: z.int().min(1),
 
   wanted: z.enum(['running', 'stopped', 'deleted']),
-  copies: z.object({ min: z.int().min(1), max: z.int().min(1) }),
+  copies: z.object({ min: z.int().min(1), max: z.int().min(1).max(MAX_COPIES) }),
   /** null: never. */
   scale_to_zero_after_seconds: z.int().nullable(),
   max_concurrency_per_copy: z.int().min(1),
@@ -162,6 +169,8 @@ export const Deployment = z.object({
   wake: z.object({ started_at: Time }).optional(),
   /** When the last request is known to have ended, or the deployment last came into service. */
   last_used_at: Time.optional(),
+  /** Since when nothing of it is on AWS. Absent: something is, or nobody has looked. */
+  empty_since: Time.optional(),
   meter: Meter.optional(),
 });
 export type Deployment = z.output<typeof Deployment>;

@@ -1,4 +1,5 @@
 import { DamagedReply } from '../aws/errors.ts';
+import { redact } from '../aws/redact.ts';
 import { ApiError, type FieldNames, nameOf, withNames } from '../http/errors.ts';
 import { ErrorInStream } from './error-in-stream.ts';
 
@@ -156,8 +157,6 @@ const containerMessage = (body: string): { text: string; isSchemaFault: boolean 
 
 const MAX_TEXT = 1_000;
 const GENERIC = 'The model rejected the request.';
-const INTERNAL =
-  /\barn:aws[\w-]*:\S+|\bhttps?:\/\/\S+|\b[\w.-]+\.(?:internal|local|amazonaws\.com)\b(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\b\d{12}\b|(?:\/[\w.@-]+){2,}/g;
 
 /** What newer versions of vLLM append to a message: the field in their terms, and its whole value. */
 const PARAMETER = / \(parameter=.*$/s;
@@ -166,9 +165,5 @@ const PARAMETER = / \(parameter=.*$/s;
 export const publicText = (text: string): string => {
   if (!text.trim() || /Traceback|^\s+at /m.test(text)) return GENERIC;
   // Cut first, because the search can be quadratic for hostile text; cut at twice the length, so that the final cut splits nothing internal.
-  return text
-    .slice(0, 2 * MAX_TEXT)
-    .replace(PARAMETER, '')
-    .replace(INTERNAL, '[…]')
-    .slice(0, MAX_TEXT);
+  return redact(text.slice(0, 2 * MAX_TEXT).replace(PARAMETER, '')).slice(0, MAX_TEXT);
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { createCaller } from '../aws/caller.ts';
+import { createMessageQueue } from '../aws/message-queue.ts';
 import { UsageEvent } from './event.ts';
 
 /** A settlement that the function `metering` makes: the request's event, and where its key's reservation is. */
@@ -38,40 +38,14 @@ export const readMessage = (text: string): QueuedSettlement => {
   return { event, limiterId, shards };
 };
 
-const CONNECT_MS = 1_000;
-const SILENCE_MS = 3_000;
-const MAX_ATTEMPTS = 3;
-const MAX_REPLY_BYTES = 64 * 1024;
-const MAX_SOCKETS = 16;
-
-/**
- * The queue at a URL, in the region of the environment, with SQS's call SendMessage
- * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html). The queue is FIFO: the settlements of a request are
- * delivered in the order in which they were sent, the next one after the last one was made.
- */
+/** The queue at a URL: the settlements of a request are delivered in the order in which they were sent. */
 export const createSettlementQueue = (url: string): SettlementQueue => {
-  const caller = createCaller({
-    service: 'sqs',
-    connectMs: CONNECT_MS,
-    silenceMs: SILENCE_MS,
-    maxReplyBytes: MAX_REPLY_BYTES,
-    maxSockets: MAX_SOCKETS,
-  });
+  const queue = createMessageQueue(url);
   return {
     send: async (settlement) => {
       const { request_id, admitted_at, outcome } = settlement.event;
-      const body = JSON.stringify({
-        QueueUrl: url,
-        MessageBody: toMessage(settlement),
-        MessageGroupId: request_id,
-        // A repeated call within five minutes adds nothing.
-        MessageDeduplicationId: `${request_id}.${admitted_at}.${outcome}`,
-      });
-      const headers = [
-        ['content-type', 'application/x-amz-json-1.0'],
-        ['x-amz-target', 'AmazonSQS.SendMessage'],
-      ] as const;
-      await caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, () => undefined);
+      const body = toMessage(settlement);
+      await queue.send({ body, group: request_id, deduplicationId: `${request_id}.${admitted_at}.${outcome}` });
     },
   };
 };

@@ -1,0 +1,36 @@
+import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-scaling';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+
+/** A call that fails is made again by the next pass, so the SDK's own retries only cover a short hiccup. The number includes the first attempt. */
+const MAX_ATTEMPTS = 2;
+const CONNECTION_TIMEOUT_MS = 1_000;
+/** A pass makes at most about twenty calls for each generation, in the function's 60 s. */
+const REQUEST_TIMEOUT_MS = 5_000;
+const MAX_SOCKETS = 16;
+
+export interface Clients {
+  sageMaker: SageMakerClient;
+  autoScaling: ApplicationAutoScalingClient;
+  logs: CloudWatchLogsClient;
+}
+
+/** The SDK's clients of the services that the reconciler uses, in the region of the environment. */
+export const createClients = (): Clients => {
+  const options = {
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    }),
+  };
+  return {
+    sageMaker: new SageMakerClient(options),
+    autoScaling: new ApplicationAutoScalingClient(options),
+    logs: new CloudWatchLogsClient(options),
+  };
+};

@@ -1,0 +1,60 @@
+import { isConnectionError } from '../../../shared/aws/errors.ts';
+
+/** The fields of an SDK's error that say what happened. */
+interface Thrown {
+  name?: string;
+  message?: string;
+  status?: number;
+  $metadata?: { httpStatusCode?: number };
+}
+
+const TRANSIENT = new Set([
+  'AbortError',
+  'ConcurrentUpdateException',
+  'ConflictException',
+  'InternalFailure',
+  'InternalServiceException',
+  'RequestLimitExceeded',
+  'ResourceInUse',
+  'ServiceUnavailable',
+  'ServiceUnavailableException',
+  'ThrottledException',
+  'Throttling',
+  'ThrottlingException',
+  'TimeoutError',
+  'TooManyRequestsException',
+]);
+const TOO_MANY_REQUESTS = 429;
+const FIRST_SERVER_STATUS = 500;
+
+/** Whether the same call can succeed a little later: a throttle, a failure of AWS or of the network. Its effect is unknown. */
+export const isTransient = (error: unknown): boolean => {
+  const { name = '', status, $metadata } = error as Thrown;
+  const code = status ?? $metadata?.httpStatusCode ?? 0;
+  return TRANSIENT.has(name) || isConnectionError(error) || code === TOO_MANY_REQUESTS || code >= FIRST_SERVER_STATUS;
+};
+
+/** SageMaker's texts for a resource that does not exist. The calls model no error for it. */
+const ABSENT = /^(?:Could not find|Requested resource not found)|\bdoes not exist\b|\bnot found\b/i;
+
+/** Whether a resource that was described or deleted does not exist. */
+export const isAbsent = (error: unknown): boolean => {
+  const { name = '', message = '' } = error as Thrown;
+  const isNotFound = name === 'ResourceNotFound' || name === 'ResourceNotFoundException' || name === 'ObjectNotFoundException';
+  return isNotFound || (name === 'ValidationException' && ABSENT.test(message));
+};
+
+/** SageMaker's texts for a resource that is changing, so that the call can succeed once it has changed. */
+const BUSY = /\bin-progress\b|\bwhile it is in state\b|\bin progress\b|\bis a base inference component\b/i;
+
+/** Whether a resource is changing and accepts no other change yet. */
+export const isBusy = (error: unknown): boolean => {
+  const { name = '', message = '' } = error as Thrown;
+  return name === 'ValidationException' && BUSY.test(message);
+};
+
+/** AWS's code and words. */
+export const wordsOf = (error: unknown): string => {
+  const { name = 'Error', message = String(error) } = error as Thrown;
+  return name === 'ValidationException' ? message : `${name}: ${message}`;
+};

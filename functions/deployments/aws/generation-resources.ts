@@ -1,0 +1,139 @@
+import type {
+  CreateEndpointConfigInput,
+  CreateEndpointInput,
+  CreateInferenceComponentInput,
+  CreateModelInput,
+  ProductionVariantInferenceAmiVersion,
+  ProductionVariantInstanceType,
+  Tag,
+} from '@aws-sdk/client-sagemaker';
+import { type Deployment, type Generation, MAX_COPIES } from '../../../shared/deployments/deployment.ts';
+import { awsNameOf, awsTags } from '../../../shared/deployments/names.ts';
+
+/** What is the same for all deployments of an installation. */
+export interface Installation {
+  /** The prefix of this installation's stacks and names. */
+  name: string;
+  /** The key of the tag that endpoints must have so that they can be invoked. */
+  endpointTag: string;
+  /** The role of containers, which reads the weights. */
+  executionRoleArn: string;
+  /** The role of containers that load from the Hugging Face Hub, which reads nothing. */
+  hubExecutionRoleArn?: string | undefined;
+}
+
+/** What a generation's resources on AWS are made of. */
+export interface GenerationResources {
+  model: CreateModelInput;
+  config: CreateEndpointConfigInput;
+  endpoint: CreateEndpointInput;
+  component: CreateInferenceComponentInput;
+}
+
+/** The only variant of each endpoint. */
+const VARIANT = 'AllTraffic';
+
+/** How long one type of instance is tried before the next one; without a next one, SageMaker's default of about half an hour holds. */
+const PROVISION_TIMEOUT_SECONDS = 600;
+/** SageMaker's maximum is an hour for both. */
+const DOWNLOAD_TIMEOUT_SECONDS = 3_600;
+const HEALTH_CHECK_TIMEOUT_SECONDS = 1_800;
+/** The memory that SageMaker reserves for a copy. It limits nothing; small instances reject a larger one with a misleading error. */
+const MIN_MEMORY_MB = 1_024;
+/** Where SageMaker puts the weights. */
+const WEIGHTS_FOLDER = '/opt/ml/model';
+
+/** Whether the weights are in S3 and not on the Hugging Face Hub. */
+const isInS3 = ({ model }: Generation): boolean => model.startsWith('s3://');
+
+/** Ours come last: an owner's tag can't replace one on which permissions depend. */
+const tagsOf = ({ name, endpointTag }: Installation, { id, organization, tags }: Deployment): Tag[] => {
+  const own = { [awsTags.deployment]: id, [awsTags.organization]: organization, [awsTags.installation]: name };
+  return Object.entries({ ...tags, [endpointTag]: 'true', ...own }).map(([Key, Value]) => ({ Key, Value }));
+};
+
+/** The container's variables: the owner's, then ours, which an owner can't replace. */
+const environmentOf = ({ name }: Deployment, generation: Generation): Record<string, string> => ({
+  ...(generation.accelerators > 1 && { SM_VLLM_TENSOR_PARALLEL_SIZE: String(generation.accelerators) }),
+  ...generation.environment,
+  SM_VLLM_MODEL: isInS3(generation) ? WEIGHTS_FOLDER : generation.model,
+  SM_VLLM_SERVED_MODEL_NAME: name,
+  // Otherwise the image installs a requirements.txt that it finds among the weights.
+  STANDARD_AUTO_INSTALL_REQ: 'false',
+});
+
+const instancesOf = ({ instance_types }: Generation) => {
+  const types = instance_types as ProductionVariantInstanceType[];
+  if (types.length === 1) return { InstanceType: types[0] };
+  const InstancePools = types.map((InstanceType, i) => ({ InstanceType, Priority: i + 1 }));
+  return { InstancePools, VariantInstanceProvisionTimeoutInSeconds: PROVISION_TIMEOUT_SECONDS };
+};
+
+const specificationsOf = (name: string, { accelerators, instance_types }: Generation) => {
+  const specification = {
+    ModelName: name,
+    StartupParameters: {
+      ModelDataDownloadTimeoutInSeconds: DOWNLOAD_TIMEOUT_SECONDS,
+      ContainerStartupHealthCheckTimeoutInSeconds: HEALTH_CHECK_TIMEOUT_SECONDS,
+    },
+    ComputeResourceRequirements: { NumberOfAcceleratorDevicesRequired: accelerators, MinMemoryRequiredInMb: MIN_MEMORY_MB },
+    DataCacheConfig: { EnableCaching: true },
+  };
+  if (instance_types.length === 1) return { Specification: specification };
+  const types = instance_types as ProductionVariantInstanceType[];
+  return { Specifications: types.map((InstanceType) => ({ ...specification, InstanceType })) };
+};
+
+/**
+ * The resources of a generation as SageMaker's calls take them. All have the same name, which follows from the deployment's id and the generation's
+ * number. Weights from S3 run without a network; weights from the Hub need one, and get a role that can read nothing.
+ */
+export const resourcesOf = (installation: Installation, deployment: Deployment, generation: Generation): GenerationResources => {
+  const name = awsNameOf(installation.name, deployment.id, generation.number);
+  const { executionRoleArn, hubExecutionRoleArn = executionRoleArn } = installation;
+  const Tags = tagsOf(installation, deployment);
+  const security = {
+    ExecutionRoleArn: isInS3(generation) ? executionRoleArn : hubExecutionRoleArn,
+    EnableNetworkIsolation: isInS3(generation),
+  };
+  const S3DataSource = { S3Uri: generation.model, S3DataType: 'S3Prefix', CompressionType: 'None' } as const;
+  const ami = generation.runtime.ami as ProductionVariantInferenceAmiVersion | undefined;
+  return {
+    model: {
+      ModelName: name,
+      ...security,
+      PrimaryContainer: {
+        Image: generation.runtime.image,
+        Environment: environmentOf(deployment, generation),
+        ...(isInS3(generation) && { ModelDataSource: { S3DataSource } }),
+      },
+      Tags,
+    },
+    config: {
+      EndpointConfigName: name,
+      ...security,
+      ProductionVariants: [
+        {
+          VariantName: VARIANT,
+          ...instancesOf(generation),
+          InitialInstanceCount: 1,
+          ...(ami && { InferenceAmiVersion: ami }),
+          ModelDataDownloadTimeoutInSeconds: DOWNLOAD_TIMEOUT_SECONDS,
+          ContainerStartupHealthCheckTimeoutInSeconds: HEALTH_CHECK_TIMEOUT_SECONDS,
+          ManagedInstanceScaling: { Status: 'ENABLED', MinInstanceCount: 0, MaxInstanceCount: MAX_COPIES },
+          RoutingConfig: { RoutingStrategy: 'LEAST_OUTSTANDING_REQUESTS' },
+        },
+      ],
+      Tags,
+    },
+    endpoint: { EndpointName: name, EndpointConfigName: name, Tags },
+    component: {
+      InferenceComponentName: name,
+      EndpointName: name,
+      VariantName: VARIANT,
+      ...specificationsOf(name, generation),
+      RuntimeConfig: { CopyCount: deployment.copies.min },
+      Tags,
+    },
+  };
+};

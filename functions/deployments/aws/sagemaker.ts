@@ -1,0 +1,167 @@
+import {
+  CreateEndpointCommand,
+  CreateEndpointConfigCommand,
+  CreateInferenceComponentCommand,
+  CreateModelCommand,
+  DeleteEndpointCommand,
+  DeleteEndpointConfigCommand,
+  DeleteInferenceComponentCommand,
+  DeleteModelCommand,
+  DescribeEndpointCommand,
+  type DescribeEndpointCommandOutput,
+  DescribeEndpointConfigCommand,
+  DescribeInferenceComponentCommand,
+  DescribeModelCommand,
+  ListEndpointConfigsCommand,
+  ListEndpointsCommand,
+  ListInferenceComponentsCommand,
+  ListModelsCommand,
+  type SageMakerClient,
+  UpdateInferenceComponentRuntimeConfigCommand,
+} from '@aws-sdk/client-sagemaker';
+import { isAbsent } from './errors.ts';
+import type { GenerationResources } from './generation-resources.ts';
+
+export interface EndpointFacts {
+  /** SageMaker's `EndpointStatus`. */
+  status: string;
+  failure?: string;
+  /** What runs now, by type. The type is missing where the endpoint has only one. */
+  instances: readonly { instance_type?: string | undefined; instances: number }[];
+  /** Instances that are wanted and not there yet. */
+  missingInstances: number;
+}
+
+export interface ComponentFacts {
+  /** SageMaker's `InferenceComponentStatus`. */
+  status: string;
+  failure?: string;
+  wantedCopies: number;
+  /** Copies in service. */
+  copies: number;
+}
+
+/** A deployment has at most four generations, each with one resource of a kind and a few adapters. */
+const PAGE_SIZE = 100;
+const MAX_PAGES = 10;
+
+interface Page {
+  names: readonly (string | undefined)[];
+  next: string | undefined;
+}
+
+/** The names of all pages. @throws Error if there are more than MAX_PAGES */
+const allNames = async (page: (token: string | undefined) => Promise<Page>): Promise<string[]> => {
+  const found: string[] = [];
+  let token: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { names, next } = await page(token);
+    found.push(...names.filter((name) => name !== undefined));
+    token = next;
+    if (token === undefined) return found;
+  }
+  throw new Error(`A list of SageMaker has more than ${MAX_PAGES} pages.`);
+};
+
+const orNone = async <Found>(found: Promise<Found>): Promise<Found | undefined> => {
+  try {
+    return await found;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+};
+
+const instancesOf = ({ ProductionVariants = [] }: DescribeEndpointCommandOutput): EndpointFacts['instances'] =>
+  ProductionVariants.flatMap(({ InstancePools, CurrentInstanceCount = 0 }) =>
+    InstancePools && InstancePools.length > 0
+      ? InstancePools.map((pool) => ({ instance_type: pool.InstanceType as string | undefined, instances: pool.CurrentInstanceCount ?? 0 }))
+      : [{ instances: CurrentInstanceCount }],
+  ).filter(({ instances }) => instances > 0);
+
+/** The only code that calls SageMaker's control API for deployments. */
+export const createSageMaker = (client: SageMakerClient) => ({
+  /** undefined: it does not exist. */
+  describeEndpoint: async (name: string): Promise<EndpointFacts | undefined> => {
+    const found = await orNone(client.send(new DescribeEndpointCommand({ EndpointName: name })));
+    if (!found) return undefined;
+    const { EndpointStatus = 'Unknown', FailureReason: failure } = found;
+    const instances = instancesOf(found);
+    const running = instances.reduce((sum, { instances: count }) => sum + count, 0);
+    const wanted = (found.ProductionVariants ?? []).reduce((sum, { DesiredInstanceCount = 0 }) => sum + DesiredInstanceCount, 0);
+    const missingInstances = Math.max(0, wanted - running);
+    return { status: EndpointStatus, ...(failure !== undefined && { failure }), instances, missingInstances };
+  },
+
+  /** undefined: it does not exist. */
+  describeComponent: async (name: string): Promise<ComponentFacts | undefined> => {
+    const found = await orNone(client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name })));
+    if (!found) return undefined;
+    const { InferenceComponentStatus = 'Unknown', FailureReason: failure, RuntimeConfig } = found;
+    return {
+      status: InferenceComponentStatus,
+      ...(failure !== undefined && { failure }),
+      wantedCopies: RuntimeConfig?.DesiredCopyCount ?? 0,
+      copies: RuntimeConfig?.CurrentCopyCount ?? 0,
+    };
+  },
+
+  hasModel: async (name: string): Promise<boolean> =>
+    (await orNone(client.send(new DescribeModelCommand({ ModelName: name })))) !== undefined,
+
+  hasConfig: async (name: string): Promise<boolean> =>
+    (await orNone(client.send(new DescribeEndpointConfigCommand({ EndpointConfigName: name })))) !== undefined,
+
+  createModel: async ({ model }: GenerationResources): Promise<void> => void (await client.send(new CreateModelCommand(model))),
+  createConfig: async ({ config }: GenerationResources): Promise<void> => void (await client.send(new CreateEndpointConfigCommand(config))),
+  createEndpoint: async ({ endpoint }: GenerationResources): Promise<void> => void (await client.send(new CreateEndpointCommand(endpoint))),
+  createComponent: async ({ component }: GenerationResources): Promise<void> =>
+    void (await client.send(new CreateInferenceComponentCommand(component))),
+
+  setCopies: async (name: string, copies: number): Promise<void> =>
+    void (await client.send(
+      new UpdateInferenceComponentRuntimeConfigCommand({ InferenceComponentName: name, DesiredRuntimeConfig: { CopyCount: copies } }),
+    )),
+
+  deleteComponent: async (name: string): Promise<void> =>
+    void (await client.send(new DeleteInferenceComponentCommand({ InferenceComponentName: name }))),
+  deleteEndpoint: async (name: string): Promise<void> => void (await client.send(new DeleteEndpointCommand({ EndpointName: name }))),
+  deleteConfig: async (name: string): Promise<void> =>
+    void (await client.send(new DeleteEndpointConfigCommand({ EndpointConfigName: name }))),
+  deleteModel: async (name: string): Promise<void> => void (await client.send(new DeleteModelCommand({ ModelName: name }))),
+
+  /** The names of the components on an endpoint, whether or not it still exists. */
+  listComponentsOn: (endpoint: string): Promise<string[]> =>
+    allNames(async (NextToken) => {
+      const input = { EndpointNameEquals: endpoint, MaxResults: PAGE_SIZE, NextToken };
+      const { InferenceComponents = [], NextToken: next } = await client.send(new ListInferenceComponentsCommand(input));
+      return { names: InferenceComponents.map(({ InferenceComponentName }) => InferenceComponentName), next };
+    }),
+
+  /** The names of all models, configurations, endpoints and components that begin with a prefix. */
+  listByPrefix: async (prefix: string): Promise<string[]> => {
+    const page = { NameContains: prefix, MaxResults: PAGE_SIZE };
+    const lists = await Promise.all([
+      allNames(async (NextToken) => {
+        const { Models = [], NextToken: next } = await client.send(new ListModelsCommand({ ...page, NextToken }));
+        return { names: Models.map(({ ModelName }) => ModelName), next };
+      }),
+      allNames(async (NextToken) => {
+        const { EndpointConfigs = [], NextToken: next } = await client.send(new ListEndpointConfigsCommand({ ...page, NextToken }));
+        return { names: EndpointConfigs.map(({ EndpointConfigName }) => EndpointConfigName), next };
+      }),
+      allNames(async (NextToken) => {
+        const { Endpoints = [], NextToken: next } = await client.send(new ListEndpointsCommand({ ...page, NextToken }));
+        return { names: Endpoints.map(({ EndpointName }) => EndpointName), next };
+      }),
+      allNames(async (NextToken) => {
+        const { InferenceComponents = [], NextToken: next } = await client.send(new ListInferenceComponentsCommand({ ...page, NextToken }));
+        return { names: InferenceComponents.map(({ InferenceComponentName }) => InferenceComponentName), next };
+      }),
+    ]);
+    // SageMaker's NameContains ignores case and position.
+    return [...new Set(lists.flat())].filter((name) => name.startsWith(prefix));
+  },
+});
+
+export type SageMaker = ReturnType<typeof createSageMaker>;

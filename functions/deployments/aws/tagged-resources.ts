@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { createCaller } from '../../../shared/aws/caller.ts';
+import { awsTags } from '../../../shared/deployments/names.ts';
+
+const Page = z.object({
+  PaginationToken: z.string().nullish(),
+  ResourceTagMappingList: z.array(z.object({ ResourceARN: z.string() })).default([]),
+});
+
+const CONNECT_MS = 1_000;
+const SILENCE_MS = 5_000;
+const MAX_ATTEMPTS = 2;
+const MAX_REPLY_BYTES = 1024 * 1024;
+const MAX_SOCKETS = 4;
+const MAX_PAGES = 10;
+
+/** Lists the names of the resources on SageMaker with a deployment's tag, whatever their names are. */
+export type ListTagged = (deploymentId: string) => Promise<string[]>;
+
+/**
+ * With the Resource Groups Tagging API (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
+ * lists can't filter by tag.
+ * @param endpoint default: the environment's
+ */
+export const createListTagged = (endpoint?: string): ListTagged => {
+  const caller = createCaller({
+    service: 'tagging',
+    endpoint,
+    connectMs: CONNECT_MS,
+    silenceMs: SILENCE_MS,
+    maxReplyBytes: MAX_REPLY_BYTES,
+    maxSockets: MAX_SOCKETS,
+  });
+  const headers = [
+    ['content-type', 'application/x-amz-json-1.1'],
+    ['x-amz-target', 'ResourceGroupsTaggingAPI_20170126.GetResources'],
+  ] as const;
+  return async (deploymentId) => {
+    const arns: string[] = [];
+    let token = '';
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const body = JSON.stringify({
+        ResourceTypeFilters: ['sagemaker'],
+        TagFilters: [{ Key: awsTags.deployment, Values: [deploymentId] }],
+        ...(token && { PaginationToken: token }),
+      });
+      const read = (reply: { body: Buffer }) => Page.parse(JSON.parse(reply.body.toString()));
+      const found = await caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, read);
+      arns.push(...found.ResourceTagMappingList.map(({ ResourceARN }) => ResourceARN));
+      token = found.PaginationToken ?? '';
+      if (!token) return arns.map((arn) => arn.slice(arn.lastIndexOf('/') + 1));
+    }
+    throw new Error(`A deployment has more than ${MAX_PAGES} pages of tagged resources.`);
+  };
+};

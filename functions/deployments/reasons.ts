@@ -1,0 +1,114 @@
+import { redact } from '../../shared/aws/redact.ts';
+import type { Reason } from '../../shared/deployments/deployment.ts';
+import { wordsOf } from './aws/errors.ts';
+
+/** Every reason for which a deployment fails, stops or makes no progress: what is wrong, and what to do. docs/operations.md has an entry for each code. */
+const REASONS = {
+  insufficient_capacity: {
+    message: 'AWS has no free instance of the requested types at the moment.',
+    action: 'Wait, or add other instance types to instance_types. Retry the deployment if it has failed.',
+  },
+  quota_exceeded: {
+    message: "The AWS account's quota for this instance type is used up.",
+    action:
+      'Ask your administrator to request a higher quota, choose another instance type, or stop a deployment that you no longer need. Then retry.',
+  },
+  not_enough_hardware: {
+    message: 'A copy of the model needs more accelerators or memory than an instance of this type has.',
+    action: 'Choose a larger instance type, or lower accelerators.',
+  },
+  image_not_started: {
+    message: "The runtime's image could not be pulled or started: its container wrote no line.",
+    action: 'Choose another runtime or another instance type. Ask your administrator to check the image and the AMI of this runtime.',
+  },
+  weights_unreadable: {
+    message: 'The weights could not be loaded from the location in model.',
+    action: "Check that the location has the model's complete, uncompressed files, then retry.",
+  },
+  crash_loop: {
+    message: 'The container crashes each time it starts.',
+    action: 'Read the line of its log in aws. Change environment, accelerators, instance_types or the runtime to fix it.',
+  },
+  container_failed: {
+    message: 'The container stopped before the model was ready.',
+    action:
+      'Check that the runtime supports the model, and that the model fits into the memory of the accelerators. Then change the deployment or retry.',
+  },
+  health_check_failed: {
+    message: 'The container started but never became healthy.',
+    action:
+      'Check that the runtime supports the model. If the model is very large, choose an instance type with faster storage. Then retry.',
+  },
+  start_timed_out: {
+    message: 'No copy became ready in time.',
+    action: 'Retry. If it happens again, try another instance type, and ask your administrator to check the health of SageMaker.',
+  },
+  scale_to_zero_unsupported: {
+    message: 'SageMaker does not allow endpoints without instances in this region.',
+    action: 'Ask your administrator to run deployments in another region.',
+  },
+  access_denied: {
+    message: 'AWS denied Sluice a call that this deployment needs.',
+    action: 'Ask your administrator to check the permissions of the deployments function and of the execution role.',
+  },
+  rejected_by_aws: {
+    message: 'AWS rejected the configuration of this deployment.',
+    action: "Read AWS's message in aws, change the deployment accordingly, then retry.",
+  },
+  failed_on_aws: {
+    message: 'AWS reports that this deployment has failed.',
+    action: "Read AWS's message in aws. Retry; if it fails again, change the instance type or the runtime.",
+  },
+  name_in_use: {
+    message: 'A model that was registered by hand already has the name of this deployment.',
+    action: 'Delete that model, or create the deployment under another name. Then retry.',
+  },
+  out_of_credit: {
+    message: "Your organization's credit is used up, so the deployment was stopped.",
+    action: 'Add credit, then start the deployment.',
+  },
+  removal_blocked: {
+    message: 'AWS has not yet removed everything that belongs to this deployment. It is still being removed.',
+    action:
+      'Wait. If this lasts for more than an hour, ask your administrator to delete the resources with this deployment’s tag in the AWS console.',
+  },
+} as const satisfies Record<string, Omit<Reason, 'code' | 'aws'>>;
+
+export type ReasonCode = keyof typeof REASONS;
+export const reasonCodes = Object.keys(REASONS) as ReasonCode[];
+
+const MAX_WORDS = 500;
+
+/** @param aws what AWS or the container said */
+export const reasonFor = (code: ReasonCode, aws?: string): Reason => ({
+  code,
+  ...REASONS[code],
+  ...(aws && { aws: redact(aws.slice(0, 2 * MAX_WORDS)).slice(0, MAX_WORDS) }),
+});
+
+/** SageMaker's words in failure reasons and errors, the most specific first. */
+const BY_WORDS: readonly (readonly [RegExp, ReasonCode])[] = [
+  [/InsufficientInstanceCapacity|Unable to provision requested ML compute capacity|insufficient capacity/i, 'insufficient_capacity'],
+  [/ResourceLimitExceeded|service limit|service quota/i, 'quota_exceeded'],
+  [/not enough hardware resources/i, 'not_enough_hardware'],
+  [/MinInstanceCount/, 'scale_to_zero_unsupported'],
+  [/model data|download|S3DataSource|s3:GetObject|NoSuchKey|NoSuchBucket/i, 'weights_unreadable'],
+  [/AccessDenied|not authorized|UnrecognizedClient/i, 'access_denied'],
+  [/CannotStartContainerError|CannotPullContainer|ECR|repository/i, 'image_not_started'],
+  [/ping health check/i, 'health_check_failed'],
+  [/Container failed to start|container.{0,40}(?:exit|fail)/i, 'container_failed'],
+];
+
+const codeFor = (words: string, otherwise: ReasonCode): ReasonCode => BY_WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? otherwise;
+
+/** Why an endpoint or a component failed, from its `FailureReason`. @param hasStarted whether its container wrote anything */
+export const reasonOfFailure = (words: string | undefined, hasStarted: boolean): Reason => {
+  const code = codeFor(words ?? '', 'failed_on_aws');
+  return reasonFor(code === 'image_not_started' && hasStarted ? 'container_failed' : code, words);
+};
+
+/** Why AWS rejected a call that can't succeed as it is. */
+export const reasonOfRejection = (error: unknown): Reason => {
+  const words = wordsOf(error);
+  return reasonFor(codeFor(words, 'rejected_by_aws'), words);
+};

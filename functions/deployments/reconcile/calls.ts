@@ -1,0 +1,11 @@
+import type { ScalingTarget } from '../aws/scaling.ts';
+
+/** A change on AWS. Each one can be repeated: after a lost reply, it changes nothing or is rejected because its effect is there. */
+export type Call = { generation: number } & (
+  | { kind: 'create_model' | 'create_config' | 'create_endpoint' | 'create_component' }
+  | { kind: 'set_copies'; copies: number }
+  | { kind: 'register_scaling'; target: ScalingTarget }
+  | { kind: 'put_policy'; requestsPerCopy: number }
+  | { kind: 'deregister_scaling' | 'delete_component' | 'delete_endpoint' | 'delete_config' | 'delete_model' }
+  | { kind: 'delete_adapter'; adapter: string }
+);

@@ -1,0 +1,42 @@
+import type { ContainerLog, LogLine } from '../aws/container-log.ts';
+
+/** What the log of a generation's containers says about a start. */
+export interface StartLog {
+  /** Whether a container wrote anything: it was downloaded, and runs. */
+  hasStarted: boolean;
+  /** The error that ends each start. */
+  crash?: string;
+}
+
+/** Lines that can be the last one of a traceback. */
+const ERRORS = '?"Error:" ?"Exception:"';
+const ERROR = /((?:\w+\.)*\w*(?:Error|Exception)): .+$/;
+/** The error that follows from another one, which vLLM wrote before. */
+const CONSEQUENCE = /see root cause|engine core initialization failed/i;
+
+/** A container is started again after a crash; so often must it have ended with the same error. */
+const MIN_CRASHES = 3;
+
+/** The error without its numbers, which differ from one crash to the next. */
+const kindOf = (error: string): string => error.replace(/\d+(?:\.\d+)?/g, '0');
+
+/** The error with which containers ended again and again. @param copies how many copies are starting */
+export const crashOf = (lines: readonly LogLine[], copies: number): string | undefined => {
+  const counts = new Map<string, { error: string; count: number }>();
+  for (const { message } of lines) {
+    const error = ERROR.exec(message.trim())?.[0];
+    if (error === undefined) continue;
+    const known = counts.get(kindOf(error)) ?? { error, count: 0 };
+    counts.set(kindOf(error), { error, count: known.count + 1 });
+  }
+  const loops = [...counts.values()].filter(({ count }) => count >= MIN_CRASHES * Math.max(1, copies));
+  return (loops.find(({ error }) => !CONSEQUENCE.test(error)) ?? loops[0])?.error;
+};
+
+/** Reads what a generation's containers wrote since a start. A crash loop looks like any start to SageMaker, for up to an hour. */
+export const readStartLog = async (log: ContainerLog, component: string, sinceMs: number, copies: number): Promise<StartLog> => {
+  const [first] = await log.read(component, sinceMs, '', 1);
+  if (!first) return { hasStarted: false };
+  const crash = crashOf(await log.read(component, sinceMs, ERRORS), copies);
+  return { hasStarted: true, ...(crash !== undefined && { crash }) };
+};

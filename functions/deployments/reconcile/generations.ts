@@ -1,0 +1,102 @@
+import type { Deployment, Generation, Reason } from '../../../shared/deployments/deployment.ts';
+import { reasonFor, reasonOfFailure } from '../reasons.ts';
+import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './observe.ts';
+
+/** The longest start: an hour for capacity, an hour for the download and half an hour for loading. */
+export const MAX_START_MS = 150 * 60_000;
+/**
+ * A pass that was planned before a generation ended can still make its calls so long afterwards: the function's timeout is 60 s. Until then, what is gone
+ * can come back.
+ */
+export const LATE_CALL_MS = 90_000;
+
+const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
+
+/** Since when a generation's copies are starting. */
+export const startedAt = ({ wake }: Deployment, { started_at, status }: Generation, nowMs: number): number =>
+  (status === 'creating' ? started_at : wake?.started_at) ?? nowMs;
+
+/** Why a generation that should run can't. */
+const failureOf = (deployment: Deployment, generation: Generation, seen: ObservedGeneration, nowMs: number): Reason | undefined => {
+  const { endpoint, component, log } = seen;
+  if (endpoint && ENDED_ENDPOINTS.has(endpoint.status)) return reasonOfFailure(endpoint.failure, false);
+  const copies = component?.copies ?? 0;
+  if (copies > 0) return undefined;
+  if (log?.crash !== undefined) return reasonFor('crash_loop', log.crash);
+  if (component?.status === 'Failed') return reasonOfFailure(component.failure, log?.hasStarted ?? false);
+  if (nowMs - startedAt(deployment, generation, nowMs) > MAX_START_MS) return reasonFor('start_timed_out', component?.failure);
+  return undefined;
+};
+
+export const failed = (generation: Generation, reason: Reason, nowMs: number): Generation => ({
+  ...generation,
+  status: 'failed',
+  reason,
+  ended_at: nowMs,
+});
+
+const retired = (generation: Generation, nowMs: number): Generation => ({ ...generation, status: 'retired', ended_at: nowMs });
+
+export const isActive = ({ status }: Generation): boolean => status === 'creating' || status === 'ready';
+
+const observedStatus = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
+  if (!isActive(generation)) return generation;
+  const seen = observed.generations.get(generation.number) ?? NOTHING;
+  const failure = failureOf(deployment, generation, seen, nowMs);
+  if (failure) return failed(generation, failure, nowMs);
+  const { endpoint, component } = seen;
+  const isServing = endpoint && component?.status === 'InService' && component.copies > 0;
+  if (generation.status === 'creating')
+    return isServing ? { ...generation, status: 'ready' } : { ...generation, started_at: generation.started_at ?? nowMs };
+  // Somebody deleted it by hand.
+  return endpoint && component ? generation : { ...generation, status: 'creating', started_at: nowMs };
+};
+
+/**
+ * Of the generations that are in use, the oldest one serves until the newest one has all the traffic. The ones between them were replaced before that.
+ */
+const retireReplaced = ({ traffic_percent }: Deployment, generations: readonly Generation[], nowMs: number): Generation[] => {
+  const active = generations.filter(isActive);
+  const newest = active.at(-1);
+  const isReplaced = newest?.status === 'ready' && traffic_percent === 100;
+  return generations.map((generation) => {
+    const isKept = generation === newest || (generation === active[0] && !isReplaced);
+    return isKept || !isActive(generation) ? generation : retired(generation, nowMs);
+  });
+};
+
+/** Without the generations that ended and are gone from AWS. The newest one stays, so that its number is never used again, and its reason is seen. */
+export const withoutGone = (generations: readonly Generation[], observed: Observed, nowMs: number): Generation[] =>
+  generations.filter(({ number, ended_at }, i) => {
+    const isGone = isEmpty(observed.generations.get(number) ?? NOTHING) && ended_at !== undefined && nowMs - ended_at > LATE_CALL_MS;
+    return !isGone || i === generations.length - 1;
+  });
+
+/** The generations of a deployment that should run, after a look at AWS. */
+export const runningGenerations = (deployment: Deployment, observed: Observed, nowMs: number): Generation[] => {
+  const seen = deployment.generations.map((generation) => observedStatus(deployment, generation, observed, nowMs));
+  return withoutGone(retireReplaced(deployment, seen, nowMs), observed, nowMs);
+};
+
+/** The generations of a deployment that is stopped or deleted: those in use are created anew when it is started again. */
+export const stoppedGenerations = ({ generations }: Deployment, observed: Observed, nowMs: number): Generation[] => {
+  const reset = generations.map((generation): Generation => {
+    const { started_at: _, ...rest } = generation;
+    return isActive(generation) ? { ...rest, status: 'creating' } : generation;
+  });
+  return withoutGone(reset, observed, nowMs);
+};
+
+/** The share of each generation of the requests, in percent; those without a share are left out. */
+export const trafficOf = ({
+  generations,
+  traffic_percent,
+}: Pick<Deployment, 'generations' | 'traffic_percent'>): { generation: Generation; percent: number }[] => {
+  const ready = generations.filter(({ status }) => status === 'ready');
+  const newest = ready.at(-1);
+  const shares = ready.map((generation) => ({
+    generation,
+    percent: ready.length === 1 ? 100 : generation === newest ? traffic_percent : 100 - traffic_percent,
+  }));
+  return shares.filter(({ percent }) => percent > 0);
+};

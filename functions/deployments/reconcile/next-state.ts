@@ -1,0 +1,86 @@
+import type { Deployment, Reason, Start } from '../../../shared/deployments/deployment.ts';
+import { inState, MAX_STARTS } from '../../../shared/deployments/deployment.ts';
+import { ASLEEP, type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
+import { reasonFor } from '../reasons.ts';
+import { isActive, startedAt } from './generations.ts';
+import { NOTHING, type Observed } from './observe.ts';
+import { progressOf } from './progress.ts';
+
+/** What is known about a deployment's requests. */
+export interface Use {
+  /** When the last request is known to have ended. */
+  lastEventAtMs?: number | undefined;
+  /** Whether requests are in flight or wait for a copy. */
+  isInUse: boolean;
+}
+
+/** After so long without an instance, its owner is told why it waits. */
+const SLOW_CAPACITY_MS = 10 * 60_000;
+
+const copiesOf = (deployment: Deployment, observed: Observed): number =>
+  deployment.generations
+    .filter(({ status }) => status === 'ready')
+    .reduce((sum, { number }) => sum + (observed.generations.get(number)?.component?.copies ?? 0), 0);
+
+const hasInstances = (observed: Observed): boolean =>
+  [...observed.generations.values()].some(({ endpoint }) => (endpoint?.instances.length ?? 0) > 0);
+
+/** Whether nobody has used a deployment for as long as its owner said. */
+export const isIdle = ({ scale_to_zero_after_seconds, last_used_at = 0 }: Deployment, { lastEventAtMs = 0 }: Use, nowMs: number): boolean =>
+  scale_to_zero_after_seconds !== null && nowMs - Math.max(last_used_at, lastEventAtMs) >= scale_to_zero_after_seconds * 1_000;
+
+const runningState = (deployment: Deployment, observed: Observed, use: Use, nowMs: number): DeploymentState => {
+  const active = deployment.generations.filter(isActive);
+  const isRollingOut = active.at(-1)?.status === 'creating';
+  if (active.length === 0) return 'failed';
+  if (!active.some(({ status }) => status === 'ready')) return 'creating';
+  const mayBeAsleep = deployment.scale_to_zero_after_seconds !== null && !isRollingOut;
+  const copies = copiesOf(deployment, observed);
+  if (ASLEEP.includes(deployment.state) && mayBeAsleep) return copies > 0 || hasInstances(observed) ? 'draining' : 'scaled_to_zero';
+  if (SERVING.includes(deployment.state) && mayBeAsleep && !use.isInUse && isIdle(deployment, use, nowMs)) return 'draining';
+  if (copies === 0) return 'waking';
+  return isRollingOut ? 'updating' : 'in_service';
+};
+
+/** Why a deployment that should run does not, or has not what its owner wants. */
+const reasonOf = (before: Deployment, next: Deployment, state: DeploymentState, observed: Observed, nowMs: number): Reason | undefined => {
+  const newest = next.generations.at(-1);
+  if (newest?.status === 'failed') return newest.reason;
+  const main = next.generations.find(isActive);
+  const { endpoint } = observed.generations.get(main?.number ?? 0) ?? NOTHING;
+  const isWaiting = main && (state === 'creating' || state === 'waking') && !endpoint?.instances.length;
+  if (isWaiting && nowMs - startedAt(next, main, nowMs) > SLOW_CAPACITY_MS) return reasonFor('insufficient_capacity');
+  // A call that was rejected while it starts is made again and again.
+  return before.state === state && state === 'waking' ? before.reason : undefined;
+};
+
+/** The starts that have just ended. */
+const endedStarts = (before: Deployment, next: Deployment, state: DeploymentState, nowMs: number): Start[] => {
+  const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: (nowMs - sinceMs) / 1_000 });
+  if (before.state === 'waking' && before.wake && SERVING.includes(state)) return [start('wake', before.wake.started_at)];
+  return next.generations
+    .filter(({ number, status }) => status === 'ready' && before.generations.find((old) => old.number === number)?.status === 'creating')
+    .map(({ started_at = nowMs }) => start('creation', started_at));
+};
+
+/**
+ * The state of a deployment that should run.
+ * @param before as it was read
+ * @param next the same with its generations after a look at AWS
+ * @returns also the starts that have just ended
+ */
+export const nextState = (before: Deployment, next: Deployment, observed: Observed, use: Use, nowMs: number) => {
+  const { wake, last_used_at, ...rest } = next;
+  const state = runningState(next, observed, use, nowMs);
+  const started = endedStarts(before, next, state, nowMs);
+  const hasComeIntoService = SERVING.includes(state) && !SERVING.includes(before.state);
+  const lastUsed = hasComeIntoService ? nowMs : Math.max(last_used_at ?? 0, use.lastEventAtMs ?? 0);
+  const running: Deployment = {
+    ...rest,
+    starts: [...rest.starts, ...started].slice(-MAX_STARTS),
+    ...(state === 'waking' && { wake: wake ?? { started_at: nowMs } }),
+    ...(lastUsed > 0 && { last_used_at: lastUsed }),
+  };
+  const reason = reasonOf(before, running, state, observed, nowMs);
+  return { deployment: inState({ ...running, progress: progressOf(running, observed) }, state, nowMs, reason), started };
+};

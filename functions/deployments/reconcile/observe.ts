@@ -1,0 +1,111 @@
+import type { Deployment, Generation } from '../../../shared/deployments/deployment.ts';
+import { awsNameOf, awsPrefixOf } from '../../../shared/deployments/names.ts';
+import type { ContainerLog } from '../aws/container-log.ts';
+import type { ComponentFacts, EndpointFacts, SageMaker } from '../aws/sagemaker.ts';
+import type { Scaling, ScalingFacts } from '../aws/scaling.ts';
+import type { ListTagged } from '../aws/tagged-resources.ts';
+import { readStartLog, type StartLog } from './crash-loop.ts';
+
+/** What a generation has on AWS. */
+export interface ObservedGeneration {
+  hasModel: boolean;
+  hasConfig: boolean;
+  endpoint?: EndpointFacts;
+  component?: ComponentFacts;
+  /** Other components on its endpoint. */
+  adapters: readonly string[];
+  scaling?: ScalingFacts;
+  /** Only while copies are starting, or have failed. */
+  log?: StartLog;
+}
+
+/** What a deployment has on AWS. */
+export interface Observed {
+  generations: ReadonlyMap<number, ObservedGeneration>;
+  /** The names that two lists have, by name and by tag. Only of a deployment that is to be deleted. */
+  listed?: readonly string[];
+}
+
+export interface AwsReader {
+  sageMaker: SageMaker;
+  scaling: Scaling;
+  log: ContainerLog;
+  listTagged: ListTagged;
+  /** The prefix of this installation's names. */
+  installation: string;
+}
+
+export const NOTHING: ObservedGeneration = { hasModel: false, hasConfig: false, adapters: [] };
+
+/** Whether nothing of a generation is on AWS. */
+export const isEmpty = ({ hasModel, hasConfig, endpoint, component, adapters, scaling }: ObservedGeneration): boolean =>
+  !hasModel && !hasConfig && !endpoint && !component && adapters.length === 0 && !scaling;
+
+/** Whether a generation is to be removed from AWS. */
+export const isLeaving = ({ wanted }: Deployment, generation: Generation | undefined): boolean =>
+  wanted !== 'running' || !generation || generation.status === 'failed' || generation.status === 'retired';
+
+const readLog = async (
+  { log }: AwsReader,
+  name: string,
+  { wake }: Deployment,
+  { created_at, started_at = created_at }: Generation,
+  component: ComponentFacts | undefined,
+): Promise<StartLog | undefined> => {
+  if (!component) return undefined;
+  const { status, copies, wantedCopies } = component;
+  const isStarting = copies < wantedCopies && status !== 'Deleting';
+  if (!isStarting && status !== 'Failed') return undefined;
+  return readStartLog(log, name, Math.max(started_at, wake?.started_at ?? 0), wantedCopies);
+};
+
+const observeGeneration = async (aws: AwsReader, deployment: Deployment, number: number): Promise<ObservedGeneration> => {
+  const generation = deployment.generations.find((other) => other.number === number);
+  const name = awsNameOf(aws.installation, deployment.id, number);
+  const leaves = isLeaving(deployment, generation);
+  const [endpoint, component, scaling] = await Promise.all([
+    aws.sageMaker.describeEndpoint(name),
+    aws.sageMaker.describeComponent(name),
+    aws.scaling.describe(name),
+  ]);
+  // A component that exists needs neither a model nor a configuration to be created.
+  const isWhole = endpoint && component && !leaves;
+  const [hasModel, hasConfig, components, log] = await Promise.all([
+    isWhole ? true : aws.sageMaker.hasModel(name),
+    isWhole ? true : aws.sageMaker.hasConfig(name),
+    leaves ? aws.sageMaker.listComponentsOn(name) : [],
+    leaves || !generation ? undefined : readLog(aws, name, deployment, generation, component),
+  ]);
+  return {
+    hasModel,
+    hasConfig,
+    ...(endpoint && { endpoint }),
+    ...(component && { component }),
+    adapters: components.filter((other) => other !== name),
+    ...(scaling && { scaling }),
+    ...(log && { log }),
+  };
+};
+
+/** The number of the generation to which a name belongs. */
+const numberOf = (prefix: string, name: string): number | undefined => {
+  const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  return /^[1-9]\d{0,8}$/.test(rest) ? Number(rest) : undefined;
+};
+
+/** Looks at everything that a deployment has on AWS. @throws the SDK's errors */
+export const observe = async (aws: AwsReader, deployment: Deployment): Promise<Observed> => {
+  const numbers = new Set(deployment.generations.map(({ number }) => number));
+  const prefix = awsPrefixOf(aws.installation, deployment.id);
+  let listed: string[] | undefined;
+  if (deployment.wanted === 'deleted') {
+    const lists = await Promise.all([aws.sageMaker.listByPrefix(prefix), aws.listTagged(deployment.id)]);
+    listed = [...new Set(lists.flat())];
+    for (const name of listed) {
+      const number = numberOf(prefix, name);
+      if (number !== undefined) numbers.add(number);
+    }
+  }
+  const found = await Promise.all([...numbers].map(async (number) => [number, await observeGeneration(aws, deployment, number)] as const));
+  return { generations: new Map(found), ...(listed && { listed }) };
+};

@@ -1,0 +1,133 @@
+import type { Deployment, Reason } from '../../../shared/deployments/deployment.ts';
+import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { logError } from '../../../shared/logging/log.ts';
+import { isBusy, isTransient } from '../aws/errors.ts';
+import { type Installation, resourcesOf } from '../aws/generation-resources.ts';
+import type { SageMaker } from '../aws/sagemaker.ts';
+import type { Scaling } from '../aws/scaling.ts';
+import { reasonOfRejection } from '../reasons.ts';
+import type { Call } from './calls.ts';
+
+export interface AwsWriter {
+  sageMaker: SageMaker;
+  scaling: Scaling;
+  installation: Installation;
+  /** Whether there is time for another call. */
+  hasTime: () => boolean;
+}
+
+/** A call that can't succeed as it is. */
+export interface Rejection {
+  call: Call;
+  reason: Reason;
+}
+
+const execute = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: Call): Promise<void> => {
+  const name = awsNameOf(installation.name, deployment.id, call.generation);
+  const resources = () => {
+    const generation = deployment.generations.find(({ number }) => number === call.generation);
+    if (!generation) throw new Error(`${deployment.id} has no generation ${call.generation}.`);
+    return resourcesOf(installation, deployment, generation);
+  };
+  switch (call.kind) {
+    case 'create_model':
+      return sageMaker.createModel(resources());
+    case 'create_config':
+      return sageMaker.createConfig(resources());
+    case 'create_endpoint':
+      return sageMaker.createEndpoint(resources());
+    case 'create_component':
+      return sageMaker.createComponent(resources());
+    case 'set_copies':
+      return sageMaker.setCopies(name, call.copies);
+    case 'register_scaling':
+      return scaling.register(name, call.target);
+    case 'put_policy':
+      return scaling.putPolicy(name, call.requestsPerCopy);
+    case 'deregister_scaling':
+      return scaling.deregister(name);
+    case 'delete_adapter':
+      return sageMaker.deleteComponent(call.adapter);
+    case 'delete_component':
+      return sageMaker.deleteComponent(name);
+    case 'delete_endpoint':
+      return sageMaker.deleteEndpoint(name);
+    case 'delete_config':
+      return sageMaker.deleteConfig(name);
+    case 'delete_model':
+      return sageMaker.deleteModel(name);
+  }
+};
+
+/** Whether a call's effect is there, as a look shows: it was made before, or its reply was lost. */
+const isDone = async ({ sageMaker, scaling, installation }: AwsWriter, deployment: Deployment, call: Call): Promise<boolean> => {
+  const name = awsNameOf(installation.name, deployment.id, call.generation);
+  switch (call.kind) {
+    case 'create_model':
+      return sageMaker.hasModel(name);
+    case 'create_config':
+      return sageMaker.hasConfig(name);
+    case 'create_endpoint':
+      return (await sageMaker.describeEndpoint(name)) !== undefined;
+    case 'create_component':
+      return (await sageMaker.describeComponent(name)) !== undefined;
+    case 'set_copies':
+      return (await sageMaker.describeComponent(name))?.wantedCopies === call.copies;
+    case 'register_scaling':
+    case 'put_policy':
+      return false;
+    case 'deregister_scaling':
+      return (await scaling.describe(name)) === undefined;
+    case 'delete_adapter':
+      return (await sageMaker.describeComponent(call.adapter)) === undefined;
+    case 'delete_component':
+      return (await sageMaker.describeComponent(name)) === undefined;
+    case 'delete_endpoint':
+      return (await sageMaker.describeEndpoint(name)) === undefined;
+    case 'delete_config':
+      return !(await sageMaker.hasConfig(name));
+    case 'delete_model':
+      return !(await sageMaker.hasModel(name));
+  }
+};
+
+type Outcome = 'done' | 'again' | Rejection;
+
+/** Makes a call. What AWS says about an effect that is there already is never believed, but looked at. */
+const make = async (aws: AwsWriter, deployment: Deployment, call: Call): Promise<Outcome> => {
+  try {
+    await execute(aws, deployment, call);
+    return 'done';
+  } catch (error) {
+    const facts = { deployment: deployment.id, generation: call.generation, call: call.kind };
+    if (isTransient(error) || isBusy(error)) {
+      logError('aws_call_delayed', error, facts);
+      return 'again';
+    }
+    const done = await isDone(aws, deployment, call).catch((lookError: unknown) => {
+      if (isTransient(lookError)) return undefined;
+      throw lookError;
+    });
+    if (done !== false) return done ? 'done' : 'again';
+    logError('aws_call_rejected', error, facts);
+    return { call, reason: reasonOfRejection(error) };
+  }
+};
+
+/**
+ * Makes the calls of a pass, each generation's in order until one does not succeed. The next pass makes the others.
+ * @returns the rejected ones
+ */
+export const perform = async (aws: AwsWriter, deployment: Deployment, calls: readonly Call[]): Promise<Rejection[]> => {
+  const rejections: Rejection[] = [];
+  const stopped = new Set<number>();
+  for (const call of calls) {
+    if (stopped.has(call.generation)) continue;
+    if (!aws.hasTime()) break;
+    const outcome = await make(aws, deployment, call);
+    if (outcome === 'done') continue;
+    stopped.add(call.generation);
+    if (outcome !== 'again') rejections.push(outcome);
+  }
+  return rejections;
+};

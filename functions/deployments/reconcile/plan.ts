@@ -1,0 +1,90 @@
+import { type Deployment, inState, NO_PROGRESS, type Reason, type Start } from '../../../shared/deployments/deployment.ts';
+import { ASLEEP } from '../../../shared/deployments/state.ts';
+import { reasonFor } from '../reasons.ts';
+import type { Call } from './calls.ts';
+import { failed, isActive, LATE_CALL_MS, runningGenerations, stoppedGenerations } from './generations.ts';
+import { nextState, type Use } from './next-state.ts';
+import { isEmpty, NOTHING, type Observed } from './observe.ts';
+import { stepsDown, stepsUp } from './steps.ts';
+
+export interface Look {
+  observed: Observed;
+  use: Use;
+  /** A model that is not this deployment's has its name. */
+  isNameInUse: boolean;
+  nowMs: number;
+}
+
+export interface Plan {
+  /** The row to store, with the version that was read. */
+  next: Deployment;
+  /** The calls to make then, each generation's in order. */
+  calls: Call[];
+  /** The starts that have just ended. */
+  started: Start[];
+}
+
+/** Callers and streams of a generation that was replaced: they know its name for 30 s, and a stream lasts for at most 580 s. */
+export const REPLACED_MS = 11 * 60_000;
+/** A removal is expected to be done by then. */
+const SLOW_REMOVAL_MS = 60 * 60_000;
+
+const seenOf = (observed: Observed, number: number) => observed.generations.get(number) ?? NOTHING;
+
+/**
+ * Plans a pass: what a deployment's row says next, and the next calls of AWS. Both follow from the row and from what exists, never from what was done
+ * before. Pure.
+ */
+export const planPass = (deployment: Deployment, look: Look): Plan =>
+  deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
+
+const planRunning = (deployment: Deployment, { observed, use, isNameInUse, nowMs }: Look): Plan => {
+  const { empty_since: _, ...rest } = deployment;
+  const generations = isNameInUse
+    ? deployment.generations.map((other) => (isActive(other) ? failed(other, reasonFor('name_in_use'), nowMs) : other))
+    : runningGenerations(deployment, observed, nowMs);
+  const { deployment: running, started } = nextState(deployment, { ...rest, generations }, observed, use, nowMs);
+  const isAsleep = ASLEEP.includes(running.state);
+  const calls = generations.flatMap((generation) => {
+    const { number, status, ended_at = nowMs } = generation;
+    const seen = seenOf(observed, number);
+    if (isActive(generation)) return stepsUp(running, number, seen, isAsleep);
+    return status === 'retired' && nowMs - ended_at < REPLACED_MS ? [] : stepsDown(number, seen);
+  });
+  return { next: withEmptySince(running, deployment, observed, nowMs), calls, started };
+};
+
+const isNothingLeft = ({ generations, listed = [] }: Observed): boolean => listed.length === 0 && [...generations.values()].every(isEmpty);
+
+/** Remembers since when nothing is on AWS, for deployments of which nothing should be. */
+const withEmptySince = (next: Deployment, before: Deployment, observed: Observed, nowMs: number): Deployment => {
+  if (next.generations.some(isActive) && next.wanted === 'running') return next;
+  const { empty_since: _, ...rest } = next;
+  // What was seen before the deployment was to be deleted or stopped is no proof.
+  const known = next.state === before.state ? before.empty_since : undefined;
+  return isNothingLeft(observed) ? { ...rest, empty_since: known ?? nowMs } : rest;
+};
+
+/** Whether nothing is left, and no call that was planned earlier can still bring anything back. */
+export const isProvenEmpty = ({ empty_since = Number.POSITIVE_INFINITY }: Deployment, nowMs: number): boolean =>
+  nowMs - empty_since > LATE_CALL_MS;
+
+const planRemoval = (deployment: Deployment, { observed, nowMs }: Look): Plan => {
+  const { wake: _, ...rest } = deployment;
+  const generations = stoppedGenerations(deployment, observed, nowMs);
+  const removing: Deployment = { ...rest, generations, progress: NO_PROGRESS };
+  const calls = [...observed.generations].flatMap(([number, seen]) => stepsDown(number, seen));
+  const isEmptyNow = isNothingLeft(observed);
+  const isBlocked = !isEmptyNow && nowMs - deployment.state_since > SLOW_REMOVAL_MS;
+  const kept: Reason | undefined = deployment.reason?.code === 'out_of_credit' ? deployment.reason : undefined;
+  const reason = isBlocked ? reasonFor('removal_blocked') : kept;
+  const to = (state: Deployment['state']): Plan => ({
+    next: withEmptySince(inState(removing, state, nowMs, reason), deployment, observed, nowMs),
+    calls,
+    started: [],
+  });
+  if (deployment.wanted === 'stopped') return to(isEmptyNow ? 'stopped' : 'stopping');
+  // Both lists were empty in an earlier pass, and are again.
+  const isProven = isEmptyNow && deployment.state === 'deleting' && isProvenEmpty(deployment, nowMs);
+  return to(isProven ? 'deleted' : 'deleting');
+};

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Database } from '../../../shared/database/database.ts';
+import { transact, type Write } from '../../../shared/database/transaction.ts';
+import type { Deployment, Start } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { isTransient as isOnItsWay, SERVING } from '../../../shared/deployments/state.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
+import { logError, logInfo } from '../../../shared/logging/log.ts';
+import { ModelExists } from '../../../shared/models/errors.ts';
+import type { ModelStore } from '../../../shared/models/model-store.ts';
+import { isTransient } from '../aws/errors.ts';
+import { reasonFor } from '../reasons.ts';
+import type { Reconciliations } from '../reconciliations.ts';
+import { isActive } from './generations.ts';
+import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
+import { type MeterPass, runningInstances } from './metering.ts';
+import { isIdle, type Use } from './next-state.ts';
+import { type AwsReader, observe } from './observe.ts';
+import { type AwsWriter, perform } from './perform.ts';
+import { isProvenEmpty, type Plan, planPass } from './plan.ts';
+import { withRejections } from './rejections.ts';
+
+export interface Reconciling {
+  database: Database;
+  deployments: DeploymentStore;
+  models: ModelStore;
+  aws: Omit<AwsReader, 'installation'> & AwsWriter;
+  meterPass: MeterPass;
+  /** When the last request for a served name is known to have ended. */
+  lastEventAt: (organization: string, name: string) => Promise<number | undefined>;
+  /** Whether requests for a deployment are in flight or wait for it. */
+  isInUse: (deployment: Deployment) => Promise<boolean>;
+  /** Records how long a wake took, for predictions about other deployments on the same type. */
+  recordStart: (instanceType: string, start: Start) => Promise<void>;
+  reconciliations: Reconciliations;
+  now: () => number;
+}
+
+/**
+ * What became of a pass. `settled`: nothing of it is on AWS, and nothing should be. `overtaken`: another change of the row came first, whose pass follows.
+ * `delayed`: AWS or the database did not answer, so a later pass tries again.
+ */
+export type PassOutcome = 'done' | 'unknown' | 'settled' | 'overtaken' | 'delayed';
+
+/** Whether nothing can have changed: the deployment is deleted, or nothing of it is on AWS nor should be. */
+const isSettled = (deployment: Deployment, nowMs: number): boolean => {
+  const { wanted, state, generations } = deployment;
+  if (state === 'deleted') return true;
+  const isStopped = wanted === 'stopped' && state === 'stopped';
+  const hasFailed = wanted === 'running' && state === 'failed' && !generations.some(isActive);
+  return (isStopped || hasFailed) && isProvenEmpty(deployment, nowMs);
+};
+
+const readUse = async ({ lastEventAt, isInUse }: Reconciling, deployment: Deployment, nowMs: number): Promise<Use> => {
+  if (!SERVING.includes(deployment.state)) return { isInUse: false };
+  const lastEventAtMs = await lastEventAt(deployment.organization, deployment.name);
+  const use = { lastEventAtMs, isInUse: false };
+  return isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
+};
+
+/** A pass with everything that it has read and planned. */
+interface Pass extends Plan {
+  before: Deployment;
+  rows: InventoryRows;
+  writes: readonly Write[];
+}
+
+const look = async (deps: Reconciling, before: Deployment): Promise<Pass> => {
+  const { aws } = deps;
+  const [observed, rows] = await Promise.all([
+    observe({ ...aws, installation: aws.installation.name }, before),
+    readInventory(deps.models, before),
+  ]);
+  const nowMs = deps.now();
+  const use = await readUse(deps, before, nowMs);
+  const { meter, writes, stop } = await deps.meterPass({ deployment: before, running: runningInstances(before, observed), nowMs });
+  const isStopped = stop !== undefined && before.wanted === 'running';
+  const { meter: _, ...unmetered } = before;
+  const metered: Deployment = {
+    ...unmetered,
+    ...(meter && { meter }),
+    ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
+  };
+  return { before, rows, writes, ...planPass(metered, { observed, use, isNameInUse: isNameInUse(before, rows), nowMs }) };
+};
+
+/** Stores what the pass has found, in one transaction: the row with its lock, GPU time, and the inventory. */
+const store = async ({ database, deployments, models, aws }: Reconciling, { before, next, rows, writes }: Pass): Promise<Deployment> => {
+  const isDeleted = next.state === 'deleted';
+  const inventory = isDeleted
+    ? await toRemoveFromInventory(models, next, rows)
+    : toUpdateInventory(models, aws.installation.name, next, rows);
+  const name = isDeleted ? [deployments.toFreeName(next)] : [];
+  if (isDeepStrictEqual(before, next) && inventory.length === 0 && writes.length === 0) return next;
+  await transact(database, [deployments.toReplace(next), ...name, ...writes, ...inventory]);
+  return { ...next, version: next.version + 1 };
+};
+
+const recordWakes = async ({ recordStart }: Reconciling, { before, started, next }: Pass): Promise<void> => {
+  const [type] = before.meter?.running.map(({ instance_type }) => instance_type) ?? [];
+  const [first = ''] = next.generations.at(-1)?.instance_types ?? [];
+  for (const start of started) if (start.kind === 'wake') await recordStart(type ?? first, start);
+};
+
+const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> => {
+  const planned = await look(deps, before);
+  const stored = await store(deps, planned);
+  if (stored.state !== before.state)
+    logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });
+  await recordWakes(deps, planned);
+  const rejections = await perform(deps.aws, stored, planned.calls);
+  const noted = withRejections(stored, rejections, deps.now());
+  if (noted !== stored) await transact(deps.database, [deps.deployments.toReplace(noted)]);
+  // Each pass that has made a call is followed by one that sees its effect.
+  const isBeingRemoved = stored.state === 'failed' && stored.empty_since === undefined;
+  if (isOnItsWay(stored.state) || isBeingRemoved || planned.calls.length > 0) await deps.reconciliations.send(stored.id, deps.now());
+  return noted;
+};
+
+/** Another change came first: of the row, or of the model that leads to it. */
+const isOvertaken = (error: unknown): boolean => error instanceof PreconditionFailed || error instanceof ModelExists;
+
+/**
+ * One pass of the reconciler over a deployment: reads its row, looks at AWS, stores what follows, makes the next calls, and sends the next message while
+ * the deployment is on its way. Passes can be lost, repeated, and run at the same time.
+ * @throws errors that another attempt can't be expected to solve
+ */
+export const reconcile = async (deps: Reconciling, id: string): Promise<PassOutcome> => {
+  const before = await deps.deployments.find(id);
+  if (!before) return 'unknown';
+  if (isSettled(before, deps.now())) return 'settled';
+  try {
+    await pass(deps, before);
+    return 'done';
+  } catch (error) {
+    if (!isOvertaken(error) && !isTransient(error)) throw error;
+    logError('pass_ended', error, { deployment: id });
+    await deps.reconciliations.send(id, deps.now());
+    return isOvertaken(error) ? 'overtaken' : 'delayed';
+  }
+};
