@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { createCaller } from '../../../shared/aws/caller.ts';
+import { type Caller, createCaller } from '../../../shared/aws/caller.ts';
 import { awsTags } from '../../../shared/deployments/names.ts';
 
 const Page = z.object({
@@ -17,20 +17,21 @@ const MAX_PAGES = 10;
 /** Lists the names of the resources on SageMaker with a deployment's tag, whatever their names are. */
 export type ListTagged = (deploymentId: string) => Promise<string[]>;
 
-/**
- * With the Resource Groups Tagging API (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
- * lists can't filter by tag.
- * @param endpoint default: the environment's
- */
-export const createListTagged = (endpoint?: string): ListTagged => {
-  const caller = createCaller({
+/** Calls the tagging API in the region of the environment. */
+export const createTaggingCaller = (): Caller =>
+  createCaller({
     service: 'tagging',
-    endpoint,
     connectMs: CONNECT_MS,
     silenceMs: SILENCE_MS,
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });
+
+/**
+ * With the Resource Groups Tagging API (https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html): SageMaker's own
+ * lists can't filter by tag.
+ */
+export const createListTagged = (caller: Pick<Caller, 'call'>): ListTagged => {
   const headers = [
     ['content-type', 'application/x-amz-json-1.1'],
     ['x-amz-target', 'ResourceGroupsTaggingAPI_20170126.GetResources'],

@@ -8,6 +8,7 @@ import { createLogGroups } from '../logs/log-groups.ts';
 import { logsOperations } from '../logs/logs-api.ts';
 import { createEndpointQuotas } from '../quotas/endpoint-quotas.ts';
 import { quotasOperations } from '../quotas/quotas-api.ts';
+import { taggingOperations } from '../tagging/tagging-api.ts';
 import { callFault } from './control-plane/call-fault.ts';
 import { setCopies } from './control-plane/components.ts';
 import { createFaults } from './control-plane/faults.ts';
@@ -111,6 +112,7 @@ export const createAccount = ({ now, settings: initial = {}, onEvent = () => und
     ...scalingOperations(targets, components, () => world.timeline.time()),
     ...logsOperations(world.logs),
     ...quotasOperations(world.quotas),
+    ...taggingOperations(world),
   ]);
   const configure = (next: DeploymentSettings): void => {
     settings = next;

@@ -1,0 +1,129 @@
+import { createContainerLog } from '../../../functions/deployments/aws/container-log.ts';
+import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
+import { createScaling } from '../../../functions/deployments/aws/scaling.ts';
+import { createListTagged } from '../../../functions/deployments/aws/tagged-resources.ts';
+import { type PassOutcome, type Reconciling, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
+import type { Caller } from '../../../shared/aws/caller.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { deploymentsOf, newDeployment } from '../../support/deployments.ts';
+import { newId } from '../../support/new-id.ts';
+import { createControlPlane } from '../../support/sagemaker-control-plane.ts';
+
+const SECOND_MS = 1_000;
+/** The delay of the queue's messages. */
+const DELAY_MS = 15 * SECOND_MS;
+const SCHEDULE_MS = 60 * SECOND_MS;
+
+export const INSTALLATION = {
+  name: 'sluice',
+  endpointTag: 'sluice',
+  executionRoleArn: 'arn:aws:iam::000000000000:role/execution',
+  hubExecutionRoleArn: 'arn:aws:iam::000000000000:role/hub-execution',
+};
+
+type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;
+
+/** The tagging API of the emulated account. */
+const taggingCaller = (call: (target: string, body: string) => { body: object }): Pick<Caller, 'call'> => ({
+  call: async ({ headers, body }, _, read) => {
+    const target = headers.find(([name]) => name === 'x-amz-target')?.[1] ?? '';
+    return read({ headers: {}, body: Buffer.from(JSON.stringify(call(target, body).body)) });
+  },
+});
+
+/** A deployment of an organization of its own, an emulated AWS account on a virtual clock, and the passes of the reconciler between them. */
+export const createWorld = async (test: TestDatabase, fields: Partial<Deployment> = {}, options: PlaneOptions = {}) => {
+  const plane = createControlPlane(options);
+  const store = deploymentsOf(test);
+  const created = newDeployment({ organization: newId('organization'), created_at: plane.now(), ...fields });
+  await transact(test.database, store.toCreate(created));
+  const use = { lastEventAtMs: undefined as number | undefined, isInUse: false };
+  const looks: RunningInstances[][] = [];
+  const starts: { instanceType: string; start: Start }[] = [];
+  /** When messages are due, by deduplication id. */
+  const messages = new Map<number, number>();
+
+  const dependencies: Reconciling = {
+    database: test.database,
+    deployments: store,
+    models: test.models,
+    aws: {
+      sageMaker: createSageMaker(plane.sagemaker),
+      scaling: createScaling(plane.autoScaling),
+      log: createContainerLog(plane.logs),
+      listTagged: createListTagged(
+        taggingCaller((target, body) => {
+          const reply = plane.account.call(target, body);
+          return reply.kind === 'reply' ? reply : { body: {} };
+        }),
+      ),
+      installation: INSTALLATION,
+      hasTime: () => true,
+    },
+    meterPass: async ({ deployment, running }) => {
+      looks.push(running);
+      return { meter: deployment.meter, writes: [] };
+    },
+    lastEventAt: async () => use.lastEventAtMs,
+    isInUse: async () => use.isInUse,
+    recordStart: async (instanceType, start) => void starts.push({ instanceType, start }),
+    reconciliations: {
+      send: async (_, nowMs) => {
+        const slot = Math.floor(nowMs / DELAY_MS);
+        if (!messages.has(slot)) messages.set(slot, nowMs + DELAY_MS);
+      },
+    },
+    now: plane.now,
+  };
+
+  const read = async (): Promise<Deployment> => {
+    const row = await store.find(created.id);
+    if (!row) throw new Error('The deployment is gone.');
+    return row;
+  };
+  const pass = (deps: Reconciling = dependencies): Promise<PassOutcome> => reconcile(deps, created.id);
+  /** Takes the messages that are due. */
+  const takeDue = (): boolean => {
+    const due = [...messages].filter(([, dueAt]) => dueAt <= plane.now());
+    for (const [slot] of due) messages.set(slot, Number.POSITIVE_INFINITY);
+    return due.length > 0;
+  };
+  return {
+    plane,
+    store,
+    id: created.id,
+    organization: created.organization,
+    dependencies,
+    use,
+    /** The instances that were metered by each pass. */
+    looks,
+    starts,
+    messages,
+    read,
+    pass,
+    takeDue,
+    /** The inventory's row that requests find. */
+    model: async () => test.models.get(created.organization, (await read()).name),
+
+    /** What the owner changes. */
+    change: async (changes: Partial<Deployment> | ((row: Deployment) => Partial<Deployment>)): Promise<void> => {
+      const row = await read();
+      const fields = typeof changes === 'function' ? changes(row) : changes;
+      await transact(test.database, [store.toReplace({ ...row, ...fields, changes: row.changes + 1, updated_at: plane.now() })]);
+    },
+
+    /** Lets time pass, with the passes that the queue and the schedule cause. */
+    run: async (ms: number): Promise<Deployment> => {
+      for (const end = plane.now() + ms; plane.now() < end; ) {
+        plane.advance(DELAY_MS);
+        const isScheduled = Math.floor(plane.now() / SCHEDULE_MS) !== Math.floor((plane.now() - DELAY_MS) / SCHEDULE_MS);
+        if (takeDue() || isScheduled) await pass();
+      }
+      return read();
+    },
+  };
+};
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
