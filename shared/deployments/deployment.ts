@@ -83,8 +83,17 @@ const Transition = z.object({ state: DeploymentState, at: Time, reason: Reason.o
 export const Start = z.object({ kind: z.enum(['creation', 'wake']), at: Time, seconds: z.number().min(0) });
 export type Start = z.infer<typeof Start>;
 
+/** What instances do: none of their generation's copies is ready yet; some are; or none is left, and they have not been released yet. */
+export const InstancePhase = z.enum(['starting', 'serving', 'draining']);
+export type InstancePhase = z.infer<typeof InstancePhase>;
+
 /** The instances of a generation that were seen at the same time. */
-export const RunningInstances = z.object({ generation: z.int().min(1), instance_type: z.string(), instances: z.int().min(1) });
+const RunningInstances = z.object({
+  generation: z.int().min(1),
+  instance_type: z.string(),
+  instances: z.int().min(1),
+  phase: InstancePhase,
+});
 export type RunningInstances = z.infer<typeof RunningInstances>;
 
 /** The metering of GPU time: see `functions/deployments/gpu-time/`. */

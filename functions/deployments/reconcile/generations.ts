@@ -12,9 +12,12 @@ export const LATE_CALL_MS = 90_000;
 
 const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
 
+/** When a generation's creation on AWS began. A generation that was copied from another one still has that one's times. */
+const creationOf = ({ started_at = 0, created_at }: Generation): number | undefined => (started_at >= created_at ? started_at : undefined);
+
 /** Since when a generation's copies are starting. */
-export const startedAt = ({ wake }: Deployment, { started_at, status }: Generation, nowMs: number): number =>
-  (status === 'creating' ? started_at : wake?.started_at) ?? nowMs;
+export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>
+  (generation.status === 'creating' ? creationOf(generation) : wake?.started_at) ?? nowMs;
 
 /** Why a generation that should run can't. */
 const failureOf = (deployment: Deployment, generation: Generation, seen: ObservedGeneration, nowMs: number): Reason | undefined => {
@@ -40,14 +43,15 @@ const retired = (generation: Generation, nowMs: number): Generation => ({ ...gen
 export const isActive = ({ status }: Generation): boolean => status === 'creating' || status === 'ready';
 
 const observedStatus = (deployment: Deployment, generation: Generation, observed: Observed, nowMs: number): Generation => {
-  if (!isActive(generation)) return generation;
+  // The owner can end a generation, too.
+  if (!isActive(generation)) return { ...generation, ended_at: generation.ended_at ?? nowMs };
   const seen = observed.generations.get(generation.number) ?? NOTHING;
   const failure = failureOf(deployment, generation, seen, nowMs);
   if (failure) return failed(generation, failure, nowMs);
   const { endpoint, component } = seen;
   const isServing = endpoint && component?.status === 'InService' && component.copies > 0;
   if (generation.status === 'creating')
-    return isServing ? { ...generation, status: 'ready' } : { ...generation, started_at: generation.started_at ?? nowMs };
+    return isServing ? { ...generation, status: 'ready' } : { ...generation, started_at: creationOf(generation) ?? nowMs };
   // Somebody deleted it by hand.
   return endpoint && component ? generation : { ...generation, status: 'creating', started_at: nowMs };
 };

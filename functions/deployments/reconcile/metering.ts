@@ -1,6 +1,7 @@
 import type { Write } from '../../../shared/database/transaction.ts';
-import type { Deployment, Meter, RunningInstances } from '../../../shared/deployments/deployment.ts';
-import { NOTHING, type Observed } from './observe.ts';
+import type { Deployment, InstancePhase, Meter, RunningInstances } from '../../../shared/deployments/deployment.ts';
+import { ASLEEP } from '../../../shared/deployments/state.ts';
+import { isLeaving, type Observed, type ObservedGeneration } from './observe.ts';
 
 /** What a look at a deployment's instances changes in its metering. */
 export interface MeterReading {
@@ -14,10 +15,18 @@ export interface MeterReading {
 /** Meters GPU time up to now. @param running the instances that were just seen */
 export type MeterPass = (look: { deployment: Deployment; running: RunningInstances[]; nowMs: number }) => Promise<MeterReading>;
 
+/** What a generation's instances do. Those of a generation that is being removed have no use any more. */
+const phaseOf = (deployment: Deployment, number: number, { component }: ObservedGeneration): InstancePhase => {
+  const generation = deployment.generations.find((other) => other.number === number);
+  if ((component?.copies ?? 0) > 0) return 'serving';
+  const isToServe = !isLeaving(deployment, generation) && !ASLEEP.includes(deployment.state);
+  return isToServe ? 'starting' : 'draining';
+};
+
 /** The instances of each generation that run now, whatever the deployment's state is. */
-export const runningInstances = ({ generations }: Deployment, observed: Observed): RunningInstances[] =>
-  [...observed.generations.keys()].flatMap((generation) => {
-    const [only = ''] = generations.find(({ number }) => number === generation)?.instance_types ?? [];
-    const { endpoint } = observed.generations.get(generation) ?? NOTHING;
-    return (endpoint?.instances ?? []).map(({ instance_type = only, instances }) => ({ generation, instance_type, instances }));
+export const runningInstances = (deployment: Deployment, observed: Observed): RunningInstances[] =>
+  [...observed.generations].flatMap(([generation, seen]) => {
+    const [only = ''] = deployment.generations.find(({ number }) => number === generation)?.instance_types ?? [];
+    const phase = phaseOf(deployment, generation, seen);
+    return (seen.endpoint?.instances ?? []).map(({ instance_type = only, instances }) => ({ generation, instance_type, instances, phase }));
   });

@@ -60,14 +60,17 @@ const isNothingLeft = ({ generations, listed = [] }: Observed): boolean => liste
 const withEmptySince = (next: Deployment, before: Deployment, observed: Observed, nowMs: number): Deployment => {
   if (next.generations.some(isActive) && next.wanted === 'running') return next;
   const { empty_since: _, ...rest } = next;
-  // What was seen before the deployment was to be deleted or stopped is no proof.
-  const known = next.state === before.state ? before.empty_since : undefined;
-  return isNothingLeft(observed) ? { ...rest, empty_since: known ?? nowMs } : rest;
+  if (!isNothingLeft(observed)) return rest;
+  // What was seen before it came into this state is no proof: something could have been created since.
+  const { empty_since = 0, state, state_since } = before;
+  return { ...rest, empty_since: next.state === state && empty_since >= state_since ? empty_since : nowMs };
 };
 
-/** Whether nothing is left, and no call that was planned earlier can still bring anything back. */
-export const isProvenEmpty = ({ empty_since = Number.POSITIVE_INFINITY }: Deployment, nowMs: number): boolean =>
-  nowMs - empty_since > LATE_CALL_MS;
+/**
+ * Whether an earlier pass in the same state has seen nothing either, so long ago that no call that was planned before can still bring anything back.
+ */
+export const isProvenEmpty = ({ empty_since = 0, state_since }: Deployment, nowMs: number): boolean =>
+  empty_since >= state_since && nowMs - empty_since > LATE_CALL_MS;
 
 const planRemoval = (deployment: Deployment, { observed, nowMs }: Look): Plan => {
   const { wake: _, ...rest } = deployment;
@@ -83,8 +86,7 @@ const planRemoval = (deployment: Deployment, { observed, nowMs }: Look): Plan =>
     calls,
     started: [],
   });
-  if (deployment.wanted === 'stopped') return to(isEmptyNow ? 'stopped' : 'stopping');
-  // Both lists were empty in an earlier pass, and are again.
-  const isProven = isEmptyNow && deployment.state === 'deleting' && isProvenEmpty(deployment, nowMs);
-  return to(isProven ? 'deleted' : 'deleting');
+  const [during, after] = deployment.wanted === 'stopped' ? (['stopping', 'stopped'] as const) : (['deleting', 'deleted'] as const);
+  const isProven = deployment.state === during && isProvenEmpty(deployment, nowMs);
+  return to(isEmptyNow && isProven ? after : during);
 };

@@ -45,10 +45,8 @@ export type PassOutcome = 'done' | 'unknown' | 'settled' | 'overtaken' | 'delaye
 /** Whether nothing can have changed: the deployment is deleted, or nothing of it is on AWS nor should be. */
 const isSettled = (deployment: Deployment, nowMs: number): boolean => {
   const { wanted, state, generations } = deployment;
-  if (state === 'deleted') return true;
-  const isStopped = wanted === 'stopped' && state === 'stopped';
-  const hasFailed = wanted === 'running' && state === 'failed' && !generations.some(isActive);
-  return (isStopped || hasFailed) && isProvenEmpty(deployment, nowMs);
+  if (state === 'deleted' || (wanted === 'stopped' && state === 'stopped')) return true;
+  return wanted === 'running' && state === 'failed' && !generations.some(isActive) && isProvenEmpty(deployment, nowMs);
 };
 
 const readUse = async ({ lastEventAt, isInUse }: Reconciling, deployment: Deployment, nowMs: number): Promise<Use> => {

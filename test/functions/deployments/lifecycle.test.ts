@@ -47,7 +47,7 @@ test('creates, serves, sleeps, wakes, stops, starts and deletes a deployment, an
   expect(world.starts).toMatchObject([{ instanceType: 'ml.g5.xlarge', start: { kind: 'wake' } }]);
 
   await world.change({ wanted: 'stopped' });
-  expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'stopped', progress: { ready: 0 } });
+  expect(await world.run(4 * MINUTE_MS)).toMatchObject({ state: 'stopped', progress: { ready: 0 } });
   expect(counts(world)).toEqual(NOTHING_LEFT);
 
   await world.change({ wanted: 'running' });

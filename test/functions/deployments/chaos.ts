@@ -1,0 +1,352 @@
+import fc from 'fast-check';
+import type { Reconciling } from '../../../functions/deployments/reconcile/reconcile.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
+import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { ASLEEP } from '../../../shared/deployments/state.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
+import { createModelStore } from '../../../shared/models/model-store.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import type { CallFate } from '../../support/sagemaker-control-plane.ts';
+import { Crash, Unreachable, unreliable } from '../../support/unreliable-database.ts';
+import type { World } from './world.ts';
+
+/** What goes wrong in a pass. */
+interface PassFaults {
+  /** The fates of its calls of AWS, in order; later calls succeed. */
+  fates: readonly CallFate[];
+  /** The process crashes at this call of AWS or of the database, before or after it. */
+  crashAt?: { service: 'aws' | 'database'; index: number; when: 'before' | 'after' } | undefined;
+  lostReplies: number;
+  seed: number;
+}
+
+/** An event in the life of a deployment. */
+export type Command =
+  | { kind: 'wait'; seconds: number }
+  | ({ kind: 'pass' } & PassFaults)
+  | ({ kind: 'two_passes' } & PassFaults)
+  | { kind: 'slow_pass'; seconds: number }
+  | { kind: 'repeat_message' }
+  | { kind: 'want'; wanted: Deployment['wanted'] }
+  | { kind: 'roll_out'; percent: number }
+  | { kind: 'shift'; percent: number }
+  | { kind: 'retry' }
+  | { kind: 'copies'; min: number; max: number }
+  | { kind: 'window'; seconds: number | null }
+  | { kind: 'wake' }
+  | { kind: 'use'; isInUse: boolean }
+  | { kind: 'delete_by_hand' }
+  | { kind: 'break'; fault: 'insufficient_capacity' | 'image_pull' | 'crash_loop' | 'health_check_timeout' };
+
+const fate = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<CallFate>('succeed') },
+  { weight: 4, arbitrary: fc.constantFrom<CallFate>('fail_before', 'lose_reply', 500, 503) },
+);
+const faults = {
+  fates: fc.array(fate, { maxLength: 12 }),
+  crashAt: fc.option(
+    fc.record({
+      service: fc.constantFrom('aws' as const, 'database' as const),
+      index: fc.nat(12),
+      when: fc.constantFrom('before' as const, 'after' as const),
+    }),
+    { nil: undefined },
+  ),
+  lostReplies: fc.constantFrom(0, 0, 0.2),
+  seed: fc.nat(),
+};
+const healthy = fc.record({
+  kind: fc.constant('pass' as const),
+  fates: fc.constant<CallFate[]>([]),
+  crashAt: fc.constant(undefined),
+  lostReplies: fc.constant(0),
+  seed: fc.constant(0),
+});
+
+/** Any order of events, most of them passes. */
+export const anyCommands = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 1, max: 900 }) }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('pass' as const), ...faults }) },
+    { weight: 5, arbitrary: healthy },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('two_passes' as const), ...faults }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('slow_pass' as const), seconds: fc.integer({ min: 1, max: 60 }) }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'repeat_message' as const }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('want' as const),
+        wanted: fc.constantFrom<Deployment['wanted']>('running', 'stopped', 'deleted'),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('roll_out' as const), percent: fc.constantFrom(10, 100) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('shift' as const), percent: fc.constantFrom(0, 50, 100) }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'retry' as const }) },
+    { weight: 1, arbitrary: fc.constantFrom({ kind: 'copies' as const, min: 1, max: 1 }, { kind: 'copies' as const, min: 2, max: 3 }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('window' as const), seconds: fc.constantFrom(null, 300) }) },
+    { weight: 2, arbitrary: fc.constant({ kind: 'wake' as const }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('use' as const), isInUse: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('break' as const),
+        fault: fc.constantFrom(
+          'insufficient_capacity' as const,
+          'image_pull' as const,
+          'crash_loop' as const,
+          'health_check_timeout' as const,
+        ),
+      }),
+    },
+  ),
+  { minLength: 3, maxLength: 16 },
+);
+
+const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
+
+/** Pseudo-random numbers from a seed: the linear congruential generator of Numerical Recipes. */
+const randomFrom = (seed: number) => {
+  let state = seed >>> 0;
+  return (): number => {
+    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
+
+type Aws = Reconciling['aws'];
+type Around = (call: () => Promise<unknown>) => Promise<unknown>;
+
+/** The same services, each call within `around`. */
+const wrap = (aws: Aws, around: Around): Aws => {
+  const wrapped = <Service extends object>(service: Service): Service =>
+    Object.fromEntries(
+      Object.entries(service).map(([name, method]) => [
+        name,
+        (...input: unknown[]) => around(() => (method as (...i: unknown[]) => Promise<unknown>)(...input)),
+      ]),
+    ) as Service;
+  return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling), log: wrapped(aws.log) };
+};
+
+/** The calls that change something on AWS, each within `around`. */
+const wrapChanges = (aws: Aws, around: Around): Aws => {
+  const isChange = (name: string): boolean => /^(?:create|set|delete|register|put|deregister)/.test(name);
+  const wrapped = <Service extends object>(service: Service): Service =>
+    Object.fromEntries(
+      Object.entries(service).map(([name, method]) => [
+        name,
+        isChange(name) ? (...input: unknown[]) => around(() => (method as (...i: unknown[]) => Promise<unknown>)(...input)) : method,
+      ]),
+    ) as Service;
+  return { ...aws, sageMaker: wrapped(aws.sageMaker), scaling: wrapped(aws.scaling) };
+};
+
+const withStores = (test: TestDatabase, deps: Reconciling, over: TestDatabase['database']): Reconciling => ({
+  ...deps,
+  database: over,
+  deployments: createDeploymentStore(createAccountTable(over, test.tables.Deployments as string)),
+  models: createModelStore(over, test.tables.Models as string),
+});
+
+/** The dependencies of a pass in which these faults happen. */
+const faulty = (test: TestDatabase, { dependencies }: World, { crashAt, lostReplies, seed }: PassFaults): Reconciling => {
+  const counts = { aws: 0, database: 0 };
+  const crashes = (service: 'aws' | 'database', when: 'before' | 'after', index: number): boolean =>
+    crashAt?.service === service && crashAt.when === when && crashAt.index === index;
+  let isCrashed = false;
+  const crash = (): never => {
+    isCrashed = true;
+    throw new Crash();
+  };
+  const over = unreliable(test.database, {
+    random: randomFrom(seed),
+    lostRequests: 0,
+    lostReplies,
+    // After a crash, nothing more of the pass happens.
+    crash: (_, when) => {
+      const index = when === 'before' ? counts.database++ : counts.database - 1;
+      isCrashed ||= crashes('database', when, index);
+      return isCrashed;
+    },
+  });
+  const aws = wrap(dependencies.aws, async (call) => {
+    const index = counts.aws++;
+    if (isCrashed || crashes('aws', 'before', index)) crash();
+    const reply = await call();
+    if (isCrashed || crashes('aws', 'after', index)) crash();
+    return reply;
+  });
+  return { ...withStores(test, dependencies, over as TestDatabase['database']), aws };
+};
+
+const isExpected = (error: unknown): boolean => error instanceof Crash || error instanceof Unreachable;
+
+/** The life of one deployment: commands are applied in order, then everything works again. */
+export const createLife = (test: TestDatabase, world: World, setFates: (fates: readonly CallFate[]) => void) => {
+  let restarts = 0;
+  let isTouchedByHand = false;
+  const slow: { release: () => void; done: Promise<unknown>; untilMs: number }[] = [];
+
+  const pass = async (deps?: Reconciling): Promise<void> => {
+    try {
+      await world.pass(deps);
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+    }
+  };
+
+  /** A pass whose changes wait for up to a minute, while others go on. */
+  const slowPass = (seconds: number): void => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const aws = wrapChanges(world.dependencies.aws, async (call) => {
+      await gate;
+      return call();
+    });
+    slow.push({ release, done: pass({ ...world.dependencies, aws }), untilMs: world.plane.now() + seconds * SECOND_MS });
+  };
+
+  const finish = async (isDue: (untilMs: number) => boolean): Promise<void> => {
+    for (const each of slow.filter(({ untilMs }) => isDue(untilMs))) {
+      each.release();
+      await each.done;
+      slow.splice(slow.indexOf(each), 1);
+    }
+  };
+
+  /** No function runs for longer than its timeout. */
+  const wait = async (ms: number): Promise<void> => {
+    // A slow pass is on its way to its first change, at the latest after these turns of the event loop.
+    await new Promise((resolve) => setTimeout(resolve, slow.length > 0 ? 5 : 0));
+    const end = world.plane.now() + ms;
+    for (const { untilMs } of slow.toSorted((one, other) => one.untilMs - other.untilMs)) {
+      if (untilMs > end) break;
+      if (untilMs > world.plane.now()) world.plane.advance(untilMs - world.plane.now());
+      await finish((dueMs) => dueMs <= untilMs);
+    }
+    world.plane.advance(end - world.plane.now());
+  };
+
+  const change = async (changes: (row: Deployment) => Partial<Deployment> | undefined): Promise<void> => {
+    const row = await world.read();
+    if (row.wanted === 'deleted') return;
+    const fields = changes(row);
+    if (!fields) return;
+    await world.change(fields).catch((error: unknown) => {
+      if (!(error instanceof PreconditionFailed)) throw error;
+    });
+  };
+
+  const appended = (row: Deployment): Deployment['generations'] => {
+    const last = row.generations.at(-1) as Deployment['generations'][number];
+    const { reason: _, ...planned } = last;
+    return [...row.generations, { ...planned, number: last.number + 1, status: 'creating', created_at: world.plane.now() }];
+  };
+  const isLive = ({ status }: Deployment['generations'][number]): boolean => status === 'creating' || status === 'ready';
+
+  const apply = async (command: Command): Promise<void> => {
+    const { plane } = world;
+    switch (command.kind) {
+      case 'wait':
+        return wait(command.seconds * SECOND_MS);
+      case 'pass':
+        setFates(command.fates);
+        await pass(faulty(test, world, command));
+        return setFates([]);
+      case 'two_passes':
+        setFates(command.fates);
+        await Promise.all([pass(faulty(test, world, command)), pass()]);
+        return setFates([]);
+      case 'slow_pass':
+        return slowPass(command.seconds);
+      case 'repeat_message':
+        await pass();
+        return pass();
+      case 'want':
+        return change((row) => {
+          if (row.wanted === command.wanted) return undefined;
+          if (command.wanted === 'running') restarts++;
+          const to = { running: 'pending', stopped: 'stopping', deleted: 'deleting' } as const;
+          const { state, state_since, transitions } = inState(row, to[command.wanted], plane.now());
+          return { wanted: command.wanted, state, state_since, transitions };
+        });
+      case 'roll_out':
+        return change((row) => {
+          const live = row.generations.filter(isLive);
+          const isOpen = row.wanted === 'running' && row.generations.length < 4 && live.length === 1 && live[0]?.status === 'ready';
+          return isOpen ? { generations: appended(row), traffic_percent: command.percent } : undefined;
+        });
+      case 'shift':
+        return change((row) => (row.generations.filter(isLive).length > 1 ? { traffic_percent: command.percent } : undefined));
+      case 'retry':
+        return change((row) => {
+          if (row.state !== 'failed' || row.generations.length >= 4) return undefined;
+          const { state, state_since, transitions } = inState(row, 'pending', plane.now());
+          return { wanted: 'running', generations: appended(row), traffic_percent: 100, state, state_since, transitions };
+        });
+      case 'copies':
+        return change(() => ({ copies: { min: command.min, max: command.max } }));
+      case 'window':
+        return change(() => ({ scale_to_zero_after_seconds: command.seconds }));
+      case 'wake':
+        return change((row) => {
+          if (!ASLEEP.includes(row.state) || row.wanted !== 'running') return undefined;
+          const { state, state_since, transitions } = inState(row, 'waking', plane.now());
+          return { state, state_since, transitions, wake: { started_at: plane.now() } };
+        });
+      case 'use':
+        world.use.isInUse = command.isInUse;
+        if (command.isInUse) world.use.lastEventAtMs = plane.now();
+        return;
+      case 'delete_by_hand': {
+        isTouchedByHand = true;
+        const [endpoint] = plane.account.proof().endpoints;
+        if (endpoint) plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: endpoint.name }));
+        return;
+      }
+      case 'break':
+        plane.account.configure({ ...plane.account.settings(), faults: [{ kind: command.fault, times: 1 }] });
+    }
+  };
+
+  return {
+    apply,
+    /** How often the owner started the deployment again. */
+    restarts: () => restarts,
+    isTouchedByHand: () => isTouchedByHand,
+    /** Ends the faults, the slow passes and the use, and lets the queue and the schedule do the rest. */
+    settle: async (): Promise<Deployment> => {
+      setFates([]);
+      world.plane.account.configure({ ...world.plane.account.settings(), faults: [] });
+      await wait(MINUTE_MS);
+      world.use.isInUse = false;
+      // The minute's schedule always starts a new chain.
+      for (let rounds = 0; rounds < 3; rounds++) {
+        for (let passes = 0; passes < 12; passes++) {
+          const { version } = await world.read();
+          const calls = world.plane.calls.length;
+          await pass();
+          const isQuiet = (await world.read()).version === version && !hasChanged(world, calls);
+          if (isQuiet && passes > 0) break;
+          world.plane.advance(15 * SECOND_MS);
+        }
+        // Longer than a replaced generation is kept, and than a call can be late.
+        world.plane.advance(12 * MINUTE_MS);
+      }
+      for (let passes = 0; passes < 4; passes++) {
+        world.plane.advance(15 * SECOND_MS);
+        await pass();
+      }
+      return world.read();
+    },
+  };
+};
+
+/** Whether a call since `index` changed anything on AWS. */
+const hasChanged = ({ plane }: World, index: number): boolean =>
+  plane.calls.slice(index).some(({ operation }) => /^(?:Create|Update|Delete|Register|Put|Deregister)/.test(operation));
