@@ -63,6 +63,10 @@ const REASONS = {
     message: 'A model that was registered by hand already has the name of this deployment.',
     action: 'Delete that model, or create the deployment under another name. Then retry.',
   },
+  credit_low: {
+    message: "Your organization's credit lasts for less than an hour of this deployment.",
+    action: 'Add credit. Otherwise the deployment is stopped when the credit is used up.',
+  },
   out_of_credit: {
     message: "Your organization's credit is used up, so the deployment was stopped.",
     action: 'Add credit, then start the deployment.',

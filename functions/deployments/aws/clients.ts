@@ -1,6 +1,8 @@
 import { ApplicationAutoScalingClient } from '@aws-sdk/client-application-auto-scaling';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { S3Client } from '@aws-sdk/client-s3';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 
 /** A call that fails is made again by the next pass, so the SDK's own retries only cover a short hiccup. The number includes the first attempt. */
@@ -14,9 +16,11 @@ export interface Clients {
   sageMaker: SageMakerClient;
   autoScaling: ApplicationAutoScalingClient;
   logs: CloudWatchLogsClient;
+  s3: S3Client;
+  serviceQuotas: ServiceQuotasClient;
 }
 
-/** The SDK's clients of the services that the reconciler uses, in the region of the environment. */
+/** The SDK's clients of the services that the function uses, in the region of the environment. */
 export const createClients = (): Clients => {
   const options = {
     maxAttempts: MAX_ATTEMPTS,
@@ -32,5 +36,7 @@ export const createClients = (): Clients => {
     sageMaker: new SageMakerClient(options),
     autoScaling: new ApplicationAutoScalingClient(options),
     logs: new CloudWatchLogsClient(options),
+    s3: new S3Client(options),
+    serviceQuotas: new ServiceQuotasClient(options),
   };
 };

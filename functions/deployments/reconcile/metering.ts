@@ -10,10 +10,21 @@ export interface MeterReading {
   writes: readonly Write[];
   /** Why the deployment must be stopped. */
   stop?: 'out_of_credit' | undefined;
+  /** What its owner must know. */
+  warning?: 'credit_low' | undefined;
 }
 
-/** Meters GPU time up to now. @param running the instances that were just seen */
-export type MeterPass = (look: { deployment: Deployment; running: RunningInstances[]; nowMs: number }) => Promise<MeterReading>;
+interface MeterLook {
+  deployment: Deployment;
+  /** The instances that were just seen. */
+  running: RunningInstances[];
+  nowMs: number;
+  /** Whether credit can be taken. */
+  canDraw: boolean;
+}
+
+/** Meters GPU time up to now. */
+export type MeterPass = (look: MeterLook) => Promise<MeterReading>;
 
 /** What a generation's instances do. Those of a generation that is being removed have no use any more. */
 const phaseOf = (deployment: Deployment, number: number, { component }: ObservedGeneration): InstancePhase => {

@@ -14,6 +14,14 @@ export interface Use {
   isInUse: boolean;
 }
 
+/** What a pass has seen. */
+interface Seen {
+  observed: Observed;
+  use: Use;
+  isCreditLow: boolean;
+  nowMs: number;
+}
+
 /** After so long without an instance, its owner is told why it waits. */
 const SLOW_CAPACITY_MS = 10 * 60_000;
 
@@ -29,7 +37,7 @@ const hasInstances = (observed: Observed): boolean =>
 export const isIdle = ({ scale_to_zero_after_seconds, last_used_at = 0 }: Deployment, { lastEventAtMs = 0 }: Use, nowMs: number): boolean =>
   scale_to_zero_after_seconds !== null && nowMs - Math.max(last_used_at, lastEventAtMs) >= scale_to_zero_after_seconds * 1_000;
 
-const runningState = (deployment: Deployment, observed: Observed, use: Use, nowMs: number): DeploymentState => {
+const runningState = (deployment: Deployment, { observed, use, nowMs }: Seen): DeploymentState => {
   const active = deployment.generations.filter(isActive);
   const isRollingOut = active.at(-1)?.status === 'creating';
   if (active.length === 0) return 'failed';
@@ -43,13 +51,19 @@ const runningState = (deployment: Deployment, observed: Observed, use: Use, nowM
 };
 
 /** Why a deployment that should run does not, or has not what its owner wants. */
-const reasonOf = (before: Deployment, next: Deployment, state: DeploymentState, observed: Observed, nowMs: number): Reason | undefined => {
+const reasonOf = (
+  before: Deployment,
+  next: Deployment,
+  state: DeploymentState,
+  { observed, isCreditLow, nowMs }: Seen,
+): Reason | undefined => {
   const newest = next.generations.at(-1);
   if (newest?.status === 'failed') return newest.reason;
   const main = next.generations.find(isActive);
   const { endpoint } = observed.generations.get(main?.number ?? 0) ?? NOTHING;
   const isWaiting = main && (state === 'creating' || state === 'waking') && !endpoint?.instances.length;
   if (isWaiting && nowMs - startedAt(next, main, nowMs) > SLOW_CAPACITY_MS) return reasonFor('insufficient_capacity');
+  if (isCreditLow) return reasonFor('credit_low');
   // A call that was rejected while it starts is made again and again.
   return before.state === state && state === 'waking' ? before.reason : undefined;
 };
@@ -69,9 +83,10 @@ const endedStarts = (before: Deployment, next: Deployment, state: DeploymentStat
  * @param next the same with its generations after a look at AWS
  * @returns also the starts that have just ended
  */
-export const nextState = (before: Deployment, next: Deployment, observed: Observed, use: Use, nowMs: number) => {
+export const nextState = (before: Deployment, next: Deployment, seen: Seen) => {
+  const { observed, use, nowMs } = seen;
   const { wake, last_used_at, ...rest } = next;
-  const state = runningState(next, observed, use, nowMs);
+  const state = runningState(next, seen);
   const started = endedStarts(before, next, state, nowMs);
   const hasComeIntoService = SERVING.includes(state) && !SERVING.includes(before.state);
   const lastUsed = hasComeIntoService ? nowMs : Math.max(last_used_at ?? 0, use.lastEventAtMs ?? 0);
@@ -81,6 +96,6 @@ export const nextState = (before: Deployment, next: Deployment, observed: Observ
     ...(state === 'waking' && { wake: wake ?? { started_at: nowMs } }),
     ...(lastUsed > 0 && { last_used_at: lastUsed }),
   };
-  const reason = reasonOf(before, running, state, observed, nowMs);
+  const reason = reasonOf(before, running, state, seen);
   return { deployment: inState({ ...running, progress: progressOf(running, observed) }, state, nowMs, reason), started };
 };

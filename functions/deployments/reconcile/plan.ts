@@ -12,6 +12,7 @@ export interface Look {
   use: Use;
   /** A model that is not this deployment's has its name. */
   isNameInUse: boolean;
+  isCreditLow: boolean;
   nowMs: number;
 }
 
@@ -38,12 +39,13 @@ const seenOf = (observed: Observed, number: number) => observed.generations.get(
 export const planPass = (deployment: Deployment, look: Look): Plan =>
   deployment.wanted === 'running' ? planRunning(deployment, look) : planRemoval(deployment, look);
 
-const planRunning = (deployment: Deployment, { observed, use, isNameInUse, nowMs }: Look): Plan => {
+const planRunning = (deployment: Deployment, look: Look): Plan => {
+  const { observed, isNameInUse, nowMs } = look;
   const { empty_since: _, ...rest } = deployment;
   const generations = isNameInUse
     ? deployment.generations.map((other) => (isActive(other) ? failed(other, reasonFor('name_in_use'), nowMs) : other))
     : runningGenerations(deployment, observed, nowMs);
-  const { deployment: running, started } = nextState(deployment, { ...rest, generations }, observed, use, nowMs);
+  const { deployment: running, started } = nextState(deployment, { ...rest, generations }, look);
   const isAsleep = ASLEEP.includes(running.state);
   const calls = generations.flatMap((generation) => {
     const { number, status, ended_at = nowMs } = generation;

@@ -15,7 +15,7 @@ import { isActive } from './generations.ts';
 import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
 import { type MeterPass, runningInstances } from './metering.ts';
 import { isIdle, type Use } from './next-state.ts';
-import { type AwsReader, observe } from './observe.ts';
+import { type AwsReader, type Observed, observe } from './observe.ts';
 import { type AwsWriter, perform } from './perform.ts';
 import { isProvenEmpty, type Plan, planPass } from './plan.ts';
 import { withRejections } from './rejections.ts';
@@ -26,6 +26,8 @@ export interface Reconciling {
   models: ModelStore;
   aws: Omit<AwsReader, 'installation'> & AwsWriter;
   meterPass: MeterPass;
+  /** Repeats an attempt while requests use the credit that it was about to take. `canDraw` is false for the last one. */
+  repeatForCredit: <Result>(attempt: (canDraw: boolean) => Promise<Result>) => Promise<Result>;
   /** When the last request for a served name is known to have ended. */
   lastEventAt: (organization: string, name: string) => Promise<number | undefined>;
   /** Whether requests for a deployment are in flight or wait for it. */
@@ -63,15 +65,29 @@ interface Pass extends Plan {
   writes: readonly Write[];
 }
 
-const look = async (deps: Reconciling, before: Deployment): Promise<Pass> => {
-  const { aws } = deps;
+/** What a pass has read. */
+interface Read {
+  before: Deployment;
+  observed: Observed;
+  rows: InventoryRows;
+  use: Use;
+  nowMs: number;
+}
+
+const read = async (deps: Reconciling, before: Deployment): Promise<Read> => {
+  const { aws, models } = deps;
   const [observed, rows] = await Promise.all([
     observe({ ...aws, installation: aws.installation.name }, before),
-    readInventory(deps.models, before),
+    readInventory(models, before),
   ]);
   const nowMs = deps.now();
-  const use = await readUse(deps, before, nowMs);
-  const { meter, writes, stop } = await deps.meterPass({ deployment: before, running: runningInstances(before, observed), nowMs });
+  return { before, observed, rows, nowMs, use: await readUse(deps, before, nowMs) };
+};
+
+/** Meters GPU time, then plans: without credit, the deployment is stopped, until its owner starts it again. */
+const plan = async ({ meterPass }: Reconciling, { before, observed, rows, use, nowMs }: Read, canDraw: boolean): Promise<Pass> => {
+  const running = runningInstances(before, observed);
+  const { meter, writes, stop, warning } = await meterPass({ deployment: before, running, nowMs, canDraw });
   const isStopped = stop !== undefined && before.wanted === 'running';
   const { meter: _, ...unmetered } = before;
   const metered: Deployment = {
@@ -79,7 +95,8 @@ const look = async (deps: Reconciling, before: Deployment): Promise<Pass> => {
     ...(meter && { meter }),
     ...(isStopped && { wanted: 'stopped' as const, reason: reasonFor(stop) }),
   };
-  return { before, rows, writes, ...planPass(metered, { observed, use, isNameInUse: isNameInUse(before, rows), nowMs }) };
+  const look = { observed, use, isNameInUse: isNameInUse(before, rows), isCreditLow: warning !== undefined, nowMs };
+  return { before, rows, writes, ...planPass(metered, look) };
 };
 
 /** Stores what the pass has found, in one transaction: the row with its lock, GPU time, and the inventory. */
@@ -101,8 +118,11 @@ const recordWakes = async ({ recordStart }: Reconciling, { before, started, next
 };
 
 const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> => {
-  const planned = await look(deps, before);
-  const stored = await store(deps, planned);
+  const found = await read(deps, before);
+  const { planned, stored } = await deps.repeatForCredit(async (canDraw) => {
+    const attempt = await plan(deps, found, canDraw);
+    return { planned: attempt, stored: await store(deps, attempt) };
+  });
   if (stored.state !== before.state)
     logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });
   await recordWakes(deps, planned);

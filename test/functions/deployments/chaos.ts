@@ -3,7 +3,7 @@ import type { Reconciling } from '../../../functions/deployments/reconcile/recon
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
 import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
-import { ASLEEP } from '../../../shared/deployments/state.ts';
+import { ASLEEP, isTransient } from '../../../shared/deployments/state.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { createModelStore } from '../../../shared/models/model-store.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -64,48 +64,57 @@ const healthy = fc.record({
   seed: fc.constant(0),
 });
 
-/** Any order of events, most of them passes. */
-export const anyCommands = fc.array(
-  fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 1, max: 900 }) }) },
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('pass' as const), ...faults }) },
-    { weight: 5, arbitrary: healthy },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('two_passes' as const), ...faults }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('slow_pass' as const), seconds: fc.integer({ min: 1, max: 60 }) }) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'repeat_message' as const }) },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        kind: fc.constant('want' as const),
-        wanted: fc.constantFrom<Deployment['wanted']>('running', 'stopped', 'deleted'),
-      }),
-    },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('roll_out' as const), percent: fc.constantFrom(10, 100) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('shift' as const), percent: fc.constantFrom(0, 50, 100) }) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'retry' as const }) },
-    { weight: 1, arbitrary: fc.constantFrom({ kind: 'copies' as const, min: 1, max: 1 }, { kind: 'copies' as const, min: 2, max: 3 }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('window' as const), seconds: fc.constantFrom(null, 300) }) },
-    { weight: 2, arbitrary: fc.constant({ kind: 'wake' as const }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('use' as const), isInUse: fc.boolean() }) },
-    { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        kind: fc.constant('break' as const),
-        fault: fc.constantFrom(
-          'insufficient_capacity' as const,
-          'image_pull' as const,
-          'crash_loop' as const,
-          'health_check_timeout' as const,
-        ),
-      }),
-    },
-  ),
-  { minLength: 3, maxLength: 16 },
-);
+type Weighted = fc.WeightedArbitrary<Command>;
+
+const rollouts: Weighted[] = [
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('roll_out' as const), percent: fc.constantFrom(10, 100) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('shift' as const), percent: fc.constantFrom(0, 50, 100) }) },
+];
+
+/** Any order of events, most of them passes. @param hasRollouts whether its owner rolls out new generations */
+export const anyCommands = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
+  fc.array(
+    fc.oneof<Weighted[]>(
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 1, max: 900 }) }) },
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('pass' as const), ...faults }) },
+      { weight: 5, arbitrary: healthy },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('two_passes' as const), ...faults }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('slow_pass' as const), seconds: fc.integer({ min: 1, max: 60 }) }) },
+      { weight: 1, arbitrary: fc.constant({ kind: 'repeat_message' as const }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant('want' as const),
+          wanted: fc.constantFrom<Deployment['wanted']>('running', 'stopped', 'deleted'),
+        }),
+      },
+      ...(hasRollouts ? rollouts : []),
+      { weight: 1, arbitrary: fc.constant({ kind: 'retry' as const }) },
+      { weight: 1, arbitrary: fc.constantFrom({ kind: 'copies' as const, min: 1, max: 1 }, { kind: 'copies' as const, min: 2, max: 3 }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('window' as const), seconds: fc.constantFrom(null, 300) }) },
+      { weight: 2, arbitrary: fc.constant({ kind: 'wake' as const }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('use' as const), isInUse: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.constant({ kind: 'delete_by_hand' as const }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('break' as const),
+          fault: fc.constantFrom(
+            'insufficient_capacity' as const,
+            'image_pull' as const,
+            'crash_loop' as const,
+            'health_check_timeout' as const,
+          ),
+        }),
+      },
+    ),
+    { minLength: 3, maxLength: 14 },
+  );
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
+/** Far more than any life needs. */
+const MAX_PASSES = 60;
 
 /** Pseudo-random numbers from a seed: the linear congruential generator of Numerical Recipes. */
 const randomFrom = (seed: number) => {
@@ -305,7 +314,10 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
         return;
       case 'delete_by_hand': {
         isTouchedByHand = true;
-        const [endpoint] = plane.account.proof().endpoints;
+        const { endpoints, inference_components } = plane.account.proof();
+        const isStarting = inference_components.some(({ status }) => status === 'Creating');
+        // SageMaker can't delete a component that is being created on an endpoint that is gone, for as long as it tries.
+        const [endpoint] = isStarting ? [] : endpoints;
         if (endpoint) plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: endpoint.name }));
         return;
       }
@@ -325,27 +337,24 @@ export const createLife = (test: TestDatabase, world: World, setFates: (fates: r
       world.plane.account.configure({ ...world.plane.account.settings(), faults: [] });
       await wait(MINUTE_MS);
       world.use.isInUse = false;
-      // The minute's schedule always starts a new chain.
-      for (let rounds = 0; rounds < 3; rounds++) {
-        for (let passes = 0; passes < 12; passes++) {
-          const { version } = await world.read();
-          const calls = world.plane.calls.length;
-          await pass();
-          const isQuiet = (await world.read()).version === version && !hasChanged(world, calls);
-          if (isQuiet && passes > 0) break;
-          world.plane.advance(15 * SECOND_MS);
-        }
-        // Longer than a replaced generation is kept, and than a call can be late.
-        world.plane.advance(12 * MINUTE_MS);
-      }
-      for (let passes = 0; passes < 4; passes++) {
-        world.plane.advance(15 * SECOND_MS);
-        await pass();
+      // Longer than a replaced generation is kept.
+      const pauses = [12 * MINUTE_MS];
+      for (let passes = 0; passes < MAX_PASSES; passes++) {
+        const { version } = await world.read();
+        const calls = world.plane.calls.length;
+        if ((await world.pass()) === 'settled') break;
+        const after = await world.read();
+        if (hasChanged(world, calls)) world.plane.advance(15 * SECOND_MS);
+        else if (after.version !== version || isTransient(after.state)) world.plane.advance(95 * SECOND_MS);
+        else if (pauses.length > 0 && hasEnded(after)) world.plane.advance(pauses.pop() ?? 0);
+        else break;
       }
       return world.read();
     },
   };
 };
+
+const hasEnded = ({ generations }: Deployment): boolean => generations.some(({ status }) => status === 'failed' || status === 'retired');
 
 /** Whether a call since `index` changed anything on AWS. */
 const hasChanged = ({ plane }: World, index: number): boolean =>

@@ -1,0 +1,72 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { awsNameOf } from '../../../shared/deployments/names.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import type { CallFate } from '../../support/sagemaker-control-plane.ts';
+import { anyCommands, type Command, createLife } from './chaos.ts';
+import { createWorld, INSTALLATION, type World } from './world.ts';
+
+/** The names of everything that the account has, by kind. */
+const existing = ({ plane }: World) => {
+  const { models, endpoint_configs, endpoints, inference_components, scalable_targets } = plane.account.proof();
+  const namesOf = (resources: readonly { name: string }[]) => resources.map(({ name }) => name).sort();
+  return {
+    models: models.toSorted(),
+    configs: endpoint_configs.toSorted(),
+    endpoints: namesOf(endpoints),
+    components: namesOf(inference_components),
+    targets: scalable_targets.toSorted(),
+  };
+};
+
+/** What the account must have of a settled deployment: everything of the generations in use, and nothing else. */
+const expected = (row: Deployment) => {
+  const isRunning = row.wanted === 'running';
+  const names = row.generations
+    .filter(({ status }) => isRunning && (status === 'ready' || status === 'creating'))
+    .map(({ number }) => awsNameOf(INSTALLATION.name, row.id, number))
+    .sort();
+  return { models: names, configs: names, endpoints: names, components: names, targets: expect.any(Array) };
+};
+
+const SETTLED: Readonly<Record<Deployment['wanted'], readonly Deployment['state'][]>> = {
+  running: ['in_service', 'scaled_to_zero', 'failed'],
+  stopped: ['stopped'],
+  deleted: ['deleted'],
+};
+
+const live = async (database: TestDatabase, commands: readonly Command[]): Promise<void> => {
+  let fates: CallFate[] = [];
+  const world = await createWorld(database, {}, { fateOf: () => fates.shift() ?? 'succeed' });
+  const life = createLife(database, world, (next) => {
+    fates = [...next];
+  });
+  for (const command of commands) await life.apply(command);
+  const row = await life.settle();
+
+  expect(SETTLED[row.wanted]).toContain(row.state);
+  expect(existing(world)).toEqual(expected(row));
+  if (row.state === 'failed')
+    expect(row.reason).toMatchObject({ code: expect.any(String), message: expect.any(String), action: expect.any(String) });
+  for (const { status } of row.generations) if (row.state === 'in_service') expect(status).not.toBe('creating');
+  const model = await world.model();
+  if (row.state === 'deleted') {
+    expect(model).toBeUndefined();
+    expect(await world.store.idOf(row.organization, row.name)).toBeUndefined();
+  } else expect(model?.deployment).toEqual({ id: row.id, is_ready: row.state === 'in_service' });
+  // Nothing is created twice, unless the owner stopped it or somebody deleted it in between.
+  if (!life.isTouchedByHand())
+    expect(Object.entries(world.plane.account.proof().created).filter(([, count]) => count > 1 + life.restarts())).toEqual([]);
+};
+
+/** Lets so many deployments live. @returns how many did */
+export const liveMany = async (database: TestDatabase, runs: number, hasRollouts: boolean): Promise<number> => {
+  let lives = 0;
+  const property = fc.asyncProperty(anyCommands(hasRollouts), async (commands) => {
+    lives++;
+    await live(database, commands);
+  });
+  await fc.assert(property, { numRuns: runs });
+  return lives;
+};

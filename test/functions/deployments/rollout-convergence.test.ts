@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { liveMany } from './lives.ts';
+
+const RUNS = Number(process.env.RUNS ?? 500);
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+test(`a deployment with rollouts comes to what its owner wants, whatever is lost, repeated or crashes: nothing is made twice, nothing is left (${RUNS} lives)`, async () => {
+  expect(await liveMany(database, RUNS, true)).toBeGreaterThanOrEqual(RUNS);
+}, 300_000);
