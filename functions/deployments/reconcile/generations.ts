@@ -13,7 +13,8 @@ export const LATE_CALL_MS = 90_000;
 const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
 
 /** When a generation's creation on AWS began. A generation that was copied from another one still has that one's times. */
-const creationOf = ({ started_at = 0, created_at }: Generation): number | undefined => (started_at >= created_at ? started_at : undefined);
+const creationOf = ({ started_at, created_at }: Generation): number | undefined =>
+  started_at !== undefined && started_at >= created_at ? started_at : undefined;
 
 /** Since when a generation's copies are starting. */
 export const startedAt = ({ wake }: Deployment, generation: Generation, nowMs: number): number =>

@@ -1,0 +1,76 @@
+import type { Context } from 'aws-lambda';
+import { createMessageQueue } from '../../shared/aws/message-queue.ts';
+import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createDeploymentStore, listLiveDeployments } from '../../shared/deployments/deployment-store.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createModelStore } from '../../shared/models/model-store.ts';
+import { createClients } from './aws/clients.ts';
+import { createContainerLog } from './aws/container-log.ts';
+import { createSageMaker } from './aws/sagemaker.ts';
+import { createScaling } from './aws/scaling.ts';
+import { createListTagged, createTaggingCaller } from './aws/tagged-resources.ts';
+import { handleEvent } from './handle-event.ts';
+import { type Reconciling, reconcile } from './reconcile/reconcile.ts';
+import { createReconciliations } from './reconciliations.ts';
+import { instancesUsed } from './validate/instances-used.ts';
+import { validate } from './validate/validate.ts';
+
+const now = Date.now;
+const database = createSdkDatabase();
+const table = environmentVariable('DEPLOYMENTS_TABLE');
+const rows = createAccountTable(database, table);
+const deployments = createDeploymentStore(rows);
+const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
+const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
+
+const installation = {
+  name: environmentVariable('INSTALLATION'),
+  endpointTag: environmentVariable('ENDPOINT_TAG'),
+  executionRoleArn: environmentVariable('EXECUTION_ROLE_ARN'),
+  hubExecutionRoleArn: process.env.HUB_EXECUTION_ROLE_ARN,
+};
+
+const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], 'hasTime'> } = {
+  database,
+  deployments,
+  models: createModelStore(database, environmentVariable('MODELS_TABLE')),
+  aws: {
+    sageMaker: createSageMaker(sageMaker),
+    scaling: createScaling(autoScaling),
+    log: createContainerLog(logs),
+    listTagged: createListTagged(createTaggingCaller()),
+    installation,
+  },
+  meterPass: async ({ deployment }) => ({ meter: deployment.meter, writes: [] }),
+  repeatForCredit: (attempt) => attempt(true),
+  lastEventAt: async () => undefined,
+  isInUse: async () => true,
+  recordStart: async () => undefined,
+  reconciliations,
+  now,
+};
+
+const listLive = () => listLiveDeployments(database, table);
+const validating = { s3, serviceQuotas, instancesUsed: () => instancesUsed(listLive(), deployments.find) };
+
+/** A pass stops making calls this long before the function's timeout. */
+const RESERVE_MS = 10_000;
+
+/** Four kinds of events: see `events.ts`. */
+export const handler = (event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>) => {
+  const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
+  const deps: Reconciling = { ...dependencies, aws: { ...dependencies.aws, hasTime } };
+  return handleEvent(
+    {
+      reconcile: (id) => reconcile(deps, id),
+      validate: (question) => validate(validating, question),
+      reconciliations,
+      listLive,
+      installation: installation.name,
+      now,
+      hasTime,
+    },
+    event,
+  );
+};

@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type ReasonCode, reasonCodes, reasonOfFailure, reasonOfRejection } from '../../../functions/deployments/reasons.ts';
+import type { DeploymentSettingsInput } from '../../../infra/local/sagemaker/control-plane/settings.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { Model } from '../../../shared/models/model.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newDeployment } from '../../support/deployments.ts';
+import { createWorld, type World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+/** The fields of a deployment with another first generation. */
+const withGeneration = (fields: Partial<Deployment['generations'][number]>): Partial<Deployment> => {
+  const [generation] = newDeployment({ organization: 'org_1' }).generations;
+  return { generations: [{ ...(generation as Deployment['generations'][number]), created_at: 0, ...fields }] };
+};
+
+const nothingLeft = ({ plane }: World): boolean => {
+  const { models, endpoint_configs, endpoints, inference_components, scalable_targets } = plane.account.proof();
+  return [models, endpoint_configs, endpoints, inference_components, scalable_targets].every(({ length }) => length === 0);
+};
+
+interface Failure {
+  code: ReasonCode;
+  settings?: DeploymentSettingsInput;
+  fields?: Partial<Deployment>;
+  aws?: RegExp;
+  /** How long it takes at most. Default: five minutes. */
+  withinMs?: number;
+  /** How long the removal takes at most: SageMaker deletes no component that it is creating. Default: five minutes. */
+  removedWithinMs?: number;
+}
+
+/** What SageMaker does when a deployment is created, and what its owner sees. */
+const failures: Record<string, Failure> = {
+  'no instance is free': {
+    code: 'insufficient_capacity',
+    settings: { faults: [{ kind: 'insufficient_capacity' }] },
+    aws: /Unable to provision/,
+  },
+  'the quota is used up': { code: 'quota_exceeded', settings: { quotas: { 'ml.g5.xlarge': 0 } }, aws: /service limit/ },
+  'a copy needs more accelerators than an instance has': { code: 'not_enough_hardware', fields: withGeneration({ accelerators: 8 }) },
+  'the image does not start': { code: 'image_not_started', settings: { faults: [{ kind: 'image_pull' }] } },
+  'the container crashes each time, which SageMaker would report much later': {
+    code: 'crash_loop',
+    settings: { faults: [{ kind: 'crash_loop' }], times: { give_up_ms: 20 * MINUTE_MS } },
+    aws: /^ValueError: No available memory for the cache blocks/,
+    removedWithinMs: 25 * MINUTE_MS,
+  },
+  'the container crashes, and SageMaker notices first': {
+    code: 'container_failed',
+    settings: { faults: [{ kind: 'crash_loop' }], times: { give_up_ms: 2_000, crash_ms: HOUR_MS } },
+  },
+  'the container never becomes healthy': { code: 'health_check_failed', settings: { faults: [{ kind: 'health_check_timeout' }] } },
+  'SageMaker gives no reason': { code: 'failed_on_aws', settings: { faults: [{ kind: 'stuck' }] } },
+  'the start never ends': {
+    code: 'start_timed_out',
+    settings: { faults: [{ kind: 'stuck' }], times: { give_up_ms: 3 * HOUR_MS } },
+    withinMs: 155 * MINUTE_MS,
+    removedWithinMs: 35 * MINUTE_MS,
+  },
+  'the region needs an instance at all times': { code: 'scale_to_zero_unsupported', settings: { allows_zero_instances: false } },
+  'SageMaker does not know the instance type': {
+    code: 'rejected_by_aws',
+    fields: withGeneration({ instance_types: ['ml.unknown'] }),
+    aws: /failed to satisfy constraint/,
+  },
+};
+
+const seen = new Set<string>();
+
+/** Checks that a reason says what is wrong and what to do, and names nothing of the account. */
+const expectReason = ({ reason }: Pick<Deployment, 'reason'>, code: ReasonCode, aws?: RegExp): void => {
+  expect(reason).toMatchObject({ code, message: expect.stringMatching(/\.$/), action: expect.stringMatching(/\.$/) });
+  if (aws) expect(reason?.aws).toMatch(aws);
+  expect(reason?.aws ?? '').not.toMatch(/arn:|\d{12}|https?:/);
+  seen.add(code);
+};
+
+describe('a deployment fails, is removed from AWS, and says why and what to do, if', () => {
+  test.each(Object.entries(failures))(
+    '%s',
+    async (_, { code, settings = {}, fields = {}, aws, withinMs = 5 * MINUTE_MS, removedWithinMs = 5 * MINUTE_MS }) => {
+      const world = await createWorld(database, fields, { settings });
+      await world.pass();
+      const row = await world.run(withinMs);
+      expect(row).toMatchObject({ state: 'failed', generations: [{ status: 'failed' }], progress: { ready: 0 } });
+      expectReason(row, code, aws);
+      await world.run(removedWithinMs);
+      expect(nothingLeft(world)).toBe(true);
+      expect(await world.model()).toMatchObject({ deployment: { is_ready: false } });
+      expect(await world.pass()).toBe('settled');
+    },
+  );
+
+  test('a model that was registered by hand has its name, and leaves that model alone', async () => {
+    const world = await createWorld(database);
+    const model = Model.parse({
+      name: 'qwen3-8b',
+      status: 'published',
+      created: 1,
+      context_length: 8_192,
+      max_output_tokens: 1_024,
+      default_output_tokens: 512,
+      targets: [{ endpoint: 'made-by-hand' }],
+      prices: [{ version: 'price_1', effective_at: 0, prompt_nanos: 1, completion_nanos: 1 }],
+    });
+    await database.models.put(world.organization, model);
+    await world.pass();
+    const row = await world.read();
+    expect(row.state).toBe('failed');
+    expectReason(row, 'name_in_use');
+    expect(nothingLeft(world)).toBe(true);
+    expect(await world.model()).toEqual(model);
+  });
+});
+
+describe('a deployment goes on and says why and what to do, if', () => {
+  test('no instance is free for the first ten minutes', async () => {
+    const world = await createWorld(database, {}, { settings: { times: { instance_ms: 30 * MINUTE_MS } } });
+    await world.pass();
+    const row = await world.run(12 * MINUTE_MS);
+    expect(row).toMatchObject({ state: 'creating', progress: { pending_capacity: 1, downloading: 0, loading: 0, ready: 0 } });
+    expectReason(row, 'insufficient_capacity');
+    expect(await world.run(20 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+    expect((await world.read()).reason).toBeUndefined();
+  });
+
+  test('its first instance type has no capacity but its second one has', async () => {
+    const faults = [{ kind: 'insufficient_capacity' as const, instance_type: 'ml.g6.xlarge' }];
+    const world = await createWorld(database, withGeneration({ instance_types: ['ml.g6.xlarge', 'ml.g5.xlarge'] }), {
+      settings: { faults },
+    });
+    await world.pass();
+    expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'in_service', progress: { ready: 1 } });
+    expect(world.looks.at(-1)).toEqual([{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'serving' }]);
+  });
+
+  test('the credit runs low; it is stopped once there is none, until its owner starts it', async () => {
+    const world = await createWorld(database);
+    await world.pass();
+    await world.run(2 * MINUTE_MS);
+    const { meterPass } = world.dependencies;
+    world.dependencies.meterPass = async (look) => ({ ...(await meterPass(look)), warning: 'credit_low' });
+    await world.pass();
+    const low = await world.read();
+    expect(low.state).toBe('in_service');
+    expectReason(low, 'credit_low');
+    world.dependencies.meterPass = async (look) => ({ ...(await meterPass(look)), stop: 'out_of_credit' });
+    await world.pass();
+    expect(await world.read()).toMatchObject({ wanted: 'stopped', state: 'stopping' });
+    world.dependencies.meterPass = meterPass;
+    const stopped = await world.run(5 * MINUTE_MS);
+    expect(stopped.state).toBe('stopped');
+    expectReason(stopped, 'out_of_credit');
+    expect(nothingLeft(world)).toBe(true);
+    await world.change({ wanted: 'running' });
+    expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  });
+
+  test('AWS does not remove it for an hour', async () => {
+    const world = await createWorld(database);
+    await world.pass();
+    await world.run(2 * MINUTE_MS);
+    world.plane.account.configure({ faults: [{ kind: 'busy', operation: 'DeleteInferenceComponent' }] });
+    await world.change({ wanted: 'deleted' });
+    const row = await world.run(70 * MINUTE_MS);
+    expect(row.state).toBe('deleting');
+    expectReason(row, 'removal_blocked');
+    world.plane.account.configure({});
+    expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+    expect(nothingLeft(world)).toBe(true);
+  });
+});
+
+test.each([
+  ['Could not download model data from S3: NoSuchKey for s3://bucket/x. Account 123456789012.', 'weights_unreadable'],
+  ['The container for production variant AllTraffic exited with code 1.', 'container_failed'],
+] as const)('recognizes the failure reason "%s"', (words, code) => {
+  expectReason({ reason: reasonOfFailure(words, true) }, code);
+});
+
+test('recognizes a denied call, and removes ARNs and account ids from its text', () => {
+  const message = 'User: arn:aws:sts::123456789012:assumed-role/x is not authorized to perform: sagemaker:CreateModel';
+  const error = Object.assign(new Error(message), { name: 'AccessDeniedException' });
+  expectReason({ reason: reasonOfRejection(error) }, 'access_denied', /is not authorized to perform/);
+});
+
+test('takes a container that does not start without a single line for a fault of the image, and otherwise of the container', () => {
+  const words = 'CannotStartContainerError. Please ensure the model container starts correctly.';
+  expect(reasonOfFailure(words, false).code).toBe('image_not_started');
+  expect(reasonOfFailure(words, true).code).toBe('container_failed');
+});
+
+test('every reason is reached by a test and has an entry in docs/operations.md', () => {
+  expect([...seen].sort()).toEqual([...reasonCodes].sort());
+  const text = readFileSync('docs/operations.md', 'utf8');
+  const entries = [...text.slice(text.indexOf('## Deployments')).matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code);
+  expect(entries.sort()).toEqual([...reasonCodes].sort());
+});

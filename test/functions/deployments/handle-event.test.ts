@@ -1,0 +1,113 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { deploymentOf } from '../../../functions/deployments/events.ts';
+import { handleEvent } from '../../../functions/deployments/handle-event.ts';
+import { createReconciliations } from '../../../functions/deployments/reconciliations.ts';
+import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+const NOW = 1_800_000_000_000;
+const ids = Array.from({ length: 60 }, () => newTimedId('deployment', NOW));
+const [id = '', other = ''] = ids;
+
+const setUp = (failing: readonly string[] = []) => {
+  const reconciled: string[] = [];
+  const sent: { body: string; group: string; deduplicationId: string }[] = [];
+  const questions: unknown[] = [];
+  let hasTime = true;
+  const findings = { weights: { passed: true, message: 'ok' }, quotas: [] };
+  const handle = (event: unknown) =>
+    handleEvent(
+      {
+        reconcile: async (each) => {
+          if (failing.includes(each)) throw new Error('The database is away.');
+          reconciled.push(each);
+          return 'done';
+        },
+        validate: async (question) => {
+          questions.push(question);
+          return findings;
+        },
+        reconciliations: createReconciliations({ send: async (message) => void sent.push(message) }),
+        listLive: async function* () {
+          yield* ids;
+        },
+        installation: 'sluice',
+        now: () => NOW,
+        hasTime: () => hasTime,
+      },
+      event,
+    );
+  return {
+    handle,
+    reconciled,
+    sent,
+    questions,
+    findings,
+    endTime: () => {
+      hasTime = false;
+    },
+  };
+};
+
+const record = (messageId: string, deployment: string) => ({ messageId, body: JSON.stringify({ reconcile: deployment }) });
+
+describe('makes a pass over a deployment when', () => {
+  test('another function invokes it', async () => {
+    const { handle, reconciled } = setUp();
+    await handle({ reconcile: id });
+    expect(reconciled).toEqual([id]);
+  });
+
+  test('its message is due; a message whose pass failed is delivered again', async () => {
+    const { handle, reconciled } = setUp([other]);
+    expect(await handle({ Records: [record('m1', id), record('m2', other)] })).toEqual({ batchItemFailures: [{ itemIdentifier: 'm2' }] });
+    expect(reconciled).toEqual([id]);
+  });
+
+  test('SageMaker reports a change of one of its endpoints, but of no other endpoint', async () => {
+    const { handle, reconciled } = setUp();
+    const changed = (EndpointName: string) => ({
+      'detail-type': 'SageMaker Endpoint State Change',
+      source: 'aws.sagemaker',
+      detail: { EndpointName },
+    });
+    await handle(changed(awsNameOf('sluice', id, 12)));
+    for (const name of [awsNameOf('other', id, 1), 'sluice-tiny', 'sluice-', `${awsNameOf('sluice', id, 1)}-x`])
+      await handle(changed(name));
+    expect(reconciled).toEqual([id]);
+  });
+});
+
+test('every minute, sends one message for each deployment, which repeated messages within 15 s do not multiply', async () => {
+  const { handle, sent } = setUp();
+  await handle({ 'detail-type': 'Scheduled Event', detail: {} });
+  expect(sent.map(({ body }) => JSON.parse(body))).toEqual(ids.map((each) => ({ reconcile: each })));
+  expect(sent[0]).toMatchObject({ group: id, deduplicationId: `${id}-${NOW / 15_000}` });
+});
+
+test('leaves what it has no time for to the next minute', async () => {
+  const { handle, sent, endTime } = setUp();
+  endTime();
+  await handle({ 'detail-type': 'Scheduled Event', detail: {} });
+  expect(sent).toEqual([]);
+  expect(await handle({ Records: [record('m1', id)] })).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+});
+
+test('answers what a validation found', async () => {
+  const { handle, questions, findings } = setUp();
+  const question = { organization: 'org_1', model: 's3://weights/org_1/m/', allows_code: false, instance_types: ['ml.g5.xlarge'] };
+  expect(await handle({ validate: question })).toEqual(findings);
+  expect(questions).toEqual([question]);
+});
+
+test('rejects any other event', async () => {
+  await expect(setUp().handle({ reconcile: 'key_1' })).rejects.toThrow();
+});
+
+test('finds the deployment of each name that it gives', () => {
+  for (const each of ids) expect(deploymentOf('sluice', awsNameOf('sluice', each, 3))).toBe(each);
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createWorld, INSTALLATION, type World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+/** A deployment in service that never sleeps. */
+const inService = async (): Promise<World> => {
+  const world = await createWorld(database, { scale_to_zero_after_seconds: null });
+  await world.pass();
+  expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  return world;
+};
+
+const rollOut = async (world: World, percent: number): Promise<void> => {
+  await world.change((row) => {
+    const last = row.generations.at(-1) as Deployment['generations'][number];
+    const next = { ...last, number: last.number + 1, status: 'creating' as const, created_at: world.plane.now() };
+    return { generations: [...row.generations, next], traffic_percent: percent };
+  });
+  await world.pass();
+};
+
+const endpointsOf = ({ plane }: World): string[] =>
+  plane.account
+    .proof()
+    .endpoints.map(({ name }) => name)
+    .sort();
+const namesOf = ({ id }: World, ...numbers: number[]): string[] => numbers.map((number) => awsNameOf(INSTALLATION.name, id, number));
+const sharesOf = async (world: World): Promise<[string, number][]> =>
+  ((await world.model())?.targets ?? []).map(({ endpoint, weight }) => [endpoint, weight]);
+
+test('a new generation gets its share of the requests once it is ready, and all of them when its owner says so; then the old one is removed', async () => {
+  const world = await inService();
+  const [first, second] = namesOf(world, 1, 2) as [string, string];
+  await rollOut(world, 10);
+  expect(await world.read()).toMatchObject({ state: 'updating' });
+  expect(await sharesOf(world)).toEqual([[first, 100]]);
+
+  expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service', generations: [{ status: 'ready' }, { status: 'ready' }] });
+  expect(await sharesOf(world)).toEqual([
+    [first, 90],
+    [second, 10],
+  ]);
+
+  await world.change({ traffic_percent: 100 });
+  await world.pass();
+  expect(await sharesOf(world)).toEqual([[second, 100]]);
+  // Callers know the old name for a while, and their streams go on.
+  await world.run(8 * MINUTE_MS);
+  expect(endpointsOf(world)).toEqual([first, second]);
+  const { generations } = await world.run(8 * MINUTE_MS);
+  expect(endpointsOf(world)).toEqual([second]);
+  expect(generations).toMatchObject([{ number: 2, status: 'ready' }]);
+});
+
+test('a new generation that fails is removed, says why, and the old one goes on with all requests', async () => {
+  const world = await inService();
+  const [first] = namesOf(world, 1) as [string];
+  world.plane.account.configure({ faults: [{ kind: 'image_pull' }] });
+  await rollOut(world, 100);
+  const row = await world.run(3 * MINUTE_MS);
+  expect(row).toMatchObject({
+    state: 'in_service',
+    reason: { code: 'image_not_started' },
+    generations: [{ status: 'ready' }, { status: 'failed', reason: { code: 'image_not_started' } }],
+  });
+  expect(await sharesOf(world)).toEqual([[first, 100]]);
+  expect(endpointsOf(world)).toEqual([first]);
+
+  world.plane.account.configure({});
+  await rollOut(world, 100);
+  expect(await world.run(16 * MINUTE_MS)).toMatchObject({ state: 'in_service', generations: [{ number: 3, status: 'ready' }] });
+  expect((await world.read()).reason).toBeUndefined();
+});
+
+test('a new generation that fails after it had a share of the requests returns them to the old one', async () => {
+  const world = await inService();
+  const [first, second] = namesOf(world, 1, 2) as [string, string];
+  await rollOut(world, 50);
+  await world.run(2 * MINUTE_MS);
+  expect(await sharesOf(world)).toHaveLength(2);
+  // The endpoint of the new generation is lost, and can't be created again.
+  world.plane.account.configure({ faults: [{ kind: 'insufficient_capacity' }] });
+  world.plane.account.call('SageMaker.DeleteEndpoint', JSON.stringify({ EndpointName: second }));
+  const row = await world.run(5 * MINUTE_MS);
+  expect(row).toMatchObject({ state: 'in_service', reason: { code: 'insufficient_capacity' } });
+  expect(await sharesOf(world)).toEqual([[first, 100]]);
+  expect(endpointsOf(world)).toEqual([first]);
+});
+
+test('a deployment that sleeps is woken by a rollout, so that there is a generation to return to', async () => {
+  const world = await createWorld(database, { scale_to_zero_after_seconds: 300 });
+  await world.pass();
+  expect(await world.run(8 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+  await rollOut(world, 100);
+  expect(await world.read()).toMatchObject({ state: 'waking', wake: { started_at: world.plane.now() } });
+  world.use.lastEventAtMs = world.plane.now() + 20 * MINUTE_MS;
+  expect(await world.run(16 * MINUTE_MS)).toMatchObject({ state: 'in_service', generations: [{ number: 2, status: 'ready' }] });
+});
+
+test('the shared model that an admin made of a deployment follows its targets, and its prices outlive it', async () => {
+  const world = await inService();
+  const shared = `shared-${world.id}`;
+  const own = await world.model();
+  if (!own) throw new Error('The deployment has no model.');
+  await database.models.put('serverless', { ...own, name: shared, version: 1 });
+  await world.change({ published_as: shared });
+  await rollOut(world, 100);
+  await world.run(16 * MINUTE_MS);
+  const [second] = namesOf(world, 2) as [string];
+  expect(await database.models.get('serverless', shared)).toMatchObject({
+    targets: [{ endpoint: second }],
+    deployment: { is_ready: true },
+  });
+  await world.change({ wanted: 'deleted' });
+  expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+  expect(await database.models.get('serverless', shared)).toBeUndefined();
+  expect(await database.models.retiredPrices('serverless', shared)).toEqual(own.prices);
+});

@@ -1,0 +1,102 @@
+import { DescribeScalableTargetsCommand, DescribeScalingPoliciesCommand } from '@aws-sdk/client-application-auto-scaling';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createWorld, INSTALLATION, type World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+const scalingOf = async ({ plane, id }: World) => {
+  const ResourceId = `inference-component/${awsNameOf(INSTALLATION.name, id, 1)}`;
+  const { ScalableTargets = [] } = await plane.autoScaling.send(
+    new DescribeScalableTargetsCommand({ ServiceNamespace: 'sagemaker', ResourceIds: [ResourceId] }),
+  );
+  const { ScalingPolicies = [] } = await plane.autoScaling.send(
+    new DescribeScalingPoliciesCommand({ ServiceNamespace: 'sagemaker', ResourceId }),
+  );
+  return { target: ScalableTargets[0], policy: ScalingPolicies[0]?.TargetTrackingScalingPolicyConfiguration };
+};
+
+const ready = async (fields: Parameters<typeof createWorld>[1] = {}): Promise<World> => {
+  const world = await createWorld(database, fields);
+  await world.pass();
+  expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  return world;
+};
+
+test('Application Auto Scaling has the copies from the minimum to the maximum, at 80 % of the concurrency that its owner allows', async () => {
+  const world = await ready({ copies: { min: 2, max: 3 }, max_concurrency_per_copy: 10 });
+  expect(await scalingOf(world)).toMatchObject({
+    target: { MinCapacity: 2, MaxCapacity: 3, SuspendedState: { DynamicScalingInSuspended: false, DynamicScalingOutSuspended: false } },
+    policy: { TargetValue: 8 },
+  });
+  expect(await world.read()).toMatchObject({ progress: { wanted: 2, ready: 2 } });
+
+  await world.change({ copies: { min: 1, max: 1 }, max_concurrency_per_copy: 5 });
+  await world.pass();
+  expect(await world.run(2 * MINUTE_MS)).toMatchObject({ progress: { wanted: 1, ready: 1 } });
+  expect(await scalingOf(world)).toMatchObject({ target: { MinCapacity: 1, MaxCapacity: 1 }, policy: { TargetValue: 4 } });
+});
+
+test('sleeps exactly when nobody has used it for as long as its owner said, and not while a request is in flight', async () => {
+  const world = await ready({ scale_to_zero_after_seconds: 300 });
+  const readyAt = (await world.read()).last_used_at as number;
+  world.use.lastEventAtMs = readyAt + 4 * MINUTE_MS;
+  expect(await world.run(7 * MINUTE_MS)).toMatchObject({ state: 'in_service', last_used_at: readyAt + 4 * MINUTE_MS });
+  world.use.isInUse = true;
+  expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  world.use.isInUse = false;
+  expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+});
+
+test('is draining while instances without copies run, and they are metered; asleep, no alarm of the scaling brings a copy back', async () => {
+  const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings: { times: { release_ms: 10 * MINUTE_MS } } });
+  await world.pass();
+  expect(await world.run(9 * MINUTE_MS)).toMatchObject({ state: 'draining', progress: { wanted: 0, ready: 0 } });
+  expect(world.looks.at(-1)).toEqual([{ generation: 1, instance_type: 'ml.g5.xlarge', instances: 1, phase: 'draining' }]);
+  expect(await scalingOf(world)).toMatchObject({
+    target: {
+      MinCapacity: 0,
+      SuspendedState: { DynamicScalingInSuspended: true, DynamicScalingOutSuspended: true, ScheduledScalingSuspended: true },
+    },
+  });
+  expect(await world.run(12 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+  expect(world.looks.at(-1)).toEqual([]);
+  expect(await world.run(10 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', progress: { ready: 0 } });
+});
+
+test('shows how far the first copy is: pending, downloading, loading, ready', async () => {
+  const times = { instance_ms: MINUTE_MS, download_ms: MINUTE_MS, load_ms: MINUTE_MS };
+  const world = await createWorld(database, {}, { settings: { times } });
+  await world.pass();
+  const seen = new Set<string>();
+  for (let step = 0; step < 20; step++) {
+    const { progress, state } = await world.run(15_000);
+    const { pending_capacity, downloading, loading, ready: inService } = progress;
+    seen.add(`${state} ${pending_capacity} ${downloading} ${loading} ${inService}`);
+  }
+  expect([...seen]).toEqual(['creating 1 0 0 0', 'creating 0 1 0 0', 'creating 0 0 1 0', 'in_service 0 0 0 1']);
+});
+
+test('a steady deployment costs no write and no change on AWS', async () => {
+  const world = await ready({ scale_to_zero_after_seconds: null });
+  const { version } = await world.read();
+  const calls = world.plane.calls.length;
+  for (let passes = 0; passes < 3; passes++) await world.pass();
+  expect((await world.read()).version).toBe(version);
+  const made = world.plane.calls.slice(calls).map(({ operation }) => operation);
+  expect(made.length).toBe(12);
+  expect(made.every((operation) => operation.startsWith('Describe'))).toBe(true);
+  expect(world.messages.size > 0 && world.takeDue()).toBe(false);
+});
