@@ -3,6 +3,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config/config.ts';
 import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
+import { DeploymentsStack } from './stacks/deployments-stack.ts';
 import { GatewayStack, hasGatewayStack } from './stacks/gateway-stack.ts';
 import { IdentityStack } from './stacks/identity-stack.ts';
 import { OndemandStack } from './stacks/ondemand-stack.ts';
@@ -14,10 +15,11 @@ const config = readConfig(app.node.tryGetContext('sluice'));
 
 const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true, auditCopies: config.auditCopies });
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });
-const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data });
-const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, serverless });
-const control = new ControlStack(app, `${config.name}-control`, { config, data, identity, serverless });
-new OperationsStack(app, `${config.name}-operations`, { config, serverless, ondemand, control });
+const deployments = new DeploymentsStack(app, `${config.name}-deployments`, { config, data });
+const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments });
+const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, deployments, serverless });
+const control = new ControlStack(app, `${config.name}-control`, { config, data, deployments, identity, serverless });
+new OperationsStack(app, `${config.name}-operations`, { config, deployments, serverless, ondemand, control });
 if (config.reservedConcurrency === undefined)
   Annotations.of(serverless).addInfoV2(
     'sluice:reservedConcurrency',

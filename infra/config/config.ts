@@ -13,6 +13,7 @@ export const ReservedConcurrency = z.strictObject({
   rollup: Concurrency.default(10),
   tokenizer: Concurrency.default(100),
   control: Concurrency.default(20),
+  deployments: Concurrency.default(10),
   'ondemand-inference': Concurrency.default(200),
   'ondemand-catalog': Concurrency.default(20),
 });
@@ -93,6 +94,24 @@ export const Config = z.strictObject({
    * 400, as the interface requires.
    */
   structuredOutputs: z.boolean().default(false),
+  /** What organizations can deploy, and how callers of a sleeping deployment wait. */
+  deployments: z
+    .strictObject({
+      /**
+       * Whether a deployment can load a model from the Hugging Face Hub. Its container then has a network, and with it the credentials of a role that
+       * reads no weights; see docs/decisions/0034.
+       */
+      hubModels: z.boolean().default(false),
+      /** The ECR repositories with the images of runtimes, in any account, such as AWS's `vllm`. SageMaker can pull no others. */
+      repositories: z
+        .array(z.string().regex(/^[a-z0-9]+([._/-][a-z0-9]+)*$/, 'expected the name of an ECR repository, such as vllm'))
+        .min(1)
+        .max(20)
+        .default(['vllm', 'djl-inference', 'sglang-server']),
+      /** How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function for as long as it waits. */
+      maxHeldRequests: z.int().min(0).max(1_000).default(50),
+    })
+    .prefault({}),
   /** Whether anyone can create an account. Otherwise administrators invite users. */
   selfSignUp: z.boolean().default(false),
   /**

@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import {
   BlockPublicAccess,
   BucketEncryption,
@@ -9,6 +9,7 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import type { NodeFunction } from './node-function.ts';
 
 const KEEP_REPLACED = Duration.days(30);
@@ -48,7 +49,7 @@ export class Bucket extends Construct {
     Validations.of(this.bucket).acknowledge({
       id: 'AwsSolutions::AwsSolutions-S1',
       reason:
-        'Only functions of this service read it, and only operators write to it. CloudTrail records that, and access logs would need another bucket.',
+        'Only this service reads it, and only operators write to it. CloudTrail records that, and access logs would need another bucket.',
     });
   }
 
@@ -66,15 +67,46 @@ export class Bucket extends Construct {
     this.#grant(grantee, 's3:PutObject', 'The function stores objects under keys that are not known before.');
   }
 
-  #grant(grantee: NodeFunction, action: string, reason: string): void {
-    const stack = Stack.of(this);
-    const bucketArn = stack.exportValue(this.bucket.bucketArn);
-    grantee.addToRolePolicy(new PolicyStatement({ actions: [action], resources: [`${bucketArn}/*`] }));
+  /** Lets a function of another stack list the objects under these prefixes, and gives it the bucket's name. @param start of each prefix, such as `org_` */
+  grantList(grantee: NodeFunction, start: string): void {
+    grantee.addToRolePolicy(this.#listing(start));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
-    const { 'Fn::ImportValue': exportName } = stack.resolve(bucketArn) as { 'Fn::ImportValue': string };
-    Validations.of(grantee.role as NonNullable<typeof grantee.role>).acknowledge({
-      id: `AwsSolutions::AwsSolutions-IAM5[Resource::${exportName}/*]`,
-      reason,
+  }
+
+  /** Lets a role of another stack list and read the objects under these prefixes. @param start of each prefix, such as `org_` */
+  grantReadPrefixes(role: Role, start: string): void {
+    const resource = `${this.#exportedArn()}/${start}*/*`;
+    role.addToPolicy(this.#listing(start));
+    role.addToPolicy(new PolicyStatement({ actions: ['s3:GetObject'], resources: [resource] }));
+    acknowledgeWildcards(role, [`${this.#exportName()}/${start}*/*`], 'Organizations and their files are created while the service runs.');
+  }
+
+  /** Gives a function of another stack the bucket's name, without any permission. */
+  tellName(grantee: NodeFunction): void {
+    grantee.addEnvironment(this.#variable, this.bucket.bucketName);
+  }
+
+  #listing(start: string): PolicyStatement {
+    return new PolicyStatement({
+      actions: ['s3:ListBucket'],
+      resources: [this.#exportedArn()],
+      conditions: { StringLike: { 's3:prefix': `${start}*/*` } },
     });
+  }
+
+  #exportedArn(): string {
+    return Stack.of(this).exportValue(this.bucket.bucketArn);
+  }
+
+  /** The name of the export, as cdk-nag shows it. */
+  #exportName(): string {
+    const { 'Fn::ImportValue': name } = Stack.of(this).resolve(this.#exportedArn()) as { 'Fn::ImportValue': string };
+    return name;
+  }
+
+  #grant(grantee: NodeFunction, action: string, reason: string): void {
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [action], resources: [`${this.#exportedArn()}/*`] }));
+    grantee.addEnvironment(this.#variable, this.bucket.bucketName);
+    acknowledgeWildcards(grantee.role, [`${this.#exportName()}/*`], reason);
   }
 }

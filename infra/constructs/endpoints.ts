@@ -1,6 +1,7 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Config } from '../config/config.ts';
+import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** Every endpoint and inference component of this account in the configured regions. */
@@ -10,20 +11,6 @@ const targetsOf = (grantee: NodeFunction, config: Config): string[] => {
   return regions.flatMap((name) =>
     ['endpoint', 'inference-component'].map((kind) => `arn:${partition}:sagemaker:${name}:${account}:${kind}/*`),
   );
-};
-
-const acknowledge = (grantee: NodeFunction, resources: readonly string[], reason: string): void => {
-  const { partition, account, region } = Stack.of(grantee);
-  for (const resource of resources) {
-    const id = resource
-      .replaceAll(partition, '<AWS::Partition>')
-      .replaceAll(account, '<AWS::AccountId>')
-      .replaceAll(region, '<AWS::Region>');
-    Validations.of(grantee.role as NonNullable<typeof grantee.role>).acknowledge({
-      id: `AwsSolutions::AwsSolutions-IAM5[Resource::${id}]`,
-      reason,
-    });
-  }
 };
 
 /** Lets a function invoke the endpoints and inference components of this account that carry the configured tag. */
@@ -37,7 +24,11 @@ export const grantInvokeEndpoints = (grantee: NodeFunction, config: Config): voi
       conditions: { StringEquals: { [`aws:ResourceTag/${config.endpointTag}`]: 'true' } },
     }),
   );
-  acknowledge(grantee, resources, 'Models are registered while the service runs. Only endpoints with the tag can be invoked.');
+  acknowledgeWildcards(
+    grantee.role,
+    resources,
+    'Models are registered while the service runs. Only endpoints with the tag can be invoked.',
+  );
 };
 
 /**
@@ -53,5 +44,9 @@ export const grantDescribeEndpoints = (grantee: NodeFunction, config: Config): v
     }),
   );
   grantee.addEnvironment('ENDPOINT_TAG', config.endpointTag);
-  acknowledge(grantee, resources, 'Models are registered while the service runs, and endpoints are described before they have the tag.');
+  acknowledgeWildcards(
+    grantee.role,
+    resources,
+    'Models are registered while the service runs, and endpoints are described before they have the tag.',
+  );
 };

@@ -21,10 +21,12 @@ const NAMES = {
 
 interface InferenceHostProps {
   config: Config;
-  data: { keys: Table; models: Table; usage: Table; responses: Table };
+  data: { keys: Table; models: Table; usage: Table; responses: Table; deployments: Table };
   /** Shared by all hosts. */
   settlements: Settlements;
   tokenizer: NodeFunction;
+  /** The function that wakes deployments. */
+  deployments: NodeFunction;
   /** The scope of the keys that the host accepts. */
   keyScope: Scope;
   /** The URL of the other host, if known. It is sent to callers whose key is for that host. */
@@ -50,7 +52,7 @@ export class InferenceHost extends RestHost {
 }
 
 const createInference = (scope: Construct, props: InferenceHostProps): NodeFunction => {
-  const { config, data, settlements, tokenizer, keyScope } = props;
+  const { config, data, settlements, tokenizer, deployments, keyScope } = props;
   const inference = new NodeFunction(scope, 'Inference', {
     config,
     name: 'inference',
@@ -66,6 +68,10 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   grantInvokeEndpoints(inference, config);
   grantInvoke(inference, tokenizer, 'TOKENIZER_FUNCTION');
   settlements.grantSend(inference);
+  // A request for a sleeping deployment wakes it.
+  data.deployments.grant(inference, 'GetItem', 'UpdateItem');
+  grantInvoke(inference, deployments, 'DEPLOYMENTS_FUNCTION');
+  inference.addEnvironment('MAX_HELD_REQUESTS', String(config.deployments.maxHeldRequests));
   inference.addEnvironment('STRUCTURED_OUTPUTS', String(config.structuredOutputs));
   // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);

@@ -19,15 +19,23 @@ const BATCH_SIZE = 10_000;
 const RETRIES = 100;
 const MAX_AGE = Duration.hours(6);
 
-/** Maintains totals of usage events: a function that reads the table's stream, and a queue for the batches that failed. */
+interface RollupsProps {
+  config: Config;
+  usage: Table;
+  deployments: Table;
+}
+
+/** Maintains totals of usage events, and when each deployment was last used: a function that reads the table's stream, and a queue for the batches that failed. */
 export class Rollups extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;
 
-  constructor(scope: Construct, id: string, { config, usage }: { config: Config; usage: Table }) {
+  constructor(scope: Construct, id: string, { config, usage, deployments }: RollupsProps) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Function', { config, name: 'rollup', memoryMb: MEMORY_MB, timeout: TIMEOUT });
     usage.grant(this.function, 'Query', 'PutItem');
+    // When each deployment was last used, from which it follows that it is idle.
+    deployments.grant(this.function, 'UpdateItem');
     this.failures = readStream(this, usage, this.function, {
       batchSize: BATCH_SIZE,
       maxBatchingWindow: BATCH_WINDOW,

@@ -9,6 +9,7 @@ import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { RestHost } from '../constructs/rest-host.ts';
 import type { DataStack } from './data-stack.ts';
+import type { DeploymentsStack } from './deployments-stack.ts';
 import type { IdentityStack } from './identity-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
@@ -18,6 +19,7 @@ const TIMEOUT = Duration.seconds(29);
 interface ControlStackProps {
   config: Config;
   data: DataStack;
+  deployments: DeploymentsStack;
   identity: IdentityStack;
   serverless: ServerlessStack;
 }
@@ -29,7 +31,7 @@ export class ControlStack extends Stack {
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
 
-  constructor(scope: Construct, id: string, { config, data, identity, serverless }: ControlStackProps) {
+  constructor(scope: Construct, id: string, { config, data, deployments, identity, serverless }: ControlStackProps) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Control', {
       config,
@@ -46,7 +48,7 @@ export class ControlStack extends Stack {
     data.audit.grantAdd(this.function);
     data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
-    data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
+    data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
     data.usage.grant(this.function, 'Query');
     data.attempts.grant(this.function, 'UpdateItem');
     identity.users.grant(
@@ -65,6 +67,10 @@ export class ControlStack extends Stack {
     grantDescribeEndpoints(this.function, config);
     grantInvokeEndpoints(this.function, config);
     grantInvoke(this.function, serverless.tokenizer, 'TOKENIZER_FUNCTION');
+    data.deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem');
+    grantInvoke(this.function, deployments.function, 'DEPLOYMENTS_FUNCTION');
+    data.weights.tellName(this.function);
+    this.function.addEnvironment('HUB_MODELS', String(config.deployments.hubModels));
 
     this.host = new RestHost(this, 'Host', {
       config,

@@ -21,6 +21,8 @@ export class DataStack extends Stack {
   readonly attempts: Table;
   readonly audit: Table;
   readonly tokenizers: Bucket;
+  /** Under the id of its organization, what each deployment runs. */
+  readonly weights: Bucket;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: Bucket;
 
@@ -58,12 +60,14 @@ export class DataStack extends Stack {
     if (auditCopies) this.auditCopies = new Bucket(this, 'AuditCopies', { variable: 'AUDIT_COPIES_BUCKET', lock: auditCopies });
     this.attempts = new Table(this, 'Attempts', { variable: 'ATTEMPTS_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
+    this.weights = new Bucket(this, 'Weights', { variable: 'WEIGHTS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
     new CfnOutput(this, 'AuditTable', { value: this.audit.table.tableName });
     new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
+    new CfnOutput(this, 'WeightsBucket', { value: this.weights.bucket.bucketName });
     if (this.auditCopies) new CfnOutput(this, 'AuditCopiesBucket', { value: this.auditCopies.bucket.bucketName });
   }
 }

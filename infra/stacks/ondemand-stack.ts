@@ -3,11 +3,13 @@ import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
 import { InferenceHost } from '../constructs/inference-host.ts';
 import type { DataStack } from './data-stack.ts';
+import type { DeploymentsStack } from './deployments-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 interface OndemandStackProps {
   config: Config;
   data: DataStack;
+  deployments: DeploymentsStack;
   serverless: ServerlessStack;
 }
 
@@ -15,13 +17,14 @@ interface OndemandStackProps {
 export class OndemandStack extends Stack {
   readonly host: InferenceHost;
 
-  constructor(scope: Construct, id: string, { config, data, serverless }: OndemandStackProps) {
+  constructor(scope: Construct, id: string, { config, data, deployments, serverless }: OndemandStackProps) {
     super(scope, id);
     this.host = new InferenceHost(this, 'Host', {
       config,
       data,
       settlements: serverless.settlements,
       tokenizer: serverless.tokenizer,
+      deployments: deployments.function,
       keyScope: 'on_demand',
       otherHostUrl: serverless.host.url,
       authorization:

@@ -21,11 +21,16 @@ import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import type { ControlStack } from './control-stack.ts';
+import type { DeploymentsStack } from './deployments-stack.ts';
 import type { OndemandStack } from './ondemand-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
 const PERIOD = Duration.minutes(5);
 const TRACED_SHARE = 0.05;
+/** Why a deployment fails that its owner can't fix. */
+const OPERATORS_REASONS = ['quota_exceeded', 'image_not_started', 'scale_to_zero_unsupported', 'access_denied', 'rejected_by_aws'];
+/** More errors in five minutes than a short outage of AWS explains. */
+const REPEATED = 10;
 /** Refused logins in five minutes: more than typing errors explain. */
 const LOGINS_REFUSED = 100;
 /** The age of the oldest event that is not rolled up. Batches wait for a minute. */
@@ -34,6 +39,7 @@ const AUDIT_COPIES_LATE = Duration.minutes(15);
 
 interface OperationsStackProps {
   config: Config;
+  deployments: DeploymentsStack;
   serverless: ServerlessStack;
   ondemand: OndemandStack;
   control: ControlStack;
@@ -43,7 +49,7 @@ interface OperationsStackProps {
 export class OperationsStack extends Stack {
   readonly #topic: Topic;
 
-  constructor(scope: Construct, id: string, { config, serverless, ondemand, control }: OperationsStackProps) {
+  constructor(scope: Construct, id: string, { config, deployments, serverless, ondemand, control }: OperationsStackProps) {
     super(scope, id);
     this.#topic = new Topic(this, 'Alarms', { enforceSSL: true });
     // A topic with its own policy loses the default one, which lets the account publish.
@@ -74,7 +80,15 @@ export class OperationsStack extends Stack {
     const { rollups } = serverless;
     const inference = [serverless.host.inference, ondemand.host.inference];
     const catalogs = [serverless.host.catalog, ondemand.host.catalog];
-    const functions = [...inference, ...catalogs, serverless.metering, rollups.function, serverless.tokenizer, control.function];
+    const functions = [
+      ...inference,
+      ...catalogs,
+      serverless.metering,
+      rollups.function,
+      serverless.tokenizer,
+      control.function,
+      deployments.function,
+    ];
     if (control.auditCopies) functions.push(control.auditCopies.function);
     const count = (name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric => {
       const filters = from.map(
@@ -102,6 +116,12 @@ export class OperationsStack extends Stack {
       // Sweeps that run but never complete count as 0. Only a function that does not run has no data.
       defaultValue: 0,
     }).metric({ statistic: 'sum', period: PERIOD });
+    const ofOperators = FilterPattern.any(...OPERATORS_REASONS.map((code) => FilterPattern.stringValue('$.reason', '=', code)));
+    const failedDeployments = count(
+      'DeploymentFailed',
+      FilterPattern.all(says('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed'), ofOperators),
+      deployments.function,
+    );
     const refused = count('RequestsRefused', says('refused'), ...inference);
     const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const overcounted = count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
@@ -130,6 +150,15 @@ export class OperationsStack extends Stack {
     this.#alarm('InferenceThrottled', throttles(inference), 0);
     this.#alarm('TokenizerFailed', serverless.tokenizer.metricErrors({ statistic: 'sum', period: PERIOD }), 0);
     this.#alarm('TokenizerThrottled', serverless.tokenizer.metricThrottles({ statistic: 'sum', period: PERIOD }), 0);
+
+    const failedReconciliations = deployments.reconciliations.failures.metricApproximateNumberOfMessagesVisible({
+      statistic: 'max',
+      period: PERIOD,
+    });
+    this.#alarm('ReconciliationsStuck', failedReconciliations, 0);
+    this.#alarm('ReconcilerFailed', deployments.function.metricErrors({ statistic: 'sum', period: PERIOD }), REPEATED);
+    this.#alarmWithout('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
+    this.#alarm('DeploymentsFailed', failedDeployments, 0);
 
     if (control.auditCopies) {
       const { failures, function: copier } = control.auditCopies;

@@ -9,12 +9,19 @@ import { NodeFunction } from '../constructs/node-function.ts';
 import { Rollups } from '../constructs/rollups.ts';
 import { Settlements } from '../constructs/settlements.ts';
 import type { DataStack } from './data-stack.ts';
+import type { DeploymentsStack } from './deployments-stack.ts';
 
 /** No function can still be working on a request that is older than this. */
 const MAX_IN_FLIGHT = INFERENCE_TIMEOUT.plus(Duration.seconds(60));
 /** Lambda assigns CPU in proportion to memory. This is one full CPU, and more would not make one thread faster. */
 const ONE_CPU_MB = 1_769;
 const SWEEP_EVERY = Duration.minutes(5);
+
+interface ServerlessStackProps {
+  config: Config;
+  data: DataStack;
+  deployments: DeploymentsStack;
+}
 
 /** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, sweep and rollups. */
 export class ServerlessStack extends Stack {
@@ -24,7 +31,7 @@ export class ServerlessStack extends Stack {
   readonly rollups: Rollups;
   readonly tokenizer: NodeFunction;
 
-  constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
+  constructor(scope: Construct, id: string, { config, data, deployments }: ServerlessStackProps) {
     super(scope, id);
     const { domain: ondemandDomain } = config.hosts.ondemand;
     this.tokenizer = new NodeFunction(this, 'Tokenizer', {
@@ -41,6 +48,7 @@ export class ServerlessStack extends Stack {
       data,
       settlements: this.settlements,
       tokenizer: this.tokenizer,
+      deployments: deployments.function,
       keyScope: 'serverless',
       otherHostUrl: config.ondemandUrl ?? (ondemandDomain && `https://${ondemandDomain}`),
       authorization:
@@ -59,7 +67,7 @@ export class ServerlessStack extends Stack {
       targets: [new LambdaTarget(this.metering, { retryAttempts: 0 })],
     });
 
-    this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage });
+    this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage, deployments: data.deployments });
 
     new CfnOutput(this, 'BaseUrl', { value: `${this.host.url}/v1`, description: 'The base URL for OpenAI clients.' });
   }

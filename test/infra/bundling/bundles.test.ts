@@ -47,6 +47,11 @@ describe('the functions on the request path', () => {
   });
 });
 
+test('the function deployments loads at most 900,000 bytes at its start', () => {
+  const [fn] = named('deployments');
+  expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(900_000);
+});
+
 test('each host has its own reference next to its code', () => {
   const files = functions.map(({ folder }) => path.join(folder, 'reference/openapi.json.gz')).filter(existsSync);
   const documents = files.map((file) => gunzipSync(readFileSync(file)).toString());

@@ -3,6 +3,7 @@ import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
 import { DataStack } from '../../../infra/stacks/data-stack.ts';
+import { DeploymentsStack } from '../../../infra/stacks/deployments-stack.ts';
 import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
 
 describe('the configuration', () => {
@@ -13,6 +14,7 @@ describe('the configuration', () => {
       logRetentionDays: 30,
       structuredOutputs: false,
       selfSignUp: false,
+      deployments: { hubModels: false, maxHeldRequests: 50, repositories: ['vllm', 'djl-inference', 'sglang-server'] },
     });
     expect(readConfig(undefined).reservedConcurrency).toBeUndefined();
     expect(readConfig({ reservedConcurrency: { inference: 10 } }).reservedConcurrency).toEqual({
@@ -22,6 +24,7 @@ describe('the configuration', () => {
       rollup: 10,
       tokenizer: 100,
       control: 20,
+      deployments: 10,
       'ondemand-inference': 200,
       'ondemand-catalog': 20,
     });
@@ -32,7 +35,9 @@ describe('the configuration', () => {
     // Skips bundling, which is slow.
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
     const config = readConfig({ ondemandUrl: 'https://ondemand.example.com' });
-    const stack = new ServerlessStack(app, 'serverless', { config, data: new DataStack(app, 'data', {}) });
+    const data = new DataStack(app, 'data', {});
+    const deployments = new DeploymentsStack(app, 'deployments', { config, data });
+    const stack = new ServerlessStack(app, 'serverless', { config, data, deployments });
     for (const SLUICE_FUNCTION of ['inference', 'catalog'])
       Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
         Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION, OTHER_HOST_URL: 'https://ondemand.example.com' }) },
@@ -49,6 +54,8 @@ describe('the configuration', () => {
     { hosts: { serverless: { domain: 'API.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e' } } },
     { hosts: { serverless: { onlyDomain: true } } },
     { hosts: { serverless: { burst: 0 } } },
+    { deployments: { repositories: ['vllm:latest'] } },
+    { deployments: { maxHeldRequests: -1 } },
     { typo: true },
   ])('rejects %j and names the field', (value) => {
     expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);

@@ -6,6 +6,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
 import { ControlStack } from '../../../infra/stacks/control-stack.ts';
 import { DataStack } from '../../../infra/stacks/data-stack.ts';
+import { DeploymentsStack } from '../../../infra/stacks/deployments-stack.ts';
 import { IdentityStack } from '../../../infra/stacks/identity-stack.ts';
 import { OndemandStack } from '../../../infra/stacks/ondemand-stack.ts';
 import { OperationsStack } from '../../../infra/stacks/operations-stack.ts';
@@ -18,10 +19,11 @@ const stacks = () => {
   const config = readConfig({ auditCopies: { days: 400 } });
   const data = new DataStack(app, 'data', { auditCopies: config.auditCopies });
   const identity = new IdentityStack(app, 'identity', { config });
-  const serverless = new ServerlessStack(app, 'serverless', { config, data });
-  const ondemand = new OndemandStack(app, 'ondemand', { config, data, serverless });
-  const control = new ControlStack(app, 'control', { config, data, identity, serverless });
-  const operations = new OperationsStack(app, 'operations', { config, serverless, ondemand, control });
+  const deployments = new DeploymentsStack(app, 'deployments', { config, data });
+  const serverless = new ServerlessStack(app, 'serverless', { config, data, deployments });
+  const ondemand = new OndemandStack(app, 'ondemand', { config, data, deployments, serverless });
+  const control = new ControlStack(app, 'control', { config, data, deployments, identity, serverless });
+  const operations = new OperationsStack(app, 'operations', { config, deployments, serverless, ondemand, control });
   return { data: Template.fromStack(data), control: Template.fromStack(control), operations: Template.fromStack(operations) };
 };
 
@@ -45,7 +47,7 @@ test('the control plane can add audit entries only in a transaction, and neither
 });
 
 test('without the option there is no copy: no bucket, no stream and no function', () => {
-  expect(Object.keys(templateOf('data').findResources('AWS::S3::Bucket'))).toEqual(['Tokenizers']);
+  expect(Object.keys(templateOf('data').findResources('AWS::S3::Bucket'))).toEqual(['Tokenizers', 'Weights']);
   const { Audit } = templateOf('data').findResources('AWS::DynamoDB::GlobalTable');
   expect(Audit?.Properties.StreamSpecification).toBeUndefined();
   templateOf('control').resourceCountIs('AWS::Lambda::EventSourceMapping', 0);

@@ -18,10 +18,8 @@ describe('the data stack', () => {
     }
   });
 
-  test('has a private, encrypted, TLS-only bucket for tokenizers that is retained and has a fixed logical id', () => {
-    const [[id, bucket] = []] = Object.entries(data.findResources('AWS::S3::Bucket'));
-    expect(id).toBe('Tokenizers');
-    expect(bucket).toMatchObject({
+  test.each(['Tokenizers', 'Weights'])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id) => {
+    expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
       Properties: {
@@ -36,11 +34,12 @@ describe('the data stack', () => {
       },
     });
     data.hasResourceProperties('AWS::S3::BucketPolicy', {
+      Bucket: { Ref: id },
       PolicyDocument: {
         Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } })],
       },
     });
-    data.hasOutput('TokenizersBucket', { Value: { Ref: 'Tokenizers' } });
+    data.hasOutput(`${id}Bucket`, { Value: { Ref: id } });
   });
 
   test('expires only stored responses and attempt counters', () => {

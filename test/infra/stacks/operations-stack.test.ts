@@ -80,6 +80,36 @@ describe('the alarms', () => {
     });
   });
 
+  test('ReconcilerStalled reports that deployments are not reconciled, in which case their instances keep running', () => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"ReconcilerStalled"'),
+      MetricName: 'Invocations',
+      Dimensions: [{ Name: 'FunctionName', Value: source('sluice-deployments:.*RefDeployments') }],
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      EvaluationPeriods: 6,
+      TreatMissingData: 'missing',
+      InsufficientDataActions: [{ Ref: Match.anyValue() }],
+    });
+  });
+
+  test('DeploymentsFailed counts only failures that owners can’t fix', () => {
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      LogGroupName: source('sluice-deployments:.*RefDeploymentsLogs'),
+      FilterPattern: Match.stringLikeRegexp('deployment_state.*failed.*quota_exceeded.*access_denied'),
+      MetricTransformations: [Match.objectLike({ MetricName: 'DeploymentFailed' })],
+    });
+  });
+
+  test('ReconciliationsStuck goes off for the first deployment whose reconciliation fails to the end', () => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"ReconciliationsStuck"'),
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Dimensions: [{ Name: 'QueueName', Value: source('sluice-deployments:.*ReconciliationsFailures') }],
+      Threshold: 0,
+    });
+  });
+
   test('no alarm is in alarm when it is created, because none takes missing data for a problem', () => {
     for (const { Properties } of Object.values(operations.findResources('AWS::CloudWatch::Alarm')))
       expect(['notBreaching', 'missing']).toContain(Properties.TreatMissingData);

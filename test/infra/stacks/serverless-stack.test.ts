@@ -28,7 +28,7 @@ describe('the serverless host', () => {
     expect(actions('Inference')).toEqual(
       [
         ...dynamo('BatchGetItem', 'DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'PutItem', 'Query'),
-        ...dynamo('UpdateItem', 'UpdateItem'),
+        ...dynamo('GetItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'),
         ...own,
         'lambda:InvokeFunction',
         'sagemaker:InvokeEndpoint',
@@ -41,7 +41,7 @@ describe('the serverless host', () => {
     const ofMetering = dynamo('BatchGetItem', 'ConditionCheckItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'Query', 'UpdateItem');
     expect(actions('Metering')).toEqual([...ofMetering, ...own, ...ofQueue].sort());
     const ofStream = dynamo('DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams');
-    expect(actions('Rollups')).toEqual([...dynamo('PutItem', 'Query'), ...ofStream, ...own, 'sqs:SendMessage'].sort());
+    expect(actions('Rollups')).toEqual([...dynamo('PutItem', 'Query', 'UpdateItem'), ...ofStream, ...own, 'sqs:SendMessage'].sort());
     expect(actions('Tokenizer')).toEqual([...own, 's3:GetObject'].sort());
     const [tokenizerId] =
       Object.entries(serverless.findResources('AWS::Lambda::Function')).find(
@@ -50,7 +50,7 @@ describe('the serverless host', () => {
     serverless.hasResourceProperties('AWS::IAM::Policy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
-          Match.objectLike({ Action: 'lambda:InvokeFunction', Resource: { 'Fn::GetAtt': [tokenizerId, 'Arn'] } }),
+          Match.objectLike({ Action: 'lambda:InvokeFunction', Resource: Match.arrayWith([{ 'Fn::GetAtt': [tokenizerId, 'Arn'] }]) }),
         ]),
       },
     });

@@ -1,0 +1,63 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import type { Construct } from 'constructs';
+import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
+import { prefixes } from '../../shared/ids/id.ts';
+import type { Config } from '../config/config.ts';
+import { ExecutionRole } from '../constructs/execution-role.ts';
+import { grantManageGenerations } from '../constructs/generations.ts';
+import { NodeFunction } from '../constructs/node-function.ts';
+import { Reconciliations } from '../constructs/reconciliations.ts';
+import type { DataStack } from './data-stack.ts';
+
+const TIMEOUT = Duration.seconds(60);
+/** How often each deployment is reconciled that is not in transition: the bound on the error of metered GPU time. */
+const RECONCILE_EVERY = Duration.minutes(1);
+
+/** The function that reconciles organizations' deployments with SageMaker, its queue and schedule, and the roles with which deployments run. */
+export class DeploymentsStack extends Stack {
+  readonly function: NodeFunction;
+  readonly reconciliations: Reconciliations;
+
+  constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
+    super(scope, id);
+    this.function = new NodeFunction(this, 'Deployments', { config, name: 'deployments', memoryMb: 512, timeout: TIMEOUT });
+    this.#grantData(data);
+    grantManageGenerations(this.function, config);
+    this.#createRoles(config, data);
+
+    this.reconciliations = new Reconciliations(this, 'Reconciliations');
+    this.reconciliations.grantSend(this.function);
+    this.reconciliations.deliverTo(this.function);
+    // Without retries: the next minute repairs what a lost event leaves behind.
+    const targets = [new LambdaTarget(this.function, { retryAttempts: 0 })];
+    new Rule(this, 'Schedule', { schedule: Schedule.rate(RECONCILE_EVERY), targets });
+    new Rule(this, 'EndpointChanges', {
+      eventPattern: {
+        source: ['aws.sagemaker'],
+        detailType: ['SageMaker Endpoint State Change'],
+        detail: { EndpointName: Match.prefix(`${config.name}-`) },
+      },
+      targets,
+    });
+  }
+
+  #grantData({ deployments, models, usage, keys, weights }: DataStack): void {
+    deployments.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
+    deployments.grantIndex(this.function, LIVE_INDEX);
+    models.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
+    usage.grant(this.function, 'PutItem', 'UpdateItem');
+    keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
+    weights.grantList(this.function, prefixes.organization);
+  }
+
+  /** Without an isolated network, a container has its role's credentials. So what loads from the Hub has a role of its own, which reads no weights. */
+  #createRoles(config: Config, { weights }: DataStack): void {
+    const role = new ExecutionRole(this, 'ExecutionRole', { config, variable: 'EXECUTION_ROLE_ARN' });
+    weights.grantReadPrefixes(role.role, prefixes.organization);
+    role.grantPass(this.function);
+    if (!config.deployments.hubModels) return;
+    new ExecutionRole(this, 'HubExecutionRole', { config, variable: 'HUB_EXECUTION_ROLE_ARN' }).grantPass(this.function);
+  }
+}

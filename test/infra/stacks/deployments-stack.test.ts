@@ -1,0 +1,250 @@
+import { describe, expect, test } from '@jest/globals';
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { templateOf, templatesWith } from '../../support/templates.ts';
+
+const deployments = templateOf('deployments');
+
+interface Statement {
+  Effect: 'Allow';
+  Action: string | string[];
+  Resource: unknown;
+  Condition?: object;
+}
+/** A statement as text: an action, one of its resources, and its condition. */
+type Grant = readonly [action: string, resource: string, condition?: object];
+
+const toGrant = (action: string, resource: string, condition?: object): Grant =>
+  condition ? [action, resource, condition] : [action, resource];
+
+/** A resource without account and region: an import as the logical id of what it imports. */
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  const [[name, argument] = ['', '']] = Object.entries(value as Record<string, unknown>);
+  if (name === 'Fn::Join') return (argument as [string, unknown[]])[1].map(textOf).join('');
+  if (name === 'Ref') return String(argument).startsWith('AWS::') ? '' : String(argument).replace(/[0-9A-F]{8}$/, '');
+  if (name === 'Fn::GetAtt') return (argument as string[])[0]?.replace(/[0-9A-F]{8}$/, '') ?? '';
+  return /ExportsOutput(?:FnGetAtt|Ref)([A-Za-z]+?)(?:[0-9A-F]{8})?(?:Arn)?[0-9A-F]{8}$/.exec(String(argument))?.[1] ?? String(argument);
+};
+
+const statementsOf = (template: Template, role: string): Statement[] => {
+  const [, policy] = Object.entries(template.findResources('AWS::IAM::Policy')).find(([id]) => id.startsWith(role)) ?? [];
+  return policy?.Properties.PolicyDocument.Statement ?? [];
+};
+
+const grantsOf = (template: Template, role: string): Grant[] =>
+  statementsOf(template, role).flatMap(({ Action, Resource, Condition }) =>
+    [Action].flat().flatMap((action) => [Resource].flat().map((resource) => toGrant(action, textOf(resource), Condition))),
+  );
+
+const byText = (a: Grant, b: Grant): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+const all = (service: string, names: readonly string[], resources: readonly string[], condition?: object): Grant[] =>
+  names.flatMap((name) => resources.map((resource) => toGrant(`${service}:${name}`, resource, condition)));
+
+/** An id has 18 characters without dashes, so this matches no name of another installation. */
+const NAMES = 'sluice-??????????????????-g*';
+const ofGenerations = ['endpoint', 'endpoint-config', 'inference-component', 'model'].map((kind) => `arn::sagemaker:::${kind}/${NAMES}`);
+const kinds = ['Endpoint', 'EndpointConfig', 'InferenceComponent', 'Model'];
+const named = (verb: string): string[] => kinds.map((kind) => verb + kind);
+
+describe('the function that manages deployments', () => {
+  test('can do exactly this, each on these resources and under this condition', () => {
+    const inRequest = { 'aws:RequestTag/sluice:installation': 'sluice' };
+    const onResource = { StringEquals: { 'aws:ResourceTag/sluice:installation': 'sluice' } };
+    const ofComponents = {
+      StringEquals: {
+        'application-autoscaling:service-namespace': 'sagemaker',
+        'application-autoscaling:scalable-dimension': 'sagemaker:inference-component:DesiredCopyCount',
+      },
+    };
+    const byScaling = { StringEquals: { 'aws:CalledViaLast': 'application-autoscaling.amazonaws.com' } };
+    const log = `arn::logs:::log-group:/aws/sagemaker/InferenceComponents/${NAMES}`;
+    const queue = 'ReconciliationsQueue';
+    const linkedRole =
+      'arn::iam:::role/aws-service-role/sagemaker.application-autoscaling.amazonaws.com/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint';
+    const expected = [
+      ...all('sagemaker', named('Create'), ofGenerations, { StringEquals: inRequest }),
+      ...all('sagemaker', ['AddTags'], ofGenerations, { StringEquals: { ...inRequest, 'sagemaker:TaggingAction': named('Create') } }),
+      ...all('sagemaker', [...named('Delete'), 'UpdateInferenceComponentRuntimeConfig'], ofGenerations, onResource),
+      ...all('sagemaker', named('Describe'), ofGenerations),
+      ...all(
+        'sagemaker',
+        named('List').map((name) => `${name}s`),
+        ['*'],
+      ),
+      ...all('tag', ['GetResources'], ['*']),
+      ...all('servicequotas', ['ListServiceQuotas'], ['*']),
+      ...all('iam', ['PassRole'], ['ExecutionRole'], { StringEquals: { 'iam:PassedToService': 'sagemaker.amazonaws.com' } }),
+      ...all('iam', ['CreateServiceLinkedRole'], [linkedRole], {
+        StringEquals: { 'iam:AWSServiceName': 'sagemaker.application-autoscaling.amazonaws.com' },
+      }),
+      ...all(
+        'application-autoscaling',
+        ['RegisterScalableTarget', 'DeregisterScalableTarget', 'PutScalingPolicy'],
+        ['arn::application-autoscaling:::scalable-target/*'],
+        ofComponents,
+      ),
+      ...all('application-autoscaling', ['DescribeScalableTargets', 'DescribeScalingPolicies'], ['*']),
+      ...all('cloudwatch', ['PutMetricAlarm', 'DeleteAlarms'], ['arn::cloudwatch:::alarm:TargetTracking-*'], byScaling),
+      ...all('cloudwatch', ['DescribeAlarms'], ['arn::cloudwatch:::alarm:*'], byScaling),
+      ...all('logs', ['FilterLogEvents'], [log, `${log}:*`]),
+      ...all('logs', ['CreateLogStream', 'PutLogEvents'], ['DeploymentsLogs']),
+      ...all('xray', ['PutTraceSegments', 'PutTelemetryRecords'], ['*']),
+      ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], [queue]),
+      ...all('s3', ['ListBucket'], ['Weights'], { StringLike: { 's3:prefix': 'org_*/*' } }),
+      ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Deployments']),
+      ...all('dynamodb', ['Query'], ['Deployments/index/live']),
+      ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Models']),
+      ...all('dynamodb', ['PutItem', 'UpdateItem'], ['Usage']),
+      ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
+    ];
+    expect(grantsOf(deployments, 'DeploymentsRole').sort(byText)).toEqual(expected.sort(byText));
+  });
+
+  test('uses a resource of its own wherever AWS supports one', () => {
+    const wild = grantsOf(deployments, 'DeploymentsRole').filter(([, resource]) => resource === '*');
+    // According to AWS's service authorization reference, these actions have no resource types.
+    expect(wild.map(([action]) => action.replace(/:List\w+s$/, ':List…s'))).toEqual(
+      expect.arrayContaining(['sagemaker:List…s', 'servicequotas:List…s', 'tag:GetResources']),
+    );
+    for (const [action] of wild)
+      expect(action).toMatch(/^(?:sagemaker:List|servicequotas:List|tag:Get|application-autoscaling:Describe|xray:Put)/);
+  });
+
+  test('knows its tables, its queue, the roles that it passes and the names of its installation', () => {
+    deployments.hasResourceProperties('AWS::Lambda::Function', {
+      MemorySize: 512,
+      Timeout: 60,
+      Environment: {
+        Variables: Match.objectLike({
+          SLUICE_FUNCTION: 'deployments',
+          INSTALLATION: 'sluice',
+          ENDPOINT_TAG: 'sluice',
+          DEPLOYMENTS_TABLE: Match.anyValue(),
+          MODELS_TABLE: Match.anyValue(),
+          USAGE_TABLE: Match.anyValue(),
+          KEYS_TABLE: Match.anyValue(),
+          WEIGHTS_BUCKET: Match.anyValue(),
+          RECONCILIATIONS_QUEUE: { Ref: Match.stringLikeRegexp('^ReconciliationsQueue') },
+          EXECUTION_ROLE_ARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ExecutionRole'), 'Arn'] },
+          HUB_EXECUTION_ROLE_ARN: Match.absent(),
+        }),
+      },
+    });
+  });
+
+  test('runs every minute, and when an endpoint of this installation changes', () => {
+    const Targets = [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0 } })];
+    deployments.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)', Targets });
+    deployments.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: {
+        source: ['aws.sagemaker'],
+        'detail-type': ['SageMaker Endpoint State Change'],
+        detail: { EndpointName: [{ prefix: 'sluice-' }] },
+      },
+      Targets,
+    });
+  });
+
+  test('gets each deployment in transition again after 15 seconds, and no deployment twice at the same time', () => {
+    deployments.hasResourceProperties('AWS::SQS::Queue', {
+      FifoQueue: true,
+      DelaySeconds: 15,
+      VisibilityTimeout: 90,
+      MessageRetentionPeriod: 3_600,
+      RedrivePolicy: {
+        deadLetterTargetArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ReconciliationsFailures'), 'Arn'] },
+        maxReceiveCount: 5,
+      },
+    });
+    deployments.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      BatchSize: 1,
+      ScalingConfig: { MaximumConcurrency: 6 },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+  });
+});
+
+/** What every execution role can do. */
+const runsContainers = [
+  ...all(
+    'ecr',
+    ['BatchCheckLayerAvailability', 'BatchGetImage', 'GetDownloadUrlForLayer'],
+    ['vllm', 'djl-inference', 'sglang-server'].map((name) => `arn::ecr::*:repository/${name}`),
+  ),
+  ...all('ecr', ['GetAuthorizationToken'], ['*']),
+  ...all(
+    'logs',
+    ['CreateLogGroup', 'CreateLogStream', 'DescribeLogStreams', 'PutLogEvents'],
+    ['Endpoints', 'InferenceComponents'].flatMap((kind) => {
+      const group = `arn::logs:::log-group:/aws/sagemaker/${kind}/${NAMES}`;
+      return [group, `${group}:log-stream:*`];
+    }),
+  ),
+  ...all('cloudwatch', ['PutMetricData'], ['*'], { StringLike: { 'cloudwatch:namespace': '/aws/sagemaker/*' } }),
+];
+
+describe('the role with which deployments run', () => {
+  test('can read weights under the ids of organizations only, pull images of runtimes, and write logs and metrics', () => {
+    const readsWeights = [
+      ...all('s3', ['GetObject'], ['Weights/org_*/*']),
+      ...all('s3', ['ListBucket'], ['Weights'], { StringLike: { 's3:prefix': 'org_*/*' } }),
+    ];
+    expect(grantsOf(deployments, 'ExecutionRole').sort(byText)).toEqual([...runsContainers, ...readsWeights].sort(byText));
+  });
+
+  test('can be assumed only by SageMaker, for this account and region', () => {
+    const account = {
+      'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':sagemaker:', { Ref: 'AWS::Region' }, ':', { Ref: 'AWS::AccountId' }, ':*']],
+    };
+    deployments.hasResourceProperties('AWS::IAM::Role', {
+      AssumeRolePolicyDocument: {
+        Statement: [
+          {
+            Effect: 'Allow',
+            Action: 'sts:AssumeRole',
+            Principal: { Service: 'sagemaker.amazonaws.com' },
+            Condition: { ArnLike: { 'aws:SourceArn': account } },
+          },
+        ],
+      },
+    });
+  });
+
+  test('is another one for models of the Hub, if the deployer allows them, which reads no weights', async () => {
+    expect(grantsOf(deployments, 'HubExecutionRole')).toEqual([]);
+    const templates = await templatesWith({ deployments: { hubModels: true } });
+    expect(grantsOf(templates('deployments'), 'HubExecutionRole').sort(byText)).toEqual([...runsContainers].sort(byText));
+    templates('deployments').hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({ HUB_EXECUTION_ROLE_ARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^HubExecutionRole'), 'Arn'] } }),
+      },
+    });
+    templates('control').hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'control', HUB_MODELS: 'true' }) },
+    });
+  });
+});
+
+test.each([
+  ['serverless', 'Inference', 'inference', ['GetItem', 'UpdateItem']],
+  ['ondemand', 'Inference', 'ondemand-inference', ['GetItem', 'UpdateItem']],
+  ['control', 'Control', 'control', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']],
+] as const)(
+  'in the stack %s, %s can invoke the function that manages deployments, and use their table',
+  (stack, role, SLUICE_FUNCTION, actions) => {
+    const grants = grantsOf(templateOf(stack), `${role}Role`);
+    expect(grants.filter(([, resource]) => resource === 'Deployments').sort(byText)).toEqual(
+      [...all('dynamodb', actions, ['Deployments']), ...all('lambda', ['InvokeFunction'], ['Deployments'])].sort(byText),
+    );
+    templateOf(stack).hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          SLUICE_FUNCTION,
+          DEPLOYMENTS_TABLE: Match.anyValue(),
+          DEPLOYMENTS_FUNCTION: { 'Fn::ImportValue': Match.stringLikeRegexp('^sluice-deployments:') },
+          ...(stack === 'control' ? { HUB_MODELS: 'false', WEIGHTS_BUCKET: Match.anyValue() } : { MAX_HELD_REQUESTS: '50' }),
+        }),
+      },
+    });
+  },
+);
