@@ -23,10 +23,10 @@ export const Price = z
 export type Price = z.infer<typeof Price>;
 
 /** The price in force at `nowMs`: the latest that is already effective. */
-export const priceAt = (prices: readonly Price[], nowMs: number): Price | undefined =>
+export const priceAt = <Version extends { effective_at: number } = Price>(prices: readonly Version[], nowMs: number): Version | undefined =>
   prices
     .filter((price) => price.effective_at <= nowMs)
-    .reduce<Price | undefined>((latest, price) => (latest && latest.effective_at >= price.effective_at ? latest : price), undefined);
+    .reduce<Version | undefined>((latest, price) => (latest && latest.effective_at >= price.effective_at ? latest : price), undefined);
 
 /** The tokens of a request; `promptTokens` include `cachedTokens`. */
 interface BilledTokens {
