@@ -1,5 +1,6 @@
 import type { KeyItem } from './key-item.ts';
 import { entryOf, type LimiterItem, shardsOf } from './limiter-item.ts';
+import type { LimiterReader } from './limiter-reader.ts';
 import type { LimiterStore } from './limiter-store.ts';
 import type { Ending } from './reservation-end.ts';
 import type { Entry } from './reservation-entry.ts';
@@ -13,7 +14,7 @@ export interface Reservation {
 }
 
 /** The items of all shards of a key or organization, its own first. */
-export const readAllShards = async (store: LimiterStore, ownerId: string): Promise<LimiterItem[]> => {
+export const readAllShards = async (store: Pick<LimiterReader, 'get' | 'getMany'>, ownerId: string): Promise<LimiterItem[]> => {
   const own = await store.get(ownerId);
   if (!own) return [];
   return [own, ...(await store.getMany(shardIds(ownerId, shardsOf(own)).slice(1)))];

@@ -96,7 +96,7 @@ const RunningInstances = z.object({
 });
 export type RunningInstances = z.infer<typeof RunningInstances>;
 
-/** The metering of GPU time: see `functions/deployments/gpu-time/`. */
+/** The metering of GPU time: see `functions/deployments/gpu-time/meter-pass.ts`. */
 const Meter = z.object({
   /** Until then, GPU time is in usage events. A whole second. */
   until: Time,

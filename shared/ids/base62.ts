@@ -26,3 +26,7 @@ export const fromBase62 = (digits: string): number => {
   for (const digit of digits) value = value * ALPHABET.length + ALPHABET.indexOf(digit);
   return value;
 };
+
+/** The first `length` base62 characters of a hash: one for each byte. */
+export const base62Of = (hash: Uint8Array, length: number): string =>
+  Array.from(hash.subarray(0, length), (byte) => ALPHABET[byte % ALPHABET.length]).join('');

@@ -5,7 +5,7 @@ export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 
 export type Outcome = z.infer<typeof Outcome>;
 
 /** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
-const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
 /** The billed record: one immutable event for every admitted request, from which all totals are computed. */
 export const UsageEvent = z.object({

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
+import { compileFilter } from '../../../infra/local/assembly/event-filter.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
+import { gpuEventId } from '../../../shared/usage/gpu-event.ts';
 import { templateOf } from '../../support/templates.ts';
 
 const data = templateOf('data');
@@ -23,6 +26,18 @@ describe('the serverless host', () => {
         },
       });
       data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } });
+    });
+
+    test('gets the events of requests, and neither GPU time nor totals', () => {
+      const [mapping] = Object.values(serverless.findResources('AWS::Lambda::EventSourceMapping')).filter(({ Properties }) =>
+        JSON.stringify(Properties.EventSourceArn).includes('UsageStreamArn'),
+      );
+      const passes = compileFilter(JSON.parse(mapping?.Properties.FilterCriteria.Filters[0].Pattern), 'the test');
+      const inserted = (usage_event: string) => ({ eventName: 'INSERT', dynamodb: { Keys: { usage_event: { S: usage_event } } } });
+      const gpu = { deployment_id: 'dep_1', generation: 1, instance_type: 'ml.g5.xlarge', phase: 'serving', started_at: 0 } as const;
+      expect(passes(inserted(newRequestId(0)))).toBe(true);
+      for (const other of [gpuEventId(gpu), '2026-11-21#dep_1#ml.g5.xlarge', '2026-11-21#model', '16:40#key_1#model'])
+        expect(passes(inserted(other))).toBe(false);
     });
 
     test('may read the stream of usage events only, and list streams, which AWS allows for all resources or none', () => {
