@@ -1,5 +1,7 @@
 import type { Database } from '../../shared/database/database.ts';
+import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
+import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
@@ -24,6 +26,8 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser> {
   checkModel: CheckModel;
   credit: CreditStore;
   rollups: RollupStore;
+  gpuEvents: GpuEventStore;
+  deployments: DeploymentStore;
   attempts: AttemptStore;
   userPool: UserPool;
   /** The issuer of the users' access tokens. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import middy from '@middy/core';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { identified } from '../../shared/http/api-event.ts';
@@ -12,6 +13,7 @@ import { type Routes, route } from '../../shared/http/router.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
+import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createAuditStore } from './audit/audit-store.ts';
@@ -59,6 +61,8 @@ const dependencies: ControlDependencies = {
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
+  gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
+  deployments: createDeploymentStore(createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'))),
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),

@@ -10,8 +10,10 @@ import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
+import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
@@ -23,7 +25,15 @@ type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
 /** The physical name of a table or bucket, or a fact about the user pool, from the environment or else from the stack's outputs. */
 const physicalName = async (
-  variable: 'KEYS_TABLE' | 'MODELS_TABLE' | 'USAGE_TABLE' | 'ACCOUNTS_TABLE' | 'AUDIT_TABLE' | 'TOKENIZERS_BUCKET' | IdentityVariable,
+  variable:
+    | 'KEYS_TABLE'
+    | 'MODELS_TABLE'
+    | 'DEPLOYMENTS_TABLE'
+    | 'USAGE_TABLE'
+    | 'ACCOUNTS_TABLE'
+    | 'AUDIT_TABLE'
+    | 'TOKENIZERS_BUCKET'
+    | IdentityVariable,
   output: string,
   stack: string,
 ): Promise<string> => {
@@ -75,6 +85,8 @@ const creditStores = async (database: Database, stack: string) => {
     limiters: createLimiterStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
     credit: createCreditStore(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack)),
     rollups: createRollupStore(database, usageTable),
+    gpuEvents: createGpuEventStore(database, usageTable),
+    deployments: createDeploymentStore(createAccountTable(database, await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack))),
   };
 };
 

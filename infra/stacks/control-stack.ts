@@ -50,6 +50,7 @@ export class ControlStack extends Stack {
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
     data.usage.grant(this.function, 'Query');
+    data.deployments.grant(this.function, 'Query', 'BatchGetItem');
     data.attempts.grant(this.function, 'UpdateItem');
     identity.users.grant(
       this.function,

@@ -64,6 +64,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
+    new CfnOutput(this, 'DeploymentsTable', { value: this.deployments.table.tableName });
     new CfnOutput(this, 'AuditTable', { value: this.audit.table.tableName });
     new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });

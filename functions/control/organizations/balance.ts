@@ -3,6 +3,8 @@ import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import type { CreditStore } from './credit-store.ts';
 import { NoCredit } from './grant-credit.ts';
@@ -11,6 +13,8 @@ export interface BalanceDependencies {
   limiters: LimiterStore;
   credit: CreditStore;
   rollups: RollupStore;
+  gpuEvents: Pick<GpuEventStore, 'listDays'>;
+  deployments: Pick<DeploymentStore, 'list'>;
 }
 
 /** An organization's credit, in nano-dollars. */
@@ -18,9 +22,9 @@ export interface Balance {
   organization: string;
   grants: number;
   granted: bigint;
-  /** The cost of the usage events of all its keys, from the daily totals. */
+  /** The cost of the usage events of all its keys, from the daily totals, and of the GPU time of its deployments. */
   spent: bigint;
-  /** Reserved for requests in flight. */
+  /** Reserved for requests in flight, and for the next minutes of its deployments. */
   held: bigint;
   available: bigint;
   /** granted − spent − held − available: 0, unless requests were settled during the read or totals are not up to date. */
@@ -28,13 +32,31 @@ export interface Balance {
 }
 
 const MAX_PARALLEL = 16;
+const PAGE = 100;
+const MAX_PAGES = 100;
 const FIRST_DAY = '2020-01-01';
 const LAST_DAY = '9999-12-31';
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
+/** What is held for the deployments that are not deleted; a deleted one holds nothing. */
+const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
+  let held = 0n;
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { deployments: found, hasMore } = await deployments.list(organization, { limit: PAGE, ...(after !== undefined && { after }) });
+    held += sum(found.map(({ meter }) => meter?.held_nanos ?? 0n));
+    after = found.at(-1)?.name;
+    if (!hasMore || after === undefined) return held;
+  }
+  throw new Error(`${organization} has more than ${MAX_PAGES * PAGE} deployments.`);
+};
+
 /** Computes an organization's balance and whether it adds up. @throws NoCredit */
-export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependencies, organization: string): Promise<Balance> => {
+export const balanceOf = async (
+  { limiters, credit, rollups, gpuEvents, deployments }: BalanceDependencies,
+  organization: string,
+): Promise<Balance> => {
   const shards = await readAllShards(limiters, organization);
   if (shards.length === 0) throw new NoCredit(organization);
   const grants = await Array.fromAsync(credit.list(organization));
@@ -45,8 +67,10 @@ export const balanceOf = async ({ limiters, credit, rollups }: BalanceDependenci
     for await (const { totals } of rollups.listDays(key, FIRST_DAY, LAST_DAY)) spent += totals.prepaid_nanos;
   };
   throwFailures(await inParallel([...keys], MAX_PARALLEL, add));
+  for await (const { prepaidNanos } of gpuEvents.listDays(organization, FIRST_DAY, LAST_DAY)) spent += prepaidNanos;
   const granted = sum(grants.map(({ amount_nanos }) => amount_nanos));
-  const held = sum(shards.flatMap(entriesOf).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
+  const heldForRequests = sum(shards.flatMap(entriesOf).map(([, { isFromCredit, holdNanos }]) => (isFromCredit ? holdNanos : 0n)));
+  const held = heldForRequests + (await heldForDeployments(deployments, organization));
   const available = sum(shards.map(availableNanosOf));
   return { organization, grants: grants.length, granted, spent, held, available, drift: granted - spent - held - available };
 };

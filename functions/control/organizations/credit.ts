@@ -37,8 +37,8 @@ export const CreditBalance = z.object({
   organization: z.string(),
   grants: z.int(),
   granted: dollars('The sum of all grants.'),
-  spent: dollars('The cost of all usage events of its keys.'),
-  held: dollars('The amount reserved for requests in flight.'),
+  spent: dollars('The cost of all requests of its keys and of the GPU time of its deployments.'),
+  held: dollars('The amount reserved for requests in flight and for the next 15 minutes of deployments.'),
   available: dollars('The amount that is left.'),
   drift: dollars('The amount that does not add up: 0, unless requests ended during this read or the last few minutes are not summed yet.'),
 });

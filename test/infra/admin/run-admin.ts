@@ -9,7 +9,8 @@ export const runAdmin = async (
   args: string[],
   more: Record<string, string> = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
+  const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Deployments: DEPLOYMENTS_TABLE } = database.tables;
+  const { Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
   const env = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'x',
@@ -17,6 +18,7 @@ export const runAdmin = async (
     AWS_ENDPOINT_URL_DYNAMODB: database.url,
     KEYS_TABLE,
     MODELS_TABLE,
+    DEPLOYMENTS_TABLE,
     USAGE_TABLE,
     ACCOUNTS_TABLE,
     AUDIT_TABLE,

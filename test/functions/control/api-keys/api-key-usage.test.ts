@@ -5,7 +5,6 @@ import { apiKeyUsage } from '../../../../functions/control/api-keys/api-key-usag
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
-import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
 import { recompute } from '../../../../functions/rollup/rollup.ts';
 import { slotOf } from '../../../../shared/admission/sliding-window.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
@@ -16,6 +15,7 @@ import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { storeUser } from '../../../support/stored-users.ts';
+import { creditDepsOf } from '../organizations/credit-fixtures.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -74,8 +74,7 @@ test('sums beyond 2^53 are exact from the events to the totals, the usage route 
   const text = await usage();
   expect(text).toContain('"prompt_tokens":14000000000000007,"cached_tokens":13999999999999986,"completion_tokens":14000000000000002');
   expect(JSON.parse(text)).toMatchObject({ cost: '16140901064.495857689', days: [{ requests: 15, failed_requests: 0 }] });
-  const credit = createCreditStore(database.database, database.tables.Accounts as string);
-  expect(await balanceOf({ limiters: database.limiters, credit, rollups }, organization)).toMatchObject({ spent: nanos });
+  expect(await balanceOf(creditDepsOf(database), organization)).toMatchObject({ spent: nanos });
 });
 
 test('a counter of tokens beyond 2^53 does not make the usage unreadable', async () => {

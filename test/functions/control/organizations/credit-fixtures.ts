@@ -1,7 +1,9 @@
 import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
+import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { makeKey } from '../../../support/callers.ts';
 import type { TestDatabase } from '../../../support/database.ts';
+import { deploymentsOf } from '../../../support/deployments.ts';
 import { grantCredit } from '../../../support/grant-credit.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
 import { newId } from '../../../support/new-id.ts';
@@ -17,6 +19,8 @@ export const creditDepsOf = (database: TestDatabase) => ({
   limiters: database.limiters,
   credit: createCreditStore(database.database, database.tables.Accounts as string),
   rollups: createRollupStore(database.database, database.tables.Usage as string),
+  gpuEvents: createGpuEventStore(database.database, database.tables.Usage as string),
+  deployments: deploymentsOf(database),
 });
 export type CreditDeps = ReturnType<typeof creditDepsOf>;
 
