@@ -35,6 +35,7 @@ const TAGS = {
   'API keys': 'The keys for the hosts that generate text.',
   Models: 'The models that can be called, and where they run.',
   Prices: 'The prices of models, and when they take effect.',
+  Deployments: 'Models that organizations run on GPUs of their own: from creation to deletion, and what they can run on.',
   'Audit log': 'Who did what, and when.',
   Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<ControlTag | 'Service', string>;

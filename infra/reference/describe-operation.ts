@@ -109,7 +109,7 @@ const bodyOf = ({ summary, body }: Operation): JsonSchema | undefined => {
 
 /** Converts an operation to OpenAPI. @throws Error if it doesn't describe a parameter of its path */
 export const describeOperation = (operation: Operation, host: HostFacts): JsonSchema => {
-  const { operationId, tag, summary, description, access, reply, errors } = operation;
+  const { operationId, tag, summary, description, access, reply, trialReply, errors } = operation;
   const parameters = [
     ...pathParametersOf(operation),
     ...(operation.takesUserId ? [USER_ID] : []),
@@ -129,6 +129,7 @@ export const describeOperation = (operation: Operation, host: HostFacts): JsonSc
     ...(requestBody && { requestBody }),
     responses: {
       [reply.status]: replyOf(reply),
+      ...(trialReply && { [trialReply.status]: replyOf(trialReply) }),
       ...(reply.headers?.includes('etag') && { 304: NOT_MODIFIED }),
       ...failureRefs([...errors, 500, ...host.impliedErrors(operation)]),
     },

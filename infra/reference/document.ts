@@ -32,8 +32,8 @@ const componentsOf = (
     ['Unauthorized', { schema: UnauthorizedBody, io }],
   ]);
   for (const { name, schema } of parts) components.set(name, { schema });
-  for (const { body, reply } of operations) {
-    for (const sent of [reply.json, reply.events]) if (sent) components.set(sent.name, { schema: sent.schema, io });
+  for (const { body, reply, trialReply } of operations) {
+    for (const sent of [reply.json, reply.events, trialReply?.json]) if (sent) components.set(sent.name, { schema: sent.schema, io });
     if (body) components.set(body.name, { schema: body.schema, ...(fieldDocs && { fields: { ...fieldDocs, ...body.fields } }) });
   }
   return components;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
@@ -16,6 +17,20 @@ const NAME = 'name#';
 const placeOf = (id: string): Place => ({ account: id, record: ROW });
 /** A served name of an organization, which only one deployment has at a time. */
 const namePlace = (organization: string, name: string): Place => ({ account: organization, record: NAME + name });
+
+/** Incremented by every creation of the organization, so that two at the same time can't both be its last allowed one. */
+const creationsPlace = (organization: string): Place => ({ account: organization, record: 'creations' });
+/** The deployment that was created with an idempotency key. */
+const keyPlace = (organization: string, key: string): Place => ({
+  account: organization,
+  record: `key#${createHash('sha256').update(key).digest('base64url')}`,
+});
+
+/** Another deployment of the organization was created at the same time. */
+export class CreatedMeanwhile extends Error {}
+
+/** The organization has used this idempotency key. */
+export class KeyUsed extends Error {}
 
 /** The organization has a deployment with this name: 409. */
 export class DeploymentExists extends Conflict {
@@ -61,6 +76,31 @@ export const createDeploymentStore = (table: AccountTable) => {
       const found = await table.getMany(rows.map(({ id }) => placeOf(String(id))));
       return { deployments: found.map((row) => Deployment.parse(row)), hasMore };
     },
+
+    /**
+     * How many deployments an organization has.
+     * @returns the count, and the check that it is still right in the transaction of a creation: CreatedMeanwhile otherwise
+     */
+    count: async (organization: string): Promise<{ count: number; toCheck: Write }> => {
+      const place = creationsPlace(organization);
+      const row = await table.get(place);
+      const refused = () => new CreatedMeanwhile();
+      const toCheck = row
+        ? { ...table.toReplace(place, { version: Number(row.version) }), refused }
+        : table.toCreate(place, { version: 1 }, refused);
+      let count = 0;
+      for await (const _ of table.all({ account: organization, prefix: NAME })) count += 1;
+      return { count, toCheck };
+    },
+
+    /** The id of the deployment that the organization created with an idempotency key. */
+    idOfKey: async (organization: string, key: string): Promise<string | undefined> => {
+      const row = await table.get(keyPlace(organization, key));
+      return row && String(row.id);
+    },
+
+    toUseKey: ({ organization, id }: Deployment, key: string): Write =>
+      table.toCreate(keyPlace(organization, key), { id }, () => new KeyUsed()),
 
     toCreate: (deployment: Deployment): Write[] => [
       table.toCreate(

@@ -163,8 +163,8 @@ export const Deployment = z.object({
   traffic_percent: z.int().min(0).max(100),
   /** The shared model that an admin made of it. */
   published_as: z.string().optional(),
-  /** The caller's idempotency key of the creation, and a hash of its body. */
-  idempotency: z.object({ key: z.string(), body_hash: z.string() }).optional(),
+  /** A hash of what its creation asked for: the same request again is answered with this deployment. */
+  creation_hash: z.string().optional(),
 
   state: DeploymentState,
   /** When it came into that state. */

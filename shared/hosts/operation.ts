@@ -71,6 +71,8 @@ export interface Operation<Tag extends string = string> {
   query?: z.ZodObject;
   body?: RequestBody;
   reply: ReplyBody;
+  /** The reply of a request that only asks what would happen. */
+  trialReply?: ReplyBody;
   /** Whether it changes a resource with an ETag, and accepts `If-Match`. */
   isVersioned?: true;
   /** Whether it accepts an idempotency key. */

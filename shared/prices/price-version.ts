@@ -86,4 +86,5 @@ export const figuresOf = (price: Price): PriceFigures => {
 };
 
 /** Sorts price versions by the time they take effect, newest first. */
-export const newestFirst = (prices: readonly Price[]): Price[] => [...prices].sort((a, b) => b.effective_at - a.effective_at);
+export const newestFirst = <Version extends { effective_at: number }>(prices: readonly Version[]): Version[] =>
+  [...prices].sort((a, b) => b.effective_at - a.effective_at);

@@ -10,7 +10,7 @@ import { type Actor, type OrganizationStatuses, requireActive, requireRole } fro
 import { type Caller, callerOf } from './origin.ts';
 
 /** The sections of the API reference. */
-export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Audit log';
+export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Deployments' | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;
@@ -65,7 +65,17 @@ const versionOf = (body: unknown): number | undefined => {
   return typeof version === 'number' ? version : undefined;
 };
 
-const replyOf = ({ reply }: RouteFacts, requestId: string, body: unknown): Reply => {
+/** What a rule returns for a request that only asks what would happen: the body of the route's `trialReply`. */
+export class Trial {
+  readonly body: unknown;
+
+  constructor(body: unknown) {
+    this.body = body;
+  }
+}
+
+const replyOf = ({ reply, trialReply }: RouteFacts, requestId: string, body: unknown): Reply => {
+  if (trialReply && body instanceof Trial) return jsonReply(requestId, trialReply.status, body.body);
   if (!reply.json) return { statusCode: reply.status, headers: commonHeaders(requestId, 'application/json'), body: '' };
   const version = versionOf(body);
   return jsonReply(requestId, reply.status, body, version === undefined ? {} : { etag: versionTag(version) });

@@ -1,0 +1,67 @@
+import type * as z from 'zod';
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { PreconditionFailed } from '../http/errors.ts';
+import type { Versioned } from '../http/precondition.ts';
+import type { InstancePrice } from '../prices/instance-price.ts';
+import { InstanceType, Runtime } from './catalogue.ts';
+
+const CATALOGUE = 'catalogue';
+
+/** Entries of the release, which have rows only once they are changed. */
+interface BuiltIn {
+  runtimes: readonly Runtime[];
+  instanceTypes: readonly InstanceType[];
+}
+
+/** One kind of entry. */
+const createEntries = <Entry extends Versioned & { id: string }>(
+  table: AccountTable,
+  prefix: string,
+  schema: z.ZodType<Entry>,
+  builtIn: readonly Entry[],
+) => {
+  const placeOf = (id: string): Place => ({ account: CATALOGUE, record: prefix + id });
+  return {
+    get: async (id: string): Promise<Entry | undefined> => {
+      const row = await table.get(placeOf(id));
+      return row ? schema.parse(row) : builtIn.find((entry) => entry.id === id);
+    },
+
+    /** All entries, by id. */
+    list: async (): Promise<Entry[]> => {
+      const entries = new Map(builtIn.map((entry) => [entry.id, entry]));
+      for await (const row of table.all({ account: CATALOGUE, prefix })) {
+        const entry = schema.parse(row);
+        entries.set(entry.id, entry);
+      }
+      return [...entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+
+    /** Creates an entry that the release does not have either. */
+    toCreate: (entry: Entry, refused: () => Error): Write => table.toCreate(placeOf(entry.id), entry, refused),
+
+    /** Replaces the entry that was read: 412 if another change came first. */
+    toReplace: (entry: Entry): Write =>
+      entry.version === 0
+        ? table.toCreate(placeOf(entry.id), { ...entry, version: 1 }, () => new PreconditionFailed())
+        : table.toReplace(placeOf(entry.id), entry),
+  };
+};
+
+/**
+ * The catalogue of runtimes and instance types in the table `deployments`. The only code that knows their keys.
+ * @param builtIn default: only what is stored, which includes all prices
+ */
+export const createCatalogueStore = (table: AccountTable, builtIn: BuiltIn = { runtimes: [], instanceTypes: [] }) => {
+  const instanceTypes = createEntries(table, 'instance#', InstanceType, builtIn.instanceTypes);
+  return {
+    runtimes: createEntries(table, 'runtime#', Runtime, builtIn.runtimes),
+    instanceTypes,
+
+    /** The price versions of an instance type; none if it is unknown or was never priced. */
+    prices: async (instanceType: string): Promise<readonly InstancePrice[]> => (await instanceTypes.get(instanceType))?.prices ?? [],
+  };
+};
+
+export type CatalogueStore = ReturnType<typeof createCatalogueStore>;

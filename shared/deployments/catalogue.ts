@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { Dialect } from '../models/model.ts';
+import { InstancePrice } from '../prices/instance-price.ts';
+
+/** `retired`: nothing new can use the entry. What uses it already goes on. */
+export const EntryStatus = z.enum(['available', 'retired']);
+
+/** Incremented by every change; 0: an entry of the release that nobody has changed. */
+const Version = z.int().min(0);
+
+/** A model server that deployments can run, at rest. */
+export const Runtime = z.object({
+  id: z.string(),
+  description: z.string(),
+  /** A repository of AWS's own images with a tag, or the URI of an image; never a tag that moves. */
+  image: z.string(),
+  /** SageMaker's `InferenceAmiVersion`; absent: the default of the instance type. */
+  ami: z.string().optional(),
+  dialect: Dialect,
+  status: EntryStatus,
+  version: Version,
+});
+export type Runtime = z.infer<typeof Runtime>;
+
+/** Enough for a new price each week for ten years; a row of them has 50 KB. */
+export const MAX_INSTANCE_PRICES = 500;
+
+/** An instance type of SageMaker that deployments can run on, at rest. */
+export const InstanceType = z.object({
+  id: z.string(),
+  /** Such as `NVIDIA A10G`. */
+  accelerator: z.string(),
+  /** How many accelerators an instance has. */
+  accelerators: z.int().min(1),
+  /** Of each accelerator. */
+  accelerator_memory_gib: z.number(),
+  /** Of the instance. */
+  memory_gib: z.number(),
+  /** What Sluice charges for an instance. Without a price in force, nothing can use the type. */
+  prices: z.array(InstancePrice).max(MAX_INSTANCE_PRICES),
+  status: EntryStatus,
+  version: Version,
+});
+export type InstanceType = z.infer<typeof InstanceType>;

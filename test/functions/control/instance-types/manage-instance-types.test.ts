@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  InstanceTypeList,
+  InstanceTypeUpdate,
+  NewInstancePrice,
+  NewInstanceType,
+} from '../../../../functions/control/instance-types/instance-type.ts';
+import {
+  addInstancePrice,
+  createInstanceType,
+  type InstanceTypeDependencies,
+  listInstanceTypes,
+  retrieveInstanceType,
+  updateInstanceType,
+} from '../../../../functions/control/instance-types/manage-instance-types.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { catalogueOf } from '../../../support/deployment-catalogue.ts';
+import { actorOf, admin, manage, NOW_SECONDS } from '../../../support/managed-models.ts';
+
+let emulator: TestDatabase;
+let deps: InstanceTypeDependencies;
+let log: ReturnType<typeof manage>['log'];
+beforeAll(async () => {
+  emulator = await startTestDatabase();
+  const managed = manage(emulator);
+  deps = { ...managed.deps, catalogue: catalogueOf(emulator) };
+  ({ log } = managed);
+});
+afterAll(() => emulator.close());
+
+const member = actorOf('member', 'org_1');
+const price = (id: string, fields: object) => addInstancePrice(deps, admin, id, NewInstancePrice.parse(fields));
+/** The price versions at rest. */
+const store = (id: string) => deps.catalogue.prices(id);
+
+describe('the catalogue of instance types', () => {
+  test('has the common GPU types of SageMaker in a new installation, without prices', async () => {
+    const { data } = InstanceTypeList.parse(await listInstanceTypes(deps, member));
+    expect(data.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['ml.g5.xlarge', 'ml.g6.xlarge', 'ml.g6e.12xlarge', 'ml.p4d.24xlarge', 'ml.p5.48xlarge']),
+    );
+    expect(data.find(({ id }) => id === 'ml.g5.12xlarge')).toMatchObject({
+      accelerator: 'NVIDIA A10G',
+      accelerators: 4,
+      accelerator_memory_gib: 24,
+      memory_gib: 192,
+      price: null,
+    });
+  });
+
+  test('takes a new type, which can be retired', async () => {
+    const fields = { id: 'ml.g7.2xlarge', accelerator: 'B', accelerators: 1, accelerator_memory_gib: 96, memory_gib: 64 };
+    const create = () => createInstanceType(deps, admin, NewInstanceType.parse(fields));
+    expect(await create()).toMatchObject({ ...fields, status: 'available', price: null, prices: [], version: 1 });
+    await expect(create()).rejects.toMatchObject({ status: 409, code: 'instance_type_exists' });
+    const retired = await updateInstanceType(deps, admin, fields.id, InstanceTypeUpdate.parse({ status: 'retired' }), [1]);
+    expect(retired).toMatchObject({ status: 'retired', version: 2 });
+    expect((await log(null, fields.id)).map(({ action }) => action).sort()).toEqual(['instance_type.created', 'instance_type.updated']);
+  });
+
+  test('does not know other types', async () => {
+    await expect(retrieveInstanceType(deps, member, 'ml.g1.xlarge')).rejects.toMatchObject({
+      status: 404,
+      code: 'instance_type_not_found',
+    });
+  });
+});
+
+describe('a price of an instance type', () => {
+  test('is exact to the nano-dollar, at rest and on the wire, and takes effect at its time', async () => {
+    const first = await price('ml.g5.xlarge', { per_hour: '1.408000001' });
+    expect(first).toMatchObject({ price: { per_hour: '1.408000001', effective_at: NOW_SECONDS }, version: 1 });
+    const second = await price('ml.g5.xlarge', { per_hour: '2', effective_at: NOW_SECONDS + 60 });
+    expect(second).toMatchObject({ price: { per_hour: '1.408000001' }, prices: [{ per_hour: '2' }, { per_hour: '1.408000001' }] });
+    const later = await retrieveInstanceType(deps, actorOf('member', 'org_1', (NOW_SECONDS + 60) * 1_000), 'ml.g5.xlarge');
+    expect(later.price).toMatchObject({ per_hour: '2' });
+    expect(later.prices).toBeUndefined();
+  });
+
+  test('is found by the function that meters, which has no entries of the release', async () => {
+    await price('ml.g6.xlarge', { per_hour: '0.8' });
+    const metering = createCatalogueStore(createAccountTable(emulator.database, emulator.tables.Deployments as string));
+    expect(await metering.prices('ml.g6.xlarge')).toEqual([
+      { version: expect.stringMatching(/^price_/), effective_at: NOW_SECONDS * 1_000, hour_nanos: 800_000_000 },
+    ]);
+    expect(await metering.prices('ml.g6.2xlarge')).toEqual([]);
+  });
+
+  test('never changes: a second one at the same time, or in the past, is rejected', async () => {
+    await price('ml.g6.4xlarge', { per_hour: '1' });
+    await expect(price('ml.g6.4xlarge', { per_hour: '2' })).rejects.toMatchObject({ status: 409, code: 'price_exists' });
+    const past = { per_hour: '2', effective_at: NOW_SECONDS - 61 };
+    await expect(price('ml.g6.4xlarge', past)).rejects.toMatchObject({ status: 400, param: 'effective_at' });
+    expect((await store('ml.g6.4xlarge')).map(({ hour_nanos }) => hour_nanos)).toEqual([1_000_000_000]);
+  });
+
+  test('is added once by two admins at the same time', async () => {
+    const read = await deps.catalogue.instanceTypes.get('ml.p5.48xlarge');
+    await price('ml.p5.48xlarge', { per_hour: '50' });
+    const { instanceTypes } = deps.catalogue;
+    const late = { ...deps, catalogue: { ...deps.catalogue, instanceTypes: { ...instanceTypes, get: async () => read } } };
+    await expect(addInstancePrice(late, admin, 'ml.p5.48xlarge', { per_hour: '60' })).rejects.toMatchObject({ status: 412 });
+    expect((await store('ml.p5.48xlarge')).map(({ hour_nanos }) => hour_nanos)).toEqual([50_000_000_000]);
+  });
+
+  test.each([{ per_hour: 1 }, { per_hour: '-1' }, { per_hour: '1e3' }, { per_hour: '1000000.000000001' }, { per_hour: '0.0000000001' }])(
+    'is rejected as %j',
+    (fields) => {
+      expect(NewInstancePrice.safeParse(fields).success).toBe(false);
+    },
+  );
+});
