@@ -6,6 +6,7 @@ import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { AuditStore } from './audit/audit-store.ts';
+import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
 import type { LimiterConfigurationStore } from './limits/limiter-configuration-store.ts';
@@ -15,7 +16,13 @@ import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
 
-export interface ControlDependencies extends RouteDependencies<SignedInUser> {
+/** What only deployments need. */
+type DeploymentDependencies = Pick<
+  CreateDependencies,
+  'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'validate' | 'reconcile'
+>;
+
+export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;

@@ -1,9 +1,12 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import middy from '@middy/core';
+import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke-function.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
+import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { API_VERSIONS, serviceRoutes } from '../../shared/hosts/service-routes.ts';
 import { identified } from '../../shared/http/api-event.ts';
@@ -18,16 +21,19 @@ import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
+import { createDeploymentsFunction } from './deployments/deployments-function.ts';
 import { health } from './health.ts';
 import { createAttemptStore } from './identity/attempt-store.ts';
 import { createUserPool, createUserPoolClient } from './identity/user-pool.ts';
 import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
+import { BUILT_IN_INSTANCE_TYPES } from './instance-types/built-in-instance-types.ts';
 import { createLimiterConfigurationStore } from './limits/limiter-configuration-store.ts';
 import { checkTargets } from './model-registry/check-targets.ts';
 import { createEndpointFacts, createSageMakerClients } from './model-registry/endpoint-facts.ts';
 import { createCreditStore } from './organizations/credit-store.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
+import { BUILT_IN_RUNTIMES } from './runtimes/built-in-runtimes.ts';
 import { authenticate } from './sessions/authenticate.ts';
 import { createUserStore } from './users/user-store.ts';
 
@@ -52,6 +58,8 @@ const targetChecks = {
   now,
 };
 
+const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
+
 const dependencies: ControlDependencies = {
   database,
   audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
@@ -66,6 +74,12 @@ const dependencies: ControlDependencies = {
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
+  deployments: createDeploymentStore(deploymentRows),
+  catalogue: createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES }),
+  startTimes: createStartTimesStore(database, deploymentRows),
+  modelSources: { weightsBucket: environmentVariable('WEIGHTS_BUCKET'), hubModels: environmentVariable('HUB_MODELS') === 'true' },
+  region: environmentVariable('AWS_REGION'),
+  ...createDeploymentsFunction(createInvokeFunction(), createInvokeLater(), environmentVariable('DEPLOYMENTS_FUNCTION')),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),
   authenticate: (event) => authenticate({ tokens, users }, event),
   issuer,

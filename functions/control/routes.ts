@@ -2,9 +2,12 @@ import type { Route } from './access/route.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
+import { deploymentRoutes } from './deployments/routes.ts';
+import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
+import { runtimeRoutes } from './runtimes/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './users/routes.ts';
@@ -17,5 +20,8 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...apiKeyRoutes,
   ...modelRoutes,
   ...priceRoutes,
+  ...deploymentRoutes,
+  ...runtimeRoutes,
+  ...instanceTypeRoutes,
   ...auditLogRoutes,
 ];

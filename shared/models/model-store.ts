@@ -73,6 +73,19 @@ export const createModelStore = (database: Database, table: string) => ({
     refused: () => new ModelExists(model.name),
   }),
 
+  /** Checks that there is no such model: 409 if there is. */
+  toCheckAbsent: (pool: string, name: string): Write => ({
+    item: {
+      ConditionCheck: {
+        TableName: table,
+        Key: { pool, name },
+        ConditionExpression: 'attribute_not_exists(#pool)',
+        ExpressionAttributeNames: { '#pool': 'pool' },
+      },
+    },
+    refused: () => new ModelExists(name),
+  }),
+
   /** Replaces the version that was read and increments the version: 412 if another change came first. */
   toReplace: (pool: string, model: Model): Write => ({
     item: { Put: { TableName: table, Item: { pool, ...model, version: model.version + 1 }, ...isOfVersion(model.version) } },

@@ -4,11 +4,12 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Actor } from '../access/actor.ts';
 import { commit } from '../audit/commit.ts';
-import { ChecksFailed, ModelPublished } from './errors.ts';
-import { modelIn, poolOf } from './find-model.ts';
+import { ChecksFailed, ModelOfDeployment, ModelPublished } from './errors.ts';
+import { changeableModel, poolOf } from './find-model.ts';
 import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';
 import { checkSizes, type ModelDependencies } from './register-model.ts';
 import type { ModelUpdate } from './registration.ts';
+import { toRetirePrices } from './retire-prices.ts';
 
 /** The model to change, and the versions in the request's If-Match. */
 interface ModelAddress {
@@ -46,7 +47,7 @@ const checkSuccessor = async ({ models }: ModelDependencies, pool: string, model
 
 /**
  * Changes a model; absent fields keep their values. Requests see the change within 30 s.
- * @throws 400, 404, 409 if a new target, dialect or tokenizer fails its check, 412, 503
+ * @throws 400, 404, 409 if a new target, dialect or tokenizer fails its check, or belongs to a deployment, 412, 503
  */
 export const updateModel = async (
   deps: ModelDependencies,
@@ -56,7 +57,8 @@ export const updateModel = async (
 ): Promise<ModelResource> => {
   const { origin } = actor;
   const pool = poolOf(address.organization);
-  const before = checkVersion(await modelIn(deps, pool, address.name), address.expected);
+  const before = checkVersion(await changeableModel(deps, pool, address.name), address.expected);
+  if (before.deployment && (fields.targets || fields.dialect)) throw new ModelOfDeployment(before.name, before.deployment.id);
   const after = updated(before, fields);
   checkSizes(after);
   if (fields.deprecation) await checkSuccessor(deps, pool, after);
@@ -78,7 +80,8 @@ export const updateModel = async (
 /** Deletes an unpublished model. @throws 404, 409, 412 */
 export const deleteModel = async (deps: ModelDependencies, actor: Actor, address: ModelAddress): Promise<void> => {
   const pool = poolOf(address.organization);
-  const model = checkVersion(await modelIn(deps, pool, address.name), address.expected);
+  const model = checkVersion(await changeableModel(deps, pool, address.name), address.expected);
+  if (model.deployment) throw new ModelOfDeployment(model.name, model.deployment.id);
   if (model.status === 'published') throw new ModelPublished(model.name);
   const change = {
     action: 'model.deleted',
@@ -86,7 +89,5 @@ export const deleteModel = async (deps: ModelDependencies, actor: Actor, address
     target: { type: 'model', id: model.name },
     before: auditedFields(pool, model),
   };
-  const before = await deps.models.retiredPrices(pool, model.name);
-  const prices = [...before, ...model.prices.filter(({ version }) => !before.some((price) => price.version === version))];
-  await commit(deps, actor.origin, change, [deps.models.toDelete(pool, model), deps.models.toRetire(pool, model.name, prices)]);
+  await commit(deps, actor.origin, change, [deps.models.toDelete(pool, model), await toRetirePrices(deps.models, pool, model)]);
 };

@@ -11,6 +11,16 @@ export class ModelPublished extends Conflict {
   }
 }
 
+/** A deployment keeps the model up to date: 409. */
+export class ModelOfDeployment extends Conflict {
+  constructor(model: string, deployment: string) {
+    super({
+      code: 'model_of_deployment',
+      message: `The model '${model}' belongs to the deployment ${deployment}. Change, unpublish or delete that deployment instead.`,
+    });
+  }
+}
+
 /** A model whose targets or tokenizer failed a check: 409. */
 export class ChecksFailed extends Conflict {
   constructor(report: RegistrationReport) {

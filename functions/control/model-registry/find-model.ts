@@ -4,6 +4,7 @@ import { ModelNotFound } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
+import { ModelOfDeployment } from './errors.ts';
 import { type ModelResource, toResource } from './model-resource.ts';
 
 interface ModelReads {
@@ -47,6 +48,16 @@ export const retrieveModel = async (
 export const modelIn = async ({ models }: ModelReads, pool: string, name: string): Promise<Model> => {
   const model = await models.get(pool, name);
   if (!model) throw new ModelNotFound(name);
+  return model;
+};
+
+/**
+ * A model that can be changed here. The model of a deployment in the pool of its organization follows from the deployment alone.
+ * @throws 404, 409
+ */
+export const changeableModel = async (reads: ModelReads, pool: string, name: string): Promise<Model> => {
+  const model = await modelIn(reads, pool, name);
+  if (model.deployment && pool !== SERVERLESS_POOL) throw new ModelOfDeployment(name, model.deployment.id);
   return model;
 };
 

@@ -23,7 +23,7 @@ export interface ModelDependencies extends AuditDependencies {
 const MAX_MODELS = 1_000;
 
 /** @throws 409 if the name is in use or the pool is full */
-const checkRoom = async ({ models }: ModelDependencies, pool: string, name: string): Promise<void> => {
+export const checkRoom = async ({ models }: Pick<ModelDependencies, 'models'>, pool: string, name: string): Promise<void> => {
   const known = await models.list(pool);
   if (known.has(name)) throw new ModelExists(name);
   if (known.size >= MAX_MODELS)
@@ -37,7 +37,11 @@ const invalid = (param: string, reason: string): InvalidRequest =>
   new InvalidRequest({ param, message: `Invalid value for '${param}': ${reason}.` });
 
 /** @throws 400 for sizes that contradict each other */
-export const checkSizes = ({ context_length, max_output_tokens, default_output_tokens }: Model): void => {
+export const checkSizes = ({
+  context_length,
+  max_output_tokens,
+  default_output_tokens,
+}: Pick<Model, 'context_length' | 'max_output_tokens' | 'default_output_tokens'>): void => {
   if (max_output_tokens > context_length) throw invalid('max_output_tokens', `expected at most context_length (${context_length})`);
   if (default_output_tokens > max_output_tokens)
     throw invalid('default_output_tokens', `expected at most max_output_tokens (${max_output_tokens})`);

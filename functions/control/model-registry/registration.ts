@@ -19,16 +19,16 @@ import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../
 /** Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
 const NAME = /^[A-Za-z0-9][\w.:@+-]*(\/[\w.:@+-]+)*$/;
 
-const AcceptFailedChecks = z.boolean().default(false).meta({
+/** The name of a model or a deployment in requests. */
+export const ServedName = ModelName.regex(NAME, 'expected letters, digits and _ . : @ + -, with single slashes between them');
+
+export const AcceptFailedChecks = z.boolean().default(false).meta({
   description: 'If true, the model is stored even if a check fails. Otherwise a failed check returns 409.',
 });
 
 /** A model to register. */
 export const ModelRegistration = z.strictObject({
-  name: ModelName.regex(NAME, 'expected letters, digits and _ . : @ + -, with single slashes between them').meta({
-    description: 'The `model` of requests.',
-    examples: ['qwen3-8b'],
-  }),
+  name: ServedName.meta({ description: 'The `model` of requests.', examples: ['qwen3-8b'] }),
   organization: z
     .string()
     .min(1)
@@ -71,18 +71,19 @@ export const ModelRegistration = z.strictObject({
 });
 export type ModelRegistration = z.output<typeof ModelRegistration>;
 
+/** Absent features keep their values. */
+export const CapabilitiesUpdate = z.strictObject({
+  tools: z.boolean().optional(),
+  json_object: z.boolean().optional(),
+  logprobs: z.boolean().optional(),
+  thinking_budget: z.boolean().optional(),
+});
+
 /** Absent fields keep their values. */
 export const ModelUpdate = z.strictObject({
   status: ModelStatus.optional(),
   dialect: Dialect.optional(),
-  capabilities: z
-    .strictObject({
-      tools: z.boolean().optional(),
-      json_object: z.boolean().optional(),
-      logprobs: z.boolean().optional(),
-      thinking_budget: z.boolean().optional(),
-    })
-    .optional(),
+  capabilities: CapabilitiesUpdate.optional(),
   thinking_variable: ThinkingVariable.optional(),
   continuous_usage: z.boolean().optional(),
   context_length: Tokens.optional(),

@@ -3,7 +3,7 @@ import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { newestFirst, toPrice } from '../../../shared/prices/price-version.ts';
 import type { Actor } from '../access/actor.ts';
 import { type AuditDependencies, commit } from '../audit/commit.ts';
-import { modelIn, poolOf } from '../model-registry/find-model.ts';
+import { changeableModel, modelIn, poolOf } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
 import { checkRoom, effectiveAt } from './effective-at.ts';
 import { type NewPrice, type PricedModel, type PriceList, type PriceResource, toPriceResource } from './price-resource.ts';
@@ -16,7 +16,7 @@ export interface PriceDependencies extends AuditDependencies {
 export const addPrice = async (deps: PriceDependencies, { origin }: Actor, body: NewPrice): Promise<PriceResource> => {
   const { model: name, organization, ...figures } = body;
   const pool = poolOf(organization);
-  const before = await modelIn(deps, pool, name);
+  const before = await changeableModel(deps, pool, name);
   const effective_at = effectiveAt(figures.effective_at, origin.nowMs);
   checkRoom(before.prices, effective_at, { max: MAX_PRICES, advice: 'Register the model under another name.' });
   const price = { ...toPrice(figures, origin.nowMs), effective_at };

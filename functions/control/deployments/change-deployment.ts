@@ -1,0 +1,91 @@
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
+import { logError } from '../../../shared/logging/log.ts';
+import type { Actor, ActorChecks } from '../access/actor.ts';
+import { type AuditDependencies, commit } from '../audit/commit.ts';
+import type { OrganizationStore } from '../organizations/organization-store.ts';
+import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
+import { DeploymentDeleted } from './errors.ts';
+import { type DeploymentReads, toResources, visibleDeployment } from './find-deployment.ts';
+
+export interface ChangeDependencies extends AuditDependencies, DeploymentReads {
+  users: ActorChecks;
+  organizations: OrganizationStore;
+  /** Has the function `deployments` look at a deployment soon. */
+  reconcile: (id: string) => Promise<void>;
+}
+
+/** The deployment to change, and the versions in the request's If-Match. */
+export interface DeploymentAddress {
+  id: string;
+  expected?: readonly number[] | undefined;
+}
+
+interface Change {
+  action: string;
+  /** Whether members of a suspended organization, and admins for it, can make the change: only those that save money. */
+  isOpenToSuspended?: true;
+  /** The deployment after the change; the same object if there is nothing to change. */
+  apply: (before: Deployment) => Deployment | Promise<Deployment>;
+  /** Writes besides the deployment's row. */
+  writes?: (before: Deployment) => readonly Write[] | Promise<readonly Write[]>;
+}
+
+/** Requests that wake the deployment, and the function `deployments`, can come first this often; then the change returns 503. */
+const MAX_ATTEMPTS = 8;
+
+/** Asks for a pass of the reconciler. If that fails, the next scheduled pass finds the change, so the request succeeds. */
+export const reconcileSoon = async ({ reconcile }: Pick<ChangeDependencies, 'reconcile'>, id: string): Promise<void> => {
+  try {
+    await reconcile(id);
+  } catch (error) {
+    logError('reconciliation_not_requested', error, { deployment: id });
+  }
+};
+
+const tryToChange = async (deps: ChangeDependencies, actor: Actor, before: Deployment, change: Change): Promise<Deployment> => {
+  const { action, isOpenToSuspended, apply, writes } = change;
+  const { id, organization } = before;
+  const changed = await apply(before);
+  if (changed === before) return before;
+  const after = { ...changed, changes: before.changes + 1, updated_at: actor.origin.nowMs };
+  const audited = { action, organization, target: { type: 'deployment', id }, before: auditedFields(before), after: auditedFields(after) };
+  await commit(deps, actor.origin, audited, [
+    ...deps.users.toCheckActor(actor),
+    ...(isOpenToSuspended ? [] : [deps.organizations.toCheckActive(organization)]),
+    deps.deployments.toReplace(after),
+    ...((await writes?.(before)) ?? []),
+  ]);
+  return { ...after, version: after.version + 1 };
+};
+
+/**
+ * Changes what the owner wants of a deployment, and has it reconciled. The row also changes without the owner, so a lost race is repeated, unless the
+ * owner's part was changed by someone else.
+ * @throws 403, 404, 409, 412, and what `apply` throws
+ */
+export const changeDeployment = async (
+  deps: ChangeDependencies,
+  actor: Actor,
+  { id, expected }: DeploymentAddress,
+  change: Change,
+): Promise<DeploymentResource> => {
+  let read: number | undefined;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const before = await visibleDeployment(deps, actor, id);
+    checkVersion({ version: before.changes }, read === undefined ? expected : [read]);
+    read = before.changes;
+    if (before.wanted === 'deleted' && change.action !== 'deployment.deleted') throw new DeploymentDeleted(before.name);
+    try {
+      const after = await tryToChange(deps, actor, before, change);
+      if (after !== before) await reconcileSoon(deps, id);
+      return (await toResources(deps, actor, [after]))[0] as DeploymentResource;
+    } catch (error) {
+      if (!(error instanceof PreconditionFailed)) throw error;
+    }
+  }
+  throw new DatabaseUnavailable(new Error(`${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+};

@@ -1,0 +1,39 @@
+import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import type { DeploymentFindings, DeploymentToValidate } from '../../../shared/deployments/validation.ts';
+import { invalid } from './errors.ts';
+import { type Estimate, estimateOf } from './estimate.ts';
+import type { DeploymentReads } from './find-deployment.ts';
+import type { PlannedGeneration } from './plan-generation.ts';
+
+export interface CheckDependencies extends Pick<DeploymentReads, 'startTimes'> {
+  /** Asks the function `deployments`, which can look at the weights and at AWS's quotas. @throws 503 */
+  validate: (question: DeploymentToValidate) => Promise<DeploymentFindings>;
+}
+
+/** A generation to check, and the deployment that it is for. */
+interface Checked {
+  organization: string;
+  generation: PlannedGeneration;
+  types: readonly InstanceType[];
+  copies: Deployment['copies'];
+  starts?: Deployment['starts'];
+  nowMs: number;
+}
+
+/**
+ * Checks on AWS whether a generation could run, and estimates its price and its start. Too small a quota is a warning.
+ * @throws 400 if its weights can't be used, 503
+ */
+export const checkGeneration = async (
+  deps: CheckDependencies,
+  { organization, generation, types, copies, starts = [], nowMs }: Checked,
+): Promise<Estimate> => {
+  const { model, allows_code, instance_types, accelerators } = generation;
+  const [findings, ofType] = await Promise.all([
+    deps.validate({ organization, model, allows_code, instance_types }),
+    deps.startTimes.secondsOf(instance_types[0] as string),
+  ]);
+  if (!findings.weights.passed) throw invalid('model', findings.weights.message.replace(/\.$/, ''), 'weights_unusable');
+  return estimateOf({ copies, accelerators, types, findings, starts, ofType, nowMs });
+};

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import { type Deployment, NO_PROGRESS } from '../../../shared/deployments/deployment.ts';
+import { CreatedMeanwhile, DeploymentExists, KeyUsed } from '../../../shared/deployments/deployment-store.ts';
+import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import { ModelExists } from '../../../shared/models/errors.ts';
+import type { ModelStore } from '../../../shared/models/model-store.ts';
+import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
+import { commit } from '../audit/commit.ts';
+import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
+import { type CheckDependencies, checkGeneration } from './check-generation.ts';
+import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
+import { DeploymentDeleted, MAX_DEPLOYMENTS, TooManyDeployments } from './errors.ts';
+import type { Estimate } from './estimate.ts';
+import { toResources } from './find-deployment.ts';
+import type { NewDeployment } from './new-deployment.ts';
+import { type PlanDependencies, planGeneration } from './plan-generation.ts';
+import { copiesOf, newServing } from './settings.ts';
+
+export interface CreateDependencies extends ChangeDependencies, CheckDependencies, PlanDependencies {
+  models: ModelStore;
+}
+
+/** What a creation answers: the deployment, or only the estimate if it was to validate. */
+export type Created = { deployment: DeploymentResource; estimate: Estimate | null } | { deployment: null; estimate: Estimate };
+
+/** Other deployments of the organization can be created at the same moment this often. */
+const MAX_ATTEMPTS = 5;
+
+/** Texts of objects with the same content in any order are equal. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+
+const hashOf = (body: NewDeployment): string => createHash('sha256').update(canonical(body)).digest('base64url');
+
+/** A creation with everything that it is made of. */
+interface Request {
+  organization: string;
+  name: string;
+  hash: string;
+  key: string | undefined;
+}
+
+/**
+ * The deployment that the same request created before: found by its idempotency key, or by its name.
+ * @throws 409 if the name is in use otherwise, 422 if the key is
+ */
+const createdBefore = async ({ deployments }: CreateDependencies, { organization, name, hash, key }: Request) => {
+  const byKey = key === undefined ? undefined : await deployments.idOfKey(organization, key);
+  if (byKey !== undefined) {
+    const made = await deployments.get(organization, byKey);
+    if (made.creation_hash !== hash) throw new IdempotencyKeyReused();
+    return made;
+  }
+  const byName = await deployments.idOf(organization, name);
+  if (byName === undefined) return undefined;
+  const made = await deployments.get(organization, byName);
+  if (made.wanted === 'deleted') throw new DeploymentDeleted(name);
+  if (made.creation_hash !== hash) throw new DeploymentExists(name);
+  return made;
+};
+
+const newDeployment = (
+  actor: Actor,
+  { organization, name, hash }: Request,
+  body: NewDeployment,
+  generation: Awaited<ReturnType<typeof planGeneration>>['generation'],
+): Deployment => {
+  const { nowMs } = actor.origin;
+  return {
+    id: newTimedId('deployment', nowMs),
+    organization,
+    name,
+    created_at: nowMs,
+    created_by: actor.userId,
+    updated_at: nowMs,
+    version: 1,
+    changes: 1,
+    wanted: 'running',
+    copies: copiesOf(body.copies),
+    scale_to_zero_after_seconds: body.scale_to_zero_after_seconds,
+    max_concurrency_per_copy: body.max_concurrency_per_copy,
+    tags: body.tags,
+    serving: newServing(body),
+    generations: [{ ...generation, number: 1, created_at: nowMs, status: 'creating' }],
+    traffic_percent: 100,
+    creation_hash: hash,
+    state: 'pending',
+    state_since: nowMs,
+    progress: NO_PROGRESS,
+    transitions: [{ state: 'pending', at: nowMs }],
+    starts: [],
+  };
+};
+
+/** Stores a deployment, unless the organization has as many as it may. @throws DeploymentExists, KeyUsed, 409, 503 */
+const store = async (deps: CreateDependencies, actor: Actor, deployment: Deployment, key: string | undefined): Promise<void> => {
+  const { id, organization } = deployment;
+  const change = { action: 'deployment.created', organization, target: { type: 'deployment', id }, after: auditedFields(deployment) };
+  for (let attempt = 1; ; attempt++) {
+    const { count, toCheck } = await deps.deployments.count(organization);
+    if (count >= MAX_DEPLOYMENTS) throw new TooManyDeployments();
+    try {
+      return await commit(deps, actor.origin, change, [
+        ...deps.users.toCheckActor(actor),
+        deps.organizations.toCheckActive(organization),
+        ...(key === undefined ? [] : [deps.deployments.toUseKey(deployment, key)]),
+        ...deps.deployments.toCreate(deployment),
+        deps.models.toCheckAbsent(organization, deployment.name),
+        toCheck,
+      ]);
+    } catch (error) {
+      if (!(error instanceof CreatedMeanwhile)) throw error;
+      if (attempt === MAX_ATTEMPTS) throw new DatabaseUnavailable(error);
+    }
+  }
+};
+
+/**
+ * Creates a deployment, or validates it only. The same request again, with the same idempotency key or for the same name, returns the same deployment.
+ * @throws 400, 403, 404, 409, 422, 503
+ */
+export const createDeployment = async (
+  deps: CreateDependencies,
+  actor: Actor,
+  { organization: named, validate_only, ...body }: NewDeployment,
+  key?: string,
+): Promise<Created> => {
+  const organization = organizationFor(actor, named);
+  const { nowMs } = actor.origin;
+  const request: Request = { organization, name: body.name, hash: hashOf({ ...body, organization, validate_only: false }), key };
+  const existing = async (): Promise<Created | undefined> => {
+    const made = await createdBefore(deps, request);
+    return made && { deployment: (await toResources(deps, actor, [made]))[0] as DeploymentResource, estimate: null };
+  };
+  await requireActive(deps.organizations, organization);
+  const before = validate_only ? undefined : await existing();
+  if (before) return before;
+  const { generation, types } = await planGeneration(deps, actor, organization, body);
+  const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
+  // The transaction verifies this as well; here, the error comes before the slow checks.
+  if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);
+  const estimate = await checkGeneration(deps, { organization, generation, types, copies: deployment.copies, nowMs });
+  if (validate_only) return { deployment: null, estimate };
+  try {
+    await store(deps, actor, deployment, key);
+  } catch (error) {
+    const made = error instanceof DeploymentExists || error instanceof KeyUsed ? await existing() : undefined;
+    if (!made) throw error;
+    return made;
+  }
+  await reconcileSoon(deps, deployment.id);
+  return { deployment: (await toResources(deps, actor, [deployment]))[0] as DeploymentResource, estimate };
+};

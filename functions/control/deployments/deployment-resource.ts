@@ -1,0 +1,216 @@
+import * as z from 'zod';
+import { type Deployment, type Generation, Progress, type Reason } from '../../../shared/deployments/deployment.ts';
+import { expectedEnd, predictStart } from '../../../shared/deployments/start-times.ts';
+import { DeploymentState } from '../../../shared/deployments/state.ts';
+import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import type { Role } from '../access/actor.ts';
+import { isAtLeast } from '../access/actor.ts';
+import { wantedGeneration } from './rollout.ts';
+
+const Seconds = z.int();
+const TIME = 'Unix time in seconds.';
+
+const ReasonResource = z.object({
+  code: z.string(),
+  message: z.string(),
+  action: z.string().meta({ description: 'What to do about it.' }),
+  aws: z.string().nullable().optional().meta({ description: 'What AWS said, without ids and links. Not for members.' }),
+});
+
+const GenerationResource = z.object({
+  number: z.int(),
+  status: z.enum(['creating', 'ready', 'failed', 'retired']).meta({
+    description:
+      '`creating`: not in service yet. `ready`: has been in service. `failed` and `retired` (replaced by the next one): get no traffic and are removed.',
+  }),
+  traffic_percent: z.int().meta({ description: 'The share of requests that it gets, once it is ready.' }),
+  reason: ReasonResource.nullable().meta({ description: 'Why it failed.' }),
+  runtime: z.string(),
+  image: z.string().optional().meta({ description: 'The container image. Only for admins.' }),
+  model: z.string(),
+  allow_code: z.boolean(),
+  instance_types: z.array(z.string()),
+  accelerators: z.int(),
+  environment: z.record(z.string(), z.string()),
+  created_at: Seconds.meta({ description: TIME }),
+});
+type GenerationResource = z.infer<typeof GenerationResource>;
+
+const Transition = z.object({ state: DeploymentState, at: Seconds.meta({ description: TIME }), reason: ReasonResource.nullable() });
+
+/** A deployment on the wire: what its owner wants, then what is seen of it. */
+export const DeploymentResource = z.object({
+  object: z.literal('deployment'),
+  id: z.string(),
+  organization: z.string(),
+  name: z.string().meta({ description: 'The `model` of requests.' }),
+  runtime: z.string(),
+  model: z.string().meta({ description: 'The folder with the model’s files, or its id on the Hugging Face Hub.' }),
+  allow_code: z.boolean(),
+  instance_types: z.array(z.string()).meta({ description: 'The preferred one first.' }),
+  accelerators: z.int().meta({ description: 'The number of accelerators that one copy needs.' }),
+  environment: z.record(z.string(), z.string()),
+  copies: z.object({ min: z.int(), max: z.int() }),
+  scale_to_zero_after_seconds: z.int().nullable(),
+  max_concurrency_per_copy: z.int(),
+  tags: z.record(z.string(), z.string()),
+  context_length: z.int(),
+  max_output_tokens: z.int(),
+  default_output_tokens: z.int(),
+  capabilities: z.object(Object.fromEntries(Object.keys(Capabilities.shape).map((name) => [name, z.boolean()]))),
+  thinking_variable: z.string(),
+  continuous_usage: z.boolean(),
+  default_temperature: z.number(),
+  default_top_p: z.number(),
+  tokenizer: z.object(TokenizerFiles.shape).nullable(),
+  published_as: z.string().nullable().meta({ description: 'The shared model that an admin made of it.' }),
+  state: DeploymentState.meta({
+    description:
+      '`pending` and `creating`: on its way. `in_service`, `updating`: answers requests. `draining`: has no copies left, but its instances still run and are charged. `scaled_to_zero`: costs nothing; the next request wakes it (`waking`). `stopped`: costs nothing and stays so. `failed`: see `reason`.',
+  }),
+  state_since: Seconds.meta({ description: TIME }),
+  reason: ReasonResource.nullable().meta({ description: 'Why it failed, is stopped or is not progressing.' }),
+  progress: Progress.meta({ description: 'Its copies, by how far they are.' }),
+  wake: z
+    .object({
+      started_at: Seconds.meta({ description: TIME }),
+      expected_at: Seconds.meta({ description: 'When it is expected to answer. Unix time in seconds.' }),
+      p50_seconds: z.int().meta({ description: 'The median duration of its wakes.' }),
+      p90_seconds: z.int().meta({ description: 'The duration that nine of ten wakes don’t exceed.' }),
+    })
+    .nullable()
+    .meta({ description: 'The wake in progress.' }),
+  instances: z
+    .array(z.object({ instance_type: z.string(), generation: z.int(), count: z.int() }))
+    .meta({ description: 'The instances that run now and are charged.' }),
+  price_per_hour: z.string().meta({ description: 'What these instances cost now, in dollars an hour: an exact decimal number.' }),
+  generations: z
+    .array(GenerationResource)
+    .meta({ description: 'What it runs, oldest first. Generations that are removed from AWS are not listed.' }),
+  history: z.array(Transition).meta({ description: 'The last changes of its state, oldest first.' }),
+  last_used_at: Seconds.nullable().meta({ description: TIME }),
+  created_at: Seconds.meta({ description: TIME }),
+  created_by: z.string(),
+  updated_at: Seconds.meta({ description: 'When its settings were last changed. Unix time in seconds.' }),
+  version: z.int().meta({ description: 'Incremented by every change of its settings. The ETag is derived from it.' }),
+});
+export type DeploymentResource = z.infer<typeof DeploymentResource>;
+
+/** What the resource shows besides the row. */
+export interface View {
+  role: Role;
+  nowMs: number;
+  /** Nano-dollars an hour, by instance type; a missing one costs nothing. */
+  hourNanos: ReadonlyMap<string, number>;
+  /** Seconds of the last starts on its instance type. */
+  ofType: readonly number[];
+}
+
+const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
+
+const reasonOf = (reason: Reason | undefined, role: Role): z.infer<typeof ReasonResource> | null =>
+  reason
+    ? { code: reason.code, message: reason.message, action: reason.action, ...(isAtLeast(role, 'owner') && { aws: reason.aws ?? null }) }
+    : null;
+
+/** The newest live generation gets its share, the other live one the rest. */
+const trafficOf = ({ generations, traffic_percent }: Deployment, { number, status }: Generation): number => {
+  if (status === 'failed' || status === 'retired') return 0;
+  const live = generations.filter((each) => each.status === 'creating' || each.status === 'ready');
+  if (live.length === 1) return 100;
+  return number === live.at(-1)?.number ? traffic_percent : 100 - traffic_percent;
+};
+
+const generationOf = (deployment: Deployment, generation: Generation, role: Role): GenerationResource => {
+  const { number, status, reason, runtime, model, allows_code, instance_types, accelerators, environment, created_at } = generation;
+  return {
+    number,
+    status,
+    traffic_percent: trafficOf(deployment, generation),
+    reason: reasonOf(reason, role),
+    runtime: runtime.id,
+    ...(role === 'admin' && { image: runtime.image }),
+    model,
+    allow_code: allows_code,
+    instance_types,
+    accelerators,
+    environment,
+    created_at: secondsOf(created_at),
+  };
+};
+
+const wakeOf = ({ state, wake, starts }: Deployment, { ofType, nowMs }: View): DeploymentResource['wake'] => {
+  if (state !== 'waking' || !wake) return null;
+  const predicted = predictStart(starts, ofType);
+  return {
+    started_at: secondsOf(wake.started_at),
+    expected_at: secondsOf(expectedEnd(wake.started_at, predicted, nowMs)),
+    p50_seconds: Math.round(predicted.p50),
+    p90_seconds: Math.round(predicted.p90),
+  };
+};
+
+const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentResource, 'instances' | 'price_per_hour'> => {
+  const running = meter?.running ?? [];
+  const nanos = running.reduce((sum, each) => sum + BigInt(hourNanos.get(each.instance_type) ?? 0) * BigInt(each.instances), 0n);
+  return {
+    instances: running.map(({ instance_type, generation, instances: count }) => ({ instance_type, generation, count })),
+    price_per_hour: dollarsOf(nanos),
+  };
+};
+
+/** The settings that the owner chose. */
+const settingsOf = (deployment: Deployment) => {
+  const { id, organization, name, copies, scale_to_zero_after_seconds, max_concurrency_per_copy, tags, serving } = deployment;
+  const { runtime, model, allows_code, instance_types, accelerators, environment } = wantedGeneration(deployment);
+  const { tokenizer = null, ...sizes } = serving;
+  return {
+    id,
+    organization,
+    name,
+    runtime: runtime.id,
+    model,
+    allow_code: allows_code,
+    instance_types,
+    accelerators,
+    environment,
+    copies,
+    scale_to_zero_after_seconds,
+    max_concurrency_per_copy,
+    tags,
+    ...sizes,
+    tokenizer,
+    published_as: deployment.published_as ?? null,
+  };
+};
+
+/** The fields that the audit log compares. */
+export const auditedFields = (deployment: Deployment): Record<string, unknown> => {
+  const { wanted, traffic_percent } = deployment;
+  return { ...settingsOf(deployment), generation: wantedGeneration(deployment).number, traffic_percent, wanted };
+};
+
+/** Converts a deployment to the wire. It has no ARNs and account ids; only admins see images, and members don't see AWS's words. */
+export const toResource = (deployment: Deployment, view: View): DeploymentResource => {
+  const { state, state_since, reason, progress, generations, transitions, last_used_at, created_at, created_by, updated_at, changes } =
+    deployment;
+  const { role } = view;
+  return {
+    object: 'deployment',
+    ...settingsOf(deployment),
+    state,
+    state_since: secondsOf(state_since),
+    reason: reasonOf(reason, role),
+    progress,
+    wake: wakeOf(deployment, view),
+    ...runningOf(deployment, view),
+    generations: generations.map((generation) => generationOf(deployment, generation, role)),
+    history: transitions.map((each) => ({ state: each.state, at: secondsOf(each.at), reason: reasonOf(each.reason, role) })),
+    last_used_at: last_used_at === undefined ? null : secondsOf(last_used_at),
+    created_at: secondsOf(created_at),
+    created_by,
+    updated_at: secondsOf(updated_at),
+    version: changes,
+  };
+};

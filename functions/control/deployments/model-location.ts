@@ -1,0 +1,31 @@
+import { invalid } from './errors.ts';
+
+const HUB_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,95}\/[A-Za-z0-9][A-Za-z0-9_.-]{0,95}$/;
+const FOLDER = /^(?:[A-Za-z0-9_.=+@-]+\/)+$/;
+
+/** Where models can be. */
+export interface ModelSources {
+  /** The bucket in which each organization has a folder. */
+  weightsBucket: string;
+  /** Whether models of the Hugging Face Hub are allowed, which requires containers with access to the internet. */
+  hubModels: boolean;
+}
+
+/**
+ * Where a deployment's model is: its folder in the weights bucket, with a slash at the end, or its id on the Hub. Another organization's folder does not
+ * pass.
+ * @throws 400
+ */
+export const modelLocation = ({ weightsBucket, hubModels }: ModelSources, organization: string, model: string): string => {
+  const own = `s3://${weightsBucket}/${organization}/`;
+  if (model.startsWith('s3://')) {
+    const folder = model.endsWith('/') ? model : `${model}/`;
+    if (folder.startsWith(own) && FOLDER.test(folder.slice(own.length)) && !folder.includes('/../')) return folder;
+    throw invalid('model', `expected a folder in ${own}`);
+  }
+  if (!HUB_ID.test(model))
+    throw invalid('model', `expected a folder in ${own}${hubModels ? ', or the id of a model on the Hugging Face Hub' : ''}`);
+  if (!hubModels)
+    throw invalid('model', `models of the Hugging Face Hub are not allowed here. Copy the model's files to a folder in ${own}`);
+  return model;
+};

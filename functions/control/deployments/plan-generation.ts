@@ -1,0 +1,83 @@
+import type { InstanceType } from '../../../shared/deployments/catalogue.ts';
+import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
+import type { Generation } from '../../../shared/deployments/deployment.ts';
+import { Forbidden } from '../../../shared/http/errors.ts';
+import { instancePriceAt } from '../../../shared/prices/instance-price.ts';
+import type { Actor } from '../access/actor.ts';
+import { imageUri } from '../runtimes/image-uri.ts';
+import { TENSOR_PARALLEL_SIZE } from './environment.ts';
+import { InstanceTypeNotPriced, invalid } from './errors.ts';
+import { type ModelSources, modelLocation } from './model-location.ts';
+import type { NewDeployment } from './new-deployment.ts';
+
+/** What an owner asks for in a generation. */
+export type GenerationFields = Pick<NewDeployment, 'runtime' | 'model' | 'instance_types' | 'accelerators' | 'environment' | 'allow_code'>;
+
+export interface PlanDependencies {
+  catalogue: CatalogueStore;
+  modelSources: ModelSources;
+  /** The region in which deployments run. */
+  region: string;
+}
+
+/** What a generation runs, before it has a number. */
+export type PlannedGeneration = Pick<Generation, 'runtime' | 'model' | 'allows_code' | 'instance_types' | 'accelerators' | 'environment'>;
+
+const runtimeOf = async ({ catalogue, region }: PlanDependencies, id: string): Promise<Generation['runtime']> => {
+  const runtime = await catalogue.runtimes.get(id);
+  if (runtime?.status !== 'available') throw invalid('runtime', `there is no runtime '${id}'. GET /v1/runtimes lists the available ones`);
+  const { image, ami, dialect } = runtime;
+  return { id, image: imageUri(image, region), ...(ami !== undefined && { ami }), dialect };
+};
+
+/** The instance types of a request, in its order. @throws 400 for one that can't be used, 409 for one without a price */
+export const instanceTypesOf = async (
+  { catalogue }: Pick<PlanDependencies, 'catalogue'>,
+  { instance_types, accelerators }: Pick<GenerationFields, 'instance_types' | 'accelerators'>,
+  nowMs: number,
+): Promise<InstanceType[]> => {
+  const types = new Map((await catalogue.instanceTypes.list()).map((type) => [type.id, type]));
+  return instance_types.map((id, i) => {
+    const param = `instance_types[${i}]`;
+    const type = types.get(id);
+    if (type?.status !== 'available')
+      throw invalid(param, `there is no instance type '${id}'. GET /v1/instance-types lists the available ones`);
+    if (type.accelerators < accelerators)
+      throw invalid(param, `'${id}' has ${type.accelerators} accelerators, but a copy needs ${accelerators}`);
+    if (!instancePriceAt(type.prices, nowMs)) throw new InstanceTypeNotPriced(id);
+    return type;
+  });
+};
+
+/** vLLM uses one accelerator unless it is told to use more. @throws 400 */
+const environmentOf = ({ environment, accelerators }: GenerationFields, runtime: Generation['runtime']): Record<string, string> => {
+  const { [TENSOR_PARALLEL_SIZE]: parallel } = environment;
+  if (parallel !== undefined && Number(parallel) > accelerators)
+    throw invalid(`environment.${TENSOR_PARALLEL_SIZE}`, `expected at most the accelerators of a copy (${accelerators})`);
+  return accelerators > 1 && parallel === undefined && runtime.dialect === 'vllm'
+    ? { ...environment, [TENSOR_PARALLEL_SIZE]: String(accelerators) }
+    : environment;
+};
+
+/**
+ * Resolves what a generation runs: the runtime with its image, the place of the model, and the instance types, in their order.
+ * @throws 400, 403 if someone other than an admin allows code, 409 for an instance type without a price
+ */
+export const planGeneration = async (
+  deps: PlanDependencies,
+  actor: Actor,
+  organization: string,
+  fields: GenerationFields,
+): Promise<{ generation: PlannedGeneration; types: InstanceType[] }> => {
+  const { model, instance_types, accelerators, allow_code: allows_code } = fields;
+  if (allows_code && actor.role !== 'admin')
+    throw new Forbidden({
+      param: 'allow_code',
+      message: 'Only admins can allow code in the files of a model. Ask an admin, or remove the code.',
+    });
+  const runtime = await runtimeOf(deps, fields.runtime);
+  const types = await instanceTypesOf(deps, fields, actor.origin.nowMs);
+  const location = modelLocation(deps.modelSources, organization, model);
+  const environment = environmentOf(fields, runtime);
+  return { generation: { runtime, model: location, allows_code, instance_types, accelerators, environment }, types };
+};

@@ -1,0 +1,115 @@
+import * as z from 'zod';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { MAX_PRICES, Model } from '../../../shared/models/model.ts';
+import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { priceAt } from '../../../shared/prices/price.ts';
+import { NewFigures, toPrice } from '../../../shared/prices/price-version.ts';
+import type { Actor } from '../access/actor.ts';
+import type { CheckModel } from '../model-registry/check-targets.ts';
+import { ChecksFailed } from '../model-registry/errors.ts';
+import { checkRoom } from '../model-registry/register-model.ts';
+import { AcceptFailedChecks, ServedName } from '../model-registry/registration.ts';
+import { toRetirePrices } from '../model-registry/retire-prices.ts';
+import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
+import type { DeploymentResource } from './deployment-resource.ts';
+import { invalid, WrongState } from './errors.ts';
+import { visibleDeployment } from './find-deployment.ts';
+
+/** How a deployment becomes a shared model. */
+export const Publication = z.strictObject({
+  name: ServedName.meta({
+    description: 'The name of the shared model: the `model` of requests on the serverless host.',
+    examples: ['qwen3-8b'],
+  }),
+  prices: z
+    .array(NewFigures)
+    .min(1)
+    .max(MAX_PRICES)
+    .meta({ description: 'What callers pay for tokens. At least one price must already be in effect.' }),
+  accept_failed_checks: AcceptFailedChecks,
+});
+export type Publication = z.output<typeof Publication>;
+
+export interface PublishDependencies extends ChangeDependencies {
+  models: ModelStore;
+  checkModel: CheckModel;
+}
+
+const NOT_READY = 'Only a deployment that has been in service can be published. Wait until its state is in_service.';
+
+/** The shared model of a deployment: with the targets of its own model, which the function `deployments` keeps up to date in both. */
+const sharedModel = async (
+  { models }: PublishDependencies,
+  { organization, name, serving }: Deployment,
+  { name: publicName, prices }: Publication,
+  nowMs: number,
+): Promise<Model> => {
+  const own = await models.get(organization, name);
+  if (!own?.deployment) throw new WrongState('deployment_not_ready', NOT_READY);
+  const { dialect, targets, deployment } = own;
+  return Model.parse({
+    ...serving,
+    name: publicName,
+    status: 'published',
+    created: Math.floor(nowMs / 1_000),
+    dialect,
+    targets,
+    deployment,
+    prices: prices.map((each) => toPrice(each, nowMs)),
+    version: 1,
+  });
+};
+
+/**
+ * Makes a deployment a shared model, which callers of the serverless host pay by the token. Its organization goes on paying for its GPU time.
+ * @throws 400, 404, 409 if it is not in service, is published, or the name is in use or a check fails, 412, 503
+ */
+export const publishDeployment = async (
+  deps: PublishDependencies,
+  actor: Actor,
+  { id, expected }: DeploymentAddress,
+  body: Publication,
+): Promise<DeploymentResource> => {
+  const { nowMs } = actor.origin;
+  const read = await visibleDeployment(deps, actor, id);
+  const checkUnpublished = ({ published_as: published }: Deployment): void => {
+    if (published !== undefined)
+      throw new WrongState('deployment_published', `The deployment already serves the shared model '${published}'. Unpublish it first.`);
+  };
+  checkUnpublished(read);
+  const model = await sharedModel(deps, read, body, nowMs);
+  if (!priceAt(model.prices, nowMs)) throw invalid('prices', 'expected at least one price that is already in effect');
+  await checkRoom(deps, SERVERLESS_POOL, model.name);
+  const report = await deps.checkModel(model);
+  if (!report.passed && !body.accept_failed_checks) throw new ChecksFailed(report);
+  return changeDeployment(
+    deps,
+    actor,
+    { id, expected },
+    {
+      action: 'deployment.published',
+      apply: (before) => {
+        checkUnpublished(before);
+        if (before.wanted !== 'running') throw new WrongState('deployment_not_ready', NOT_READY);
+        return { ...before, published_as: model.name };
+      },
+      writes: () => [deps.models.toCreate(SERVERLESS_POOL, model)],
+    },
+  );
+};
+
+/** Takes a shared model back. Its prices are kept, because usage refers to them. Does nothing if it is not published. @throws 404, 412 */
+export const unpublishDeployment = (deps: PublishDependencies, actor: Actor, address: DeploymentAddress): Promise<DeploymentResource> =>
+  changeDeployment(deps, actor, address, {
+    action: 'deployment.unpublished',
+    isOpenToSuspended: true,
+    apply: (before) => {
+      const { published_as: published, ...rest } = before;
+      return published === undefined ? before : rest;
+    },
+    writes: async ({ published_as: published = '' }) => {
+      const { models } = deps;
+      const model = await models.get(SERVERLESS_POOL, published);
+      return model ? [models.toDelete(SERVERLESS_POOL, model), await toRetirePrices(models, SERVERLESS_POOL, model)] : [];
+    },
+  });

@@ -1,0 +1,97 @@
+import { type Deployment, type Generation, MAX_GENERATIONS } from '../../../shared/deployments/deployment.ts';
+import { RolloutUnfinished, WrongState } from './errors.ts';
+import type { PlannedGeneration } from './plan-generation.ts';
+
+const isLive = ({ status }: Generation): boolean => status === 'creating' || status === 'ready';
+
+/** The generations that have, or will have, traffic: one, or two during a rollout, or none if all have failed. */
+const liveOf = ({ generations }: Deployment): Generation[] => generations.filter(isLive);
+
+/** The generation that the owner wants: the newest one, unless it failed and an older one still serves. */
+export const wantedGeneration = (deployment: Deployment): Generation =>
+  liveOf(deployment).at(-1) ?? (deployment.generations.at(-1) as Generation);
+
+/** What a generation runs. */
+export const contentOf = ({ runtime, model, allows_code, instance_types, accelerators, environment }: Generation): PlannedGeneration => ({
+  runtime,
+  model,
+  allows_code,
+  instance_types,
+  accelerators,
+  environment,
+});
+
+const append = (deployment: Deployment, planned: PlannedGeneration, nowMs: number): Generation[] => {
+  const { generations, state } = deployment;
+  const number = (generations.at(-1) as Generation).number + 1;
+  const next: Generation = { ...planned, number, created_at: nowMs, status: 'creating' };
+  // Nothing of a stopped deployment is on AWS, so its old generations need no removal.
+  return state === 'stopped' ? [next] : [...generations, next];
+};
+
+/**
+ * Begins a rollout of a new generation.
+ * @param percent its share of the requests once it is ready; 100: it then replaces the old one
+ * @throws 409 during another rollout, or while the first generation is still created or an old one removed
+ */
+export const beginRollout = (deployment: Deployment, planned: PlannedGeneration, percent: number, nowMs: number): Deployment => {
+  const { state, generations } = deployment;
+  const isEmpty = state === 'stopped';
+  const live = isEmpty ? [] : liveOf(deployment);
+  if (live.length > 1) throw new RolloutUnfinished();
+  if (live[0]?.status === 'creating')
+    throw new WrongState(
+      'deployment_not_ready',
+      'The deployment is still being created, so it can’t get a new generation yet. Wait until it is in service or has failed, or stop it first.',
+    );
+  if (state === 'stopping')
+    throw new WrongState('deployment_stopping', 'The deployment is being stopped. Send the change again once its state is stopped.');
+  if (!isEmpty && generations.length >= MAX_GENERATIONS)
+    throw new WrongState(
+      'generations_unfinished',
+      'Earlier generations of the deployment are still being removed. Try again in a few minutes.',
+    );
+  // Without another generation, the new one has all traffic.
+  const traffic_percent = live.length === 0 ? 100 : percent;
+  return { ...deployment, generations: append(deployment, planned, nowMs), traffic_percent };
+};
+
+const RETURNED = {
+  code: 'returned',
+  message: 'The rollout of this generation was ended before it was complete, and its traffic returned to the generation before.',
+  action: 'Roll out another generation when you are ready.',
+};
+
+/**
+ * Shifts the traffic of a rollout. 100 completes it; 0 ends it: the new generation gets no more requests, and is removed.
+ * @throws 409 without a rollout
+ */
+export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: number): Deployment => {
+  const live = liveOf(deployment);
+  if (live.length < 2) {
+    if (percent === 100 && deployment.traffic_percent === 100) return deployment;
+    throw new WrongState(
+      'no_rollout',
+      'The deployment has only one generation, which gets all traffic. traffic_percent needs a rollout: send it with a new runtime, model, environment or instance types.',
+    );
+  }
+  if (percent > 0) return { ...deployment, traffic_percent: percent };
+  const newest = live.at(-1)?.number;
+  const generations = deployment.generations.map(
+    (each): Generation => (each.number === newest ? { ...each, status: 'retired', ended_at: nowMs, reason: RETURNED } : each),
+  );
+  return { ...deployment, generations, traffic_percent: 100 };
+};
+
+/** A copy of the wanted generation under the next number, if that has failed: what it left behind on AWS is removed under its own names. */
+export const retryGeneration = (deployment: Deployment, nowMs: number): Deployment => {
+  const failed = wantedGeneration(deployment);
+  const { status } = failed;
+  if (status !== 'failed' && status !== 'retired') return deployment;
+  if (deployment.generations.length >= MAX_GENERATIONS)
+    throw new WrongState(
+      'generations_unfinished',
+      'Earlier generations of the deployment are still being removed. Try again in a few minutes.',
+    );
+  return { ...deployment, generations: append(deployment, contentOf(failed), nowMs), traffic_percent: 100 };
+};

@@ -1,0 +1,208 @@
+import * as z from 'zod';
+import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
+import { pageOf, pageQuery } from '../../../shared/http/page.ts';
+import { createRoute, Trial } from '../access/route.ts';
+import { deleteDeployment, retryDeployment, startDeployment, stopDeployment } from './control-deployment.ts';
+import { type CreateDependencies, createDeployment } from './create-deployment.ts';
+import { DeploymentResource } from './deployment-resource.ts';
+import { Estimate } from './estimate.ts';
+import { listDeployments, retrieveDeployment } from './find-deployment.ts';
+import { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
+import { Publication, type PublishDependencies, publishDeployment, unpublishDeployment } from './publish-deployment.ts';
+import { updateDeployment } from './update-deployment.ts';
+
+const route = createRoute<CreateDependencies & PublishDependencies>('Deployments');
+const deployments = '/v1/deployments';
+const oneDeployment = `${deployments}/{id}`;
+const parameters = { id: { description: 'The id of a deployment.', example: 'dep_VbdBUPc4RtYvB8fK2m' } } as const;
+const deployment = { name: 'Deployment', schema: DeploymentResource };
+const CreatedDeployment = DeploymentResource.extend({
+  estimate: Estimate.nullable().meta({ description: 'Its price and its start; null: the deployment exists already.' }),
+});
+
+const DeploymentsQuery = z.strictObject({
+  ...pageQuery,
+  organization: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'The organization whose deployments to list. Required for admins; otherwise your own organization.' }),
+});
+
+/** What all changes of a deployment have in common. */
+const change = { parameters, isVersioned: true, errors: [400, 404, 409, 412, 503] } as const;
+/** The change is made in the background. */
+const accepted = { status: 202, description: 'The deployment. Its `state` shows the progress.', json: deployment } as const;
+
+export const deploymentRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: deployments,
+      operationId: 'createDeployment',
+      summary: 'Create a deployment',
+      description:
+        'Runs a model of your own on GPUs, under a name that only your organization can call. The reply comes at once; the deployment starts in minutes. A request that is repeated, with the same idempotency key or for the same name, returns the same deployment.',
+      access: 'owner',
+      isIdempotent: true,
+      body: {
+        name: 'NewDeployment',
+        schema: NewDeployment,
+        example: {
+          name: 'qwen3-8b',
+          model: 's3://sluice-weights/org_VbdBUPc4RtYvB8fK2m/qwen3-8b/',
+          runtime: 'vllm-0.27.1',
+          instance_types: ['ml.g5.xlarge', 'ml.g6.xlarge'],
+          copies: { min: 1, max: 2 },
+          environment: { SM_VLLM_MAX_MODEL_LEN: '16384' },
+        },
+      },
+      reply: { status: 201, description: 'The deployment.', json: { name: 'CreatedDeployment', schema: CreatedDeployment } },
+      trialReply: {
+        status: 200,
+        description: 'With `validate_only`: what the deployment would cost, and how long it would take to start.',
+        json: { name: 'Estimate', schema: Estimate },
+      },
+      errors: [400, 404, 409, 422, 503],
+    },
+    async ({ deps, actor, body, event }) => {
+      const created = await createDeployment(deps, actor, body, idempotencyKeyOf(event));
+      return created.deployment ? { ...created.deployment, estimate: created.estimate } : new Trial(created.estimate);
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: deployments,
+      operationId: 'listDeployments',
+      summary: 'List deployments',
+      description: 'Deleted deployments are not listed.',
+      access: 'member',
+      query: DeploymentsQuery,
+      reply: {
+        status: 200,
+        description: 'A page of deployments, sorted by name.',
+        json: { name: 'DeploymentList', schema: pageOf(DeploymentResource) },
+      },
+      errors: [400, 404, 503],
+    },
+    ({ deps, actor, query }) => listDeployments(deps, actor, query),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: oneDeployment,
+      operationId: 'retrieveDeployment',
+      summary: 'Retrieve a deployment',
+      access: 'member',
+      parameters,
+      reply: { status: 200, description: 'The deployment.', json: deployment },
+      errors: [404, 503],
+    },
+    ({ deps, actor, parameters: { id = '' } }) => retrieveDeployment(deps, actor, id),
+  ),
+  route(
+    {
+      method: 'PATCH',
+      path: oneDeployment,
+      operationId: 'updateDeployment',
+      summary: 'Update a deployment, or roll out a new generation',
+      description:
+        'Fields that you omit keep their values. A new runtime, model, environment or other instance types start beside what runs now, and get `traffic_percent` of the requests once they are ready. If they fail, all requests go on as before.',
+      access: 'owner',
+      ...change,
+      body: {
+        name: 'DeploymentUpdate',
+        schema: DeploymentUpdate,
+        example: { runtime: 'vllm-0.30.0', traffic_percent: 10 },
+      },
+      reply: { status: 200, description: 'The deployment.', json: deployment },
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) => updateDeployment(deps, actor, { id, expected }, body),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${oneDeployment}/stop`,
+      operationId: 'stopDeployment',
+      summary: 'Stop a deployment',
+      description: 'Removes everything of the deployment from AWS, so that it costs nothing. Requests don’t wake it.',
+      access: 'owner',
+      isOpenToSuspended: true,
+      ...change,
+      reply: accepted,
+    },
+    ({ deps, actor, parameters: { id = '' }, expected }) => stopDeployment(deps, actor, { id, expected }),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${oneDeployment}/start`,
+      operationId: 'startDeployment',
+      summary: 'Start a stopped deployment',
+      access: 'owner',
+      ...change,
+      reply: accepted,
+    },
+    ({ deps, actor, parameters: { id = '' }, expected }) => startDeployment(deps, actor, { id, expected }),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${oneDeployment}/retry`,
+      operationId: 'retryDeployment',
+      summary: 'Try a failed deployment again',
+      access: 'owner',
+      ...change,
+      reply: accepted,
+    },
+    ({ deps, actor, parameters: { id = '' }, expected }) => retryDeployment(deps, actor, { id, expected }),
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: oneDeployment,
+      operationId: 'deleteDeployment',
+      summary: 'Delete a deployment',
+      description:
+        'Removes everything of the deployment from AWS. Its state is `deleted` once nothing of it is left there, and its name is free.',
+      access: 'owner',
+      isOpenToSuspended: true,
+      ...change,
+      reply: accepted,
+    },
+    ({ deps, actor, parameters: { id = '' }, expected }) => deleteDeployment(deps, actor, { id, expected }),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${oneDeployment}/publish`,
+      operationId: 'publishDeployment',
+      summary: 'Publish a deployment as a shared model',
+      description:
+        'Callers of the serverless host pay for its tokens. Its organization goes on paying for its GPU time. The targets are checked as in the registration of a model.',
+      access: 'admin',
+      ...change,
+      body: {
+        name: 'Publication',
+        schema: Publication,
+        example: { name: 'qwen3-8b', prices: [{ per_million: { prompt: '0.05', completion: '0.2' } }] },
+      },
+      reply: { status: 200, description: 'The deployment.', json: deployment },
+    },
+    ({ deps, actor, parameters: { id = '' }, body, expected }) => publishDeployment(deps, actor, { id, expected }, body),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${oneDeployment}/unpublish`,
+      operationId: 'unpublishDeployment',
+      summary: 'Take a shared model back',
+      description: 'The shared model is deleted within 30 s for callers; the deployment goes on.',
+      access: 'admin',
+      ...change,
+      reply: { status: 200, description: 'The deployment.', json: deployment },
+    },
+    ({ deps, actor, parameters: { id = '' }, expected }) => unpublishDeployment(deps, actor, { id, expected }),
+  ),
+];

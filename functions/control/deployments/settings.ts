@@ -1,0 +1,60 @@
+import type { Deployment, Serving } from '../../../shared/deployments/deployment.ts';
+import type { Capabilities } from '../../../shared/models/model.ts';
+import { checkSizes } from '../model-registry/register-model.ts';
+import { MAX_MODEL_LEN } from './environment.ts';
+import { invalid } from './errors.ts';
+import type { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
+
+const DEFAULT_CONTEXT_LENGTH = 8_192;
+const DEFAULT_MAX_OUTPUT = 4_096;
+const DEFAULT_OUTPUT = 1_024;
+
+/** The numbers of copies; absent ones keep their values. @throws 400 if they contradict each other */
+export const copiesOf = (fields: NewDeployment['copies'], before?: Deployment['copies']): Deployment['copies'] => {
+  const min = fields.min ?? before?.min ?? 1;
+  const max = fields.max ?? before?.max ?? min;
+  if (max < min) throw invalid('copies.max', `expected at least copies.min (${min})`);
+  return { min, max };
+};
+
+type Environment = Readonly<Record<string, string>>;
+
+/** @throws 400 for sizes that contradict each other, or the environment */
+const checked = (serving: Serving, environment: Environment): Serving => {
+  checkSizes(serving);
+  const most = environment[MAX_MODEL_LEN];
+  if (most !== undefined && serving.context_length > Number(most))
+    throw invalid('context_length', `expected at most ${MAX_MODEL_LEN} of the environment (${most})`);
+  return serving;
+};
+
+/** What callers of a new deployment see of its model. @throws 400 */
+export const newServing = (fields: NewDeployment): Serving => {
+  const { environment, capabilities, thinking_variable, continuous_usage, default_temperature, default_top_p, tokenizer } = fields;
+  const context_length = fields.context_length ?? Number(environment[MAX_MODEL_LEN] ?? DEFAULT_CONTEXT_LENGTH);
+  const max_output_tokens = fields.max_output_tokens ?? Math.min(context_length, DEFAULT_MAX_OUTPUT);
+  const default_output_tokens = fields.default_output_tokens ?? Math.min(max_output_tokens, DEFAULT_OUTPUT);
+  const sizes = { context_length, max_output_tokens, default_output_tokens };
+  const others = { capabilities, thinking_variable, continuous_usage, default_temperature, default_top_p };
+  return checked({ ...sizes, ...others, ...(tokenizer && { tokenizer }) }, environment);
+};
+
+/** The same with changes; absent fields keep their values. @param environment of the generation that is wanted @throws 400 */
+export const changedServing = (before: Serving, fields: DeploymentUpdate, environment: Environment): Serving => {
+  const { tokenizer: oldTokenizer, ...rest } = before;
+  const tokenizer = fields.tokenizer === undefined ? oldTokenizer : fields.tokenizer;
+  return checked(
+    {
+      context_length: fields.context_length ?? rest.context_length,
+      max_output_tokens: fields.max_output_tokens ?? rest.max_output_tokens,
+      default_output_tokens: fields.default_output_tokens ?? rest.default_output_tokens,
+      capabilities: { ...rest.capabilities, ...fields.capabilities } as Capabilities,
+      thinking_variable: fields.thinking_variable ?? rest.thinking_variable,
+      continuous_usage: fields.continuous_usage ?? rest.continuous_usage,
+      default_temperature: fields.default_temperature ?? rest.default_temperature,
+      default_top_p: fields.default_top_p ?? rest.default_top_p,
+      ...(tokenizer && { tokenizer }),
+    },
+    environment,
+  );
+};

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Deployment, Generation } from '../../../shared/deployments/deployment.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
+import type { Actor } from '../access/actor.ts';
+import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
+import { type CheckDependencies, checkGeneration } from './check-generation.ts';
+import type { DeploymentResource } from './deployment-resource.ts';
+import { invalid } from './errors.ts';
+import { visibleDeployment } from './find-deployment.ts';
+import type { DeploymentUpdate } from './new-deployment.ts';
+import { type GenerationFields, type PlanDependencies, type PlannedGeneration, planGeneration } from './plan-generation.ts';
+import { beginRollout, contentOf, shiftTraffic, wantedGeneration } from './rollout.ts';
+import { changedServing, copiesOf } from './settings.ts';
+
+export type UpdateDependencies = ChangeDependencies & CheckDependencies & PlanDependencies;
+
+const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, allows_code }: Generation): GenerationFields => ({
+  runtime: runtime.id,
+  model,
+  instance_types,
+  accelerators,
+  environment,
+  allow_code: allows_code,
+});
+
+/** The fields of a generation that an update has, whatever their values. */
+const givenFields = (update: DeploymentUpdate): Partial<GenerationFields> => {
+  const { runtime, model, instance_types, accelerators, environment, allow_code } = update;
+  const given = Object.entries({ runtime, model, instance_types, accelerators, environment, allow_code });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+};
+
+/** The generation that an update asks for, checked on AWS; undefined if it asks for what the deployment runs already. */
+const planUpdate = async (
+  deps: UpdateDependencies,
+  actor: Actor,
+  before: Deployment,
+  update: DeploymentUpdate,
+): Promise<PlannedGeneration | undefined> => {
+  const given = givenFields(update);
+  if (Object.keys(given).length === 0) return undefined;
+  const { organization, starts } = before;
+  const current = wantedGeneration(before);
+  const { generation, types } = await planGeneration(deps, actor, organization, { ...fieldsOf(current), ...given });
+  if (isDeepStrictEqual(generation, contentOf(current)) && current.status !== 'failed') return undefined;
+  const copies = copiesOf(update.copies ?? {}, before.copies);
+  await checkGeneration(deps, { organization, generation, types, copies, starts, nowMs: actor.origin.nowMs });
+  return generation;
+};
+
+/** The settings that apply to all generations. */
+const withSettings = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined): Deployment => {
+  const { scale_to_zero_after_seconds: idle, max_concurrency_per_copy: concurrency, tags } = update;
+  const { environment } = planned ?? wantedGeneration(before);
+  return {
+    ...before,
+    copies: copiesOf(update.copies ?? {}, before.copies),
+    ...(idle !== undefined && { scale_to_zero_after_seconds: idle }),
+    ...(concurrency !== undefined && { max_concurrency_per_copy: concurrency }),
+    ...(tags !== undefined && { tags }),
+    serving: changedServing(before.serving, update, environment),
+  };
+};
+
+const applied = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined, nowMs: number): Deployment => {
+  const { traffic_percent: percent } = update;
+  const changed = withSettings(before, update, planned);
+  const after = planned
+    ? beginRollout(changed, planned, percent ?? 100, nowMs)
+    : percent === undefined
+      ? changed
+      : shiftTraffic(changed, percent, nowMs);
+  return isDeepStrictEqual(after, before) ? before : after;
+};
+
+/**
+ * Changes a deployment; absent fields keep their values. A new runtime, model, environment or other instance types make a new generation, which gets
+ * `traffic_percent` of the requests once it is ready.
+ * @throws 400, 403, 404, 409, 412, 503
+ */
+export const updateDeployment = async (
+  deps: UpdateDependencies,
+  actor: Actor,
+  { id, expected }: DeploymentAddress,
+  update: DeploymentUpdate,
+): Promise<DeploymentResource> => {
+  const read = await visibleDeployment(deps, actor, id);
+  checkVersion({ version: read.changes }, expected);
+  const planned = await planUpdate(deps, actor, read, update);
+  if (planned && update.traffic_percent === 0) throw invalid('traffic_percent', 'expected at least 1 with a new generation');
+  return changeDeployment(
+    deps,
+    actor,
+    // What was planned follows from this version.
+    { id, expected: [read.changes] },
+    { action: 'deployment.updated', apply: (before) => applied(before, update, planned, actor.origin.nowMs) },
+  );
+};
