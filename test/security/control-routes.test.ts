@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Route } from '../../functions/control/access/route.ts';
 import { controlRoutes } from '../../functions/control/routes.ts';
 import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/control.ts';
+import { storeDeployment } from '../support/deployments.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
@@ -26,6 +27,7 @@ let organization: string;
 let owner: SignedIn;
 let member: SignedIn;
 let keyId: string;
+let deploymentId: string;
 /** An owner of another organization. */
 let otherOwner: SignedIn;
 let suspended: SignedIn;
@@ -40,6 +42,8 @@ beforeAll(async () => {
   owner = await control.createUser({ role: 'owner', organization });
   member = await control.createUser({ role: 'member', organization });
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
+  // Stopped, so that nothing starts it.
+  ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
   const { id: other } = await control.createOrganization('Other');
   otherOwner = await control.createUser({ role: 'owner', organization: other });
   const { id: suspendedId } = await control.createOrganization('Late');
@@ -58,6 +62,9 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/users/', () => member.id],
   ['/v1/api-keys/', () => keyId],
   ['/v1/models/', () => 'own-deployment'],
+  ['/v1/deployments/', () => deploymentId],
+  ['/v1/runtimes/', () => 'vllm-0.27.1'],
+  ['/v1/instance-types/', () => 'ml.g5.xlarge'],
 ];
 
 const pathOf = ({ path }: Route): string =>
@@ -133,8 +140,15 @@ describe.each(named(restricted.filter(({ access }) => access !== 'member')))('%s
 
 /** Routes about the caller's own user. */
 const OWN_ONLY = ['/v1/auth/', '/v1/me'];
-/** Lists that everyone can see. */
-const SHARED = ['/v1/pricing/serverless', '/v1/models'];
+/** What everyone can see. */
+const SHARED = [
+  '/v1/pricing/serverless',
+  '/v1/models',
+  '/v1/runtimes',
+  '/v1/runtimes/{id}',
+  '/v1/instance-types',
+  '/v1/instance-types/{id}',
+];
 
 const isOfATenant = ({ path, access }: Route): boolean =>
   access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);

@@ -5,8 +5,11 @@ import { createDeploymentStore } from '../../shared/deployments/deployment-store
 import { newTimedId } from '../../shared/ids/id.ts';
 import type { TestDatabase } from './database.ts';
 
+/** A test database, or that of a local run. */
+type Tables = Pick<TestDatabase, 'database' | 'tables'>;
+
 /** The deployments of a test database. */
-export const deploymentsOf = ({ database, tables }: TestDatabase) =>
+export const deploymentsOf = ({ database, tables }: Tables) =>
   createDeploymentStore(createAccountTable(database, tables.Deployments as string));
 
 /** A new deployment on one GPU, of which nothing exists yet. */
@@ -63,7 +66,7 @@ export const newDeployment = (fields: Partial<Deployment> & Pick<Deployment, 'or
 };
 
 /** Stores a deployment and returns it. */
-export const storeDeployment = async (test: TestDatabase, fields: Parameters<typeof newDeployment>[0]): Promise<Deployment> => {
+export const storeDeployment = async (test: Tables, fields: Parameters<typeof newDeployment>[0]): Promise<Deployment> => {
   const deployment = newDeployment(fields);
   await transact(test.database, deploymentsOf(test).toCreate(deployment));
   return deployment;

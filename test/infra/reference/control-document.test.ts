@@ -78,7 +78,7 @@ test('schemas with the same name are the same', () => {
 });
 
 describe.each(named)('%s', (_, operation) => {
-  const { access, body, isVersioned, reply } = operation;
+  const { access, body, isVersioned, reply, trialReply } = operation;
   const documented = documentedOperation(operation);
 
   test('says which role it requires and which errors it can return', () => {
@@ -86,7 +86,8 @@ describe.each(named)('%s', (_, operation) => {
     expect(documented.description).toContain(isPublic ? 'Requires no access token.' : `Requires the role ${access}.`);
     expect(documented.security).toEqual(isPublic ? [] : undefined);
     const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
-    expect(Object.keys(documented.responses).map(Number)).toEqual([...new Set([reply.status, ...refused])].toSorted((a, b) => a - b));
+    const replies = [reply.status, ...(trialReply ? [trialReply.status] : [])];
+    expect(Object.keys(documented.responses).map(Number)).toEqual([...new Set([...replies, ...refused])].toSorted((a, b) => a - b));
     for (const status of refused) expect(documented.responses[status]).toEqual({ $ref: `#/components/responses/${status}` });
   });
 

@@ -74,16 +74,13 @@ describe('a list', () => {
 describe('a deployment on the wire', () => {
   test('shows the instances that run now and what they cost an hour', async () => {
     const { id } = await managed.create(owner);
+    const running = [
+      { generation: 1, instance_type: 'ml.g5.xlarge', instances: 2, phase: 'serving' as const },
+      { generation: 2, instance_type: 'ml.g6.xlarge', instances: 1, phase: 'starting' as const },
+    ];
     await managed.observe(id, (before) => ({
       ...inState(before, 'updating', NOW_MS),
-      meter: {
-        until: NOW_MS,
-        held_nanos: 0n,
-        running: [
-          { generation: 1, instance_type: 'ml.g5.xlarge', instances: 2 },
-          { generation: 2, instance_type: 'ml.g6.xlarge', instances: 1 },
-        ],
-      },
+      meter: { until: NOW_MS, held_nanos: 0n, running },
     }));
     expect(await retrieve(id)).toMatchObject({
       instances: [
