@@ -100,6 +100,39 @@ export const createAccountTable = (database: Database, table: string) => ({
     });
   },
 
+  /**
+   * Changes some attributes of the row that was read and increments its version, in one write without a transaction.
+   * @returns false if another write came first
+   */
+  change: async (
+    { account, record }: Place,
+    version: number,
+    { set, remove }: { set: Row; remove: readonly string[] },
+  ): Promise<boolean> => {
+    const changed = Object.entries({ ...set, version: version + 1 });
+    try {
+      await database.update({
+        TableName: table,
+        Key: { account, record },
+        UpdateExpression: [
+          `SET ${changed.map((_, i) => `#s${i} = :s${i}`).join(', ')}`,
+          ...(remove.length > 0 ? [`REMOVE ${remove.map((_, i) => `#r${i}`).join(', ')}`] : []),
+        ].join(' '),
+        ConditionExpression: '#version = :version',
+        ExpressionAttributeNames: {
+          '#version': 'version',
+          ...Object.fromEntries(changed.map(([name], i) => [`#s${i}`, name])),
+          ...Object.fromEntries(remove.map((name, i) => [`#r${i}`, name])),
+        },
+        ExpressionAttributeValues: { ':version': version, ...Object.fromEntries(changed.map(([, value], i) => [`:s${i}`, value])) },
+      });
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+      return false;
+    }
+  },
+
   /** Claims a place that is free, or whose last claim is older than `olderThanMs`. */
   claim: async (
     { account, record }: Place,

@@ -5,7 +5,7 @@ import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
-import { Deployment } from './deployment.ts';
+import { Deployment, inState } from './deployment.ts';
 
 /** The index with every deployment that is not deleted. */
 export const LIVE_INDEX = 'live';
@@ -113,6 +113,18 @@ export const createDeploymentStore = (table: AccountTable) => {
 
     /** Replaces the row that was read: 412 if another write came first. */
     toReplace: (deployment: Deployment): Write => table.toReplace(placeOf(deployment.id), itemOf(deployment)),
+
+    /**
+     * Wakes a deployment that is asleep, if nothing was written since it was read: of any number of callers, one.
+     * @returns the deployment if this call woke it
+     */
+    wake: async (deployment: Deployment, nowMs: number): Promise<Deployment | undefined> => {
+      const waking = { ...inState(deployment, 'waking', nowMs), wake: { started_at: nowMs } };
+      const { state, state_since, transitions, wake } = waking;
+      const change = { set: { state, state_since, transitions, wake }, remove: ['reason'] };
+      const isWoken = await table.change(placeOf(deployment.id), deployment.version, change);
+      return isWoken ? { ...waking, version: deployment.version + 1 } : undefined;
+    },
 
     /** Makes the served name available again, when the deployment is deleted. */
     toFreeName: ({ organization, name }: Deployment): Write => table.toDelete(namePlace(organization, name)),

@@ -12,6 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
+const REASON = { code: 'idle', message: 'It was idle.', action: 'Send a request.' };
 const newOrganization = (): string => newId('organization');
 const live = (): Promise<string[]> => Array.fromAsync(listLiveDeployments(emulator.database, emulator.tables.Deployments as string));
 
@@ -77,5 +78,16 @@ describe('the history of a deployment', () => {
     for (let i = 0; i < 100; i++) deployment = inState(deployment, i % 2 ? 'waking' : 'scaled_to_zero', 100 + i);
     expect(deployment.transitions).toHaveLength(50);
     expect(deployment.transitions.at(-1)).toEqual({ state: 'waking', at: 199 });
+  });
+
+  test('is woken by one of many callers that read it at the same time', async () => {
+    const stored = await storeDeployment(emulator, { organization: newOrganization(), state: 'scaled_to_zero', reason: REASON });
+    const store = deploymentsOf(emulator);
+    const woken = (await Promise.all(Array.from({ length: 20 }, (_, i) => store.wake(stored, 1_000 + i)))).filter(Boolean);
+    expect(woken).toHaveLength(1);
+    expect(await store.find(stored.id)).toEqual(woken[0]);
+    expect(woken[0]).toMatchObject({ state: 'waking', version: 2, changes: 1, transitions: [{ state: 'pending' }, { state: 'waking' }] });
+    expect(woken[0]).not.toHaveProperty('reason');
+    expect(woken[0]?.wake?.started_at).toBe(woken[0]?.state_since);
   });
 });
