@@ -6,7 +6,14 @@ export type StoredEntry = [
   holdNanos?: number | bigint,
   isFromCredit?: 0 | 1,
   link?: string | 0 | 1,
+  deployment?: string,
 ];
+
+/** Characters of a deployment's id that an entry keeps. They are random; if two deployments share them, one can stay awake longer. */
+const MARK_CHARACTERS = 6;
+
+/** What the entries of a deployment's requests have of its id. */
+export const deploymentMark = (id: string): string => id.slice(-MARK_CHARACTERS);
 
 /** A request's reservation in one limiter. */
 export interface Entry {
@@ -19,18 +26,23 @@ export interface Entry {
   isFromCredit: boolean;
   /** On a key: whether its organization has an entry too. On an organization: the id of the key's limiter. */
   link: string | boolean;
+  /** On a key: the `deploymentMark` of the deployment that the request is for, if it is for one. */
+  deployment?: string;
 }
 
-export const readEntry = ([admittedAtMs, tokens, holdNanos = 0, isFromCredit = 0, link = 0]: StoredEntry): Entry => ({
+export const readEntry = ([admittedAtMs, tokens, holdNanos = 0, isFromCredit = 0, link = 0, deployment]: StoredEntry): Entry => ({
   admittedAtMs,
   tokens: tokens ?? undefined,
   holdNanos: BigInt(holdNanos),
   isFromCredit: isFromCredit === 1,
   link: typeof link === 'string' ? link : link === 1,
+  ...(deployment !== undefined && { deployment }),
 });
 
-export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, link }: Entry): StoredEntry => {
+export const storedEntry = ({ admittedAtMs, tokens, holdNanos, isFromCredit, link, deployment }: Entry): StoredEntry => {
   const counted = tokens ?? null;
+  if (deployment !== undefined)
+    return [admittedAtMs, counted, holdNanos, isFromCredit ? 1 : 0, typeof link === 'string' ? link : link ? 1 : 0, deployment];
   if (link !== false) return [admittedAtMs, counted, holdNanos, isFromCredit ? 1 : 0, link === true ? 1 : link];
   if (isFromCredit) return [admittedAtMs, counted, holdNanos, 1];
   return holdNanos > 0n ? [admittedAtMs, counted, holdNanos] : [admittedAtMs, counted];

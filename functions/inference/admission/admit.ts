@@ -7,6 +7,7 @@ import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
 import { isMoneyRefusal } from '../../../shared/admission/refusal.ts';
 import { endReservations, type Reservation } from '../../../shared/admission/reservation.ts';
 import type { Used } from '../../../shared/admission/reservation-end.ts';
+import { deploymentMark } from '../../../shared/admission/reservation-entry.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import { ownerIdOf, shardId, shardOf, wholeId } from '../../../shared/admission/shards.ts';
 import type { ApiError } from '../../../shared/http/errors.ts';
@@ -22,6 +23,8 @@ export type Keys = Limiters;
 export interface AdmissionRequest {
   key: PresentedKey;
   model: string;
+  /** The id of the deployment that serves the model, if one does. */
+  deployment?: string | undefined;
   requestId: string;
   /** Tokens to reserve from the tokens-per-minute limit. */
   tokens: number;
@@ -124,7 +127,7 @@ const knownShard = async ({ cache, store }: Limiters, limiterId: string, { item 
 
 /** Reserves the request in one of its key's shards. @throws 401, 403, 429, 503 */
 const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened: Opened): Promise<Reserved<KeyItem>> => {
-  const { key, model } = request;
+  const { key, model, deployment } = request;
   const { item, isRead } = opened;
   const shards = usableShardsOf(item);
   const result = await reserveInShards<KeyItem>(limiters, {
@@ -136,6 +139,7 @@ const reserveKey = async (limiters: Limiters, request: AdmissionRequest, opened:
     knownOf: (limiterId) => knownShard(limiters, limiterId, opened),
     isGrowing: false,
     linkOf: isOrganizationLimited,
+    deployment: deployment && deploymentMark(deployment),
     check: (one, nowMs) => {
       const checked = checkKey(key, one, nowMs);
       checkModel(checked, model, nowMs);

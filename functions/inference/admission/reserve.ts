@@ -47,6 +47,8 @@ export interface RequestedReservation<Item extends LimiterItem> {
   maxInFlight?: number | undefined;
   /** The entry's link, from the item that the write verifies. */
   linkOf: (item: Item) => Entry['link'];
+  /** The entry's mark of the deployment that the request is for. */
+  deployment?: string | undefined;
   /** The item, if its configuration allows the request; throws otherwise. */
   check: (item: LimiterItem | undefined, nowMs: number) => Item;
 }
@@ -137,6 +139,7 @@ const planOf = <Item extends LimiterItem>(
       holdNanos,
       isFromCredit: isPrepaid(item) && holdNanos > 0n,
       link: requested.linkOf(item),
+      ...(requested.deployment !== undefined && { deployment: requested.deployment }),
     },
     cfg: item.cfg,
     concurrency: concurrencyFor(item, requested),

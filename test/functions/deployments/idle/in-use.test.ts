@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isInUse } from '../../../../functions/deployments/idle/in-use.ts';
+import { admit, release } from '../../../../functions/inference/admission/admit.ts';
+import { EPOCH_MS } from '../../../../shared/admission/sweep-epoch.ts';
+import type { Deployment } from '../../../../shared/deployments/deployment.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { makeCaller, makeKey, usedTokens } from '../../../support/callers.ts';
+import type { TestKey } from '../../../support/create-key.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newDeployment } from '../../../support/deployments.ts';
+import { newId } from '../../../support/new-id.ts';
+
+let emulator: TestDatabase;
+beforeAll(async () => {
+  emulator = await startTestDatabase();
+});
+afterAll(() => emulator.close());
+
+const create = (fields: Partial<Deployment> = {}) => newDeployment({ organization: newId('organization'), ...fields });
+const isUsed = (deployment: Deployment, nowMs = Date.now()) => isInUse({ limiters: emulator.limiters, now: () => nowMs }, deployment);
+
+/** Admits a request. @param deployment the one that it is for */
+const begin = async (org: string, deployment: string | undefined, limits: Partial<TestKey> = {}) => {
+  const caller = makeCaller(emulator.limiters, Date.now);
+  const key = await makeKey(emulator.limiters, { org, scope: 'on_demand', ...limits });
+  const request = { key, model: 'm', deployment, requestId: newRequestId(Date.now()), tokens: 1, maxCostNanos: () => 1n };
+  const admission = await admit(caller, request);
+  return () => release(caller, admission, usedTokens(1));
+};
+
+describe('a deployment', () => {
+  test('is in use from the admission of a request until its settlement', async () => {
+    const deployment = create();
+    expect(await isUsed(deployment)).toBe(false);
+    const end = await begin(deployment.organization, deployment.id);
+    expect(await isUsed(deployment)).toBe(true);
+    await end();
+    expect(await isUsed(deployment)).toBe(false);
+  });
+
+  test('is in use by a request in any shard of a key, or of a key with a budget', async () => {
+    for (const limits of [{ concurrency: 1_000, tokens_per_minute: 10_000_000 }, { total_budget_nanos: 1_000n }]) {
+      const deployment = create();
+      await begin(deployment.organization, deployment.id, limits);
+      expect(await isUsed(deployment)).toBe(true);
+    }
+  });
+
+  test('is not in use by requests for others, nor by those of another organization', async () => {
+    const [deployment, other] = [create(), create()];
+    await begin(deployment.organization, create().id);
+    await begin(deployment.organization, undefined);
+    await begin(other.organization, other.id);
+    expect(await isUsed(deployment)).toBe(false);
+  });
+
+  test('that everyone can call is in use by a request of any organization that was admitted in the last quarter of an hour', async () => {
+    const deployment = create({ published_as: 'shared' });
+    await begin(newId('organization'), deployment.id);
+    expect(await isUsed(deployment)).toBe(true);
+    expect(await isUsed(deployment, Date.now() + EPOCH_MS)).toBe(true);
+    expect(await isUsed(create({ published_as: 'other' }))).toBe(false);
+  });
+});
