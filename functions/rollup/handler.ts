@@ -1,5 +1,6 @@
 import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
@@ -10,6 +11,7 @@ import { recompute } from './rollup.ts';
 const database = createSdkDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
+const activity = createActivityStore(database, environmentVariable('DEPLOYMENTS_TABLE'));
 
 /** Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller batch. */
 const RESERVE_MS = 60_000;
@@ -18,6 +20,6 @@ const RESERVE_MS = 60_000;
 export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
   const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
   const buckets = [...touched].map(bucketOfKey);
-  await recompute({ usage, rollups }, buckets, () => context.getRemainingTimeInMillis() > RESERVE_MS);
+  await recompute({ usage, rollups, activity }, buckets, () => context.getRemainingTimeInMillis() > RESERVE_MS);
   logInfo('rollup', { records: Records.length, buckets: buckets.length });
 };

@@ -1,13 +1,17 @@
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import type { ActivityStore } from '../../shared/deployments/activity-store.ts';
 import { type Bucket, type KeyDay, keyDayOf, timeOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { Rollup, RollupStore } from '../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals } from '../../shared/usage/totals.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
+import { type ActivityOfBatch, createActivityOfBatch } from './activity.ts';
 
 export interface Rollups {
   usage: Pick<UsageStore, 'listByBucket'>;
   rollups: RollupStore;
+  /** Absent: the activity of deployments is not recorded. */
+  activity?: Pick<ActivityStore, 'recordLast'>;
 }
 
 /** The model name for events without a model, which belong to crashed functions. */
@@ -37,8 +41,8 @@ export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
   return [...byModel.values()];
 };
 
-const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket): Promise<void> => {
-  const rows = await rollUpEvents(bucket, usage.listByBucket(bucket.shard, bucket.startMs));
+const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket, activity: ActivityOfBatch): Promise<void> => {
+  const rows = await rollUpEvents(bucket, activity.observe(usage.listByBucket(bucket.shard, bucket.startMs)));
   for (const row of rows) await rollups.put(row);
 };
 
@@ -60,7 +64,9 @@ const recomputeDay = async ({ rollups }: Rollups, of: KeyDay): Promise<void> => 
  */
 export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTime?: () => boolean): Promise<void> => {
   const days = new Map(buckets.map(keyDayOf).map((of) => [`${of.keyId}#${of.day}`, of]));
-  const failures = await inParallel(buckets, PARALLEL, (bucket) => recomputeBucket(deps, bucket), hasTime);
+  const activity = createActivityOfBatch();
+  const failures = await inParallel(buckets, PARALLEL, (bucket) => recomputeBucket(deps, bucket, activity), hasTime);
   failures.push(...(await inParallel([...days.values()], PARALLEL, (of) => recomputeDay(deps, of), hasTime)));
+  if (deps.activity) failures.push(...(await inParallel(activity.latest(), PARALLEL, deps.activity.recordLast, hasTime)));
   throwFailures(failures);
 };

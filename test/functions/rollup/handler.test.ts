@@ -36,6 +36,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'x',
     AWS_ENDPOINT_URL_DYNAMODB: database.url,
     USAGE_TABLE: table,
+    DEPLOYMENTS_TABLE: database.tables.Deployments,
   });
   ({ handler } = await import('../../../functions/rollup/handler.ts'));
 });

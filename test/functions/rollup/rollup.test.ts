@@ -4,10 +4,14 @@ import { type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
 import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { Database } from '../../../shared/database/database.ts';
+import { createActivityStore, type LastEvent } from '../../../shared/deployments/activity-store.ts';
+import { awsNameOf } from '../../../shared/deployments/names.ts';
+import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore, type Rollup } from '../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newId } from '../../support/new-id.ts';
 import { Crash, unreliable } from '../../support/unreliable-database.ts';
 import {
   bucketOf,
@@ -170,5 +174,68 @@ describe('rollups', () => {
     const keys = newKeys();
     const buckets = [0, 1, 2].map((i) => ({ shard: keys.plain, startMs: Date.parse(DAY) + i * 600_000 }));
     await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('Ran out of time before 3 of 3 items');
+  });
+});
+
+describe('the activity of deployments', () => {
+  const AT = Date.parse(`${DAY}T12:00:00Z`);
+  const eventAt = (keyId: string, atMs: number, fields: Partial<UsageEvent>): UsageEvent => ({
+    request_id: newRequestId(atMs),
+    key_id: keyId,
+    org_id: 'org_active',
+    model: 'llama',
+    prompt_tokens: 1,
+    cached_tokens: 0,
+    completion_tokens: 1,
+    source: 'runtime',
+    outcome: 'completed',
+    finish_reason: 'stop',
+    admitted_at: atMs,
+    time_to_first_token_ms: 1,
+    duration_ms: 500,
+    cost_nanos: 0n,
+    price_version: '1',
+    endpoint: 'hand-made',
+    ...fields,
+  });
+  const USER = { user_id: '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11' };
+
+  test('is the end of the last request to each, written once a batch, and never moves back', async () => {
+    const keys = newKeys();
+    const store = createActivityStore(database.database, database.tables.Deployments as string);
+    const written: LastEvent[] = [];
+    const activity = {
+      recordLast: async (last: LastEvent): Promise<void> => {
+        written.push(last);
+        await store.recordLast(last);
+      },
+    };
+    const consumeWithActivity = (batch: readonly UsageEvent[]): Promise<void> =>
+      consume({ ...depsOf(database.database), activity }, keys, batch);
+    const endpoint = awsNameOf('sluice', newId('deployment'), 1);
+    const early = [
+      eventAt(keys.plain, AT, USER),
+      eventAt(keys.plain, AT + 1_000, USER),
+      eventAt(keys.plain, AT + 2_000, { ...USER, model: 'qwen' }),
+      eventAt(keys.plain, AT + 3_000, { model: 'shared', endpoint }),
+      eventAt(keys.plain, AT + 4_000, { model: 'serverless-model' }),
+    ];
+    for (const event of early) await put(keys, event);
+    await consumeWithActivity(early);
+    expect(written).toHaveLength(3);
+    const lastOf = (pool: string, name: string) => store.lastEventAt({ pool, name });
+    expect(await Promise.all([lastOf('org_active', 'llama'), lastOf('org_active', 'qwen'), lastOf('serverless', 'shared')])).toEqual([
+      AT + 1_500,
+      AT + 2_500,
+      AT + 3_500,
+    ]);
+    expect([await lastOf('serverless', 'serverless-model'), await lastOf('org_active', 'serverless-model')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const late = eventAt(keys.plain, AT - 3_600_000, USER);
+    await put(keys, late);
+    await consumeWithActivity([late]);
+    expect(await lastOf('org_active', 'llama')).toBe(AT + 1_500);
   });
 });

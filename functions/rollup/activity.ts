@@ -1,0 +1,34 @@
+import type { ActiveModel, LastEvent } from '../../shared/deployments/activity-store.ts';
+import { isAwsName } from '../../shared/deployments/names.ts';
+import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import type { UsageEvent } from '../../shared/usage/event.ts';
+
+/**
+ * The deployment that a request was for, by its served name. Only requests of the on-demand host have an end user; on the serverless host, the endpoint
+ * says whether the model is made of a deployment.
+ */
+const deploymentOf = ({ org_id, model, user_id, endpoint }: UsageEvent): ActiveModel | undefined => {
+  if (model === undefined) return undefined;
+  if (user_id !== undefined) return { pool: org_id, name: model };
+  return endpoint !== undefined && isAwsName(endpoint) ? { pool: SERVERLESS_POOL, name: model } : undefined;
+};
+
+/** Collects when the last request of each deployment ended, from the events of a batch, so that each is written at most once. */
+export const createActivityOfBatch = () => {
+  const latest = new Map<string, LastEvent>();
+  return {
+    /** The same events. */
+    observe: async function* (events: AsyncIterable<UsageEvent>): AsyncGenerator<UsageEvent> {
+      for await (const event of events) {
+        const model = deploymentOf(event);
+        const atMs = event.admitted_at + event.duration_ms;
+        const key = model && `${model.pool}/${model.name}`;
+        if (model && key && atMs > (latest.get(key)?.atMs ?? 0)) latest.set(key, { ...model, atMs });
+        yield event;
+      }
+    },
+    latest: (): LastEvent[] => [...latest.values()],
+  };
+};
+
+export type ActivityOfBatch = ReturnType<typeof createActivityOfBatch>;
