@@ -1,5 +1,6 @@
 import { createLimiterCache } from '../../shared/admission/limiter-cache.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { createInvokeLater } from '../../shared/aws/invoke-function.ts';
 import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { hostOfEnvironment } from '../../shared/hosts/host.ts';
@@ -13,6 +14,7 @@ import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
 import type { QueuedSettlement, SettlementQueue } from '../../shared/usage/settlement-queue.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import type { Capacity } from './capacity/capacity.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { serve } from './pipeline/pipeline.ts';
 import { createTargetHealth } from './pipeline/target-health.ts';
@@ -34,6 +36,22 @@ const modelsOf = (): ((organization: string) => Inventory) => {
 const settlementQueue = async (): Promise<SettlementQueue> =>
   (await import('../../shared/usage/settlement-queue.ts')).createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
 
+/** Loaded by the first request whose deployment has no capacity. */
+let capacity: Promise<Capacity> | undefined;
+const loadCapacity = async (): Promise<Capacity> => {
+  const { capacityOverDatabase } = await import('./capacity/over-database.ts');
+  const invokeLater = createInvokeLater();
+  return capacityOverDatabase({
+    database,
+    models,
+    host,
+    now,
+    table: environmentVariable('DEPLOYMENTS_TABLE'),
+    maxHeldRequests: process.env.MAX_HELD_REQUESTS,
+    reconcile: (reconcile) => invokeLater(environmentVariable('DEPLOYMENTS_FUNCTION'), { reconcile }),
+  });
+};
+
 const dependencies = {
   host,
   modelsOf: modelsOf(),
@@ -45,6 +63,10 @@ const dependencies = {
   idempotency: createIdempotencyStore(database, environmentVariable('RESPONSES_TABLE'), now),
   tokenizer: createTokenizer(environmentVariable('TOKENIZER_FUNCTION')),
   cacheSalt: createCacheSalt(environmentVariable('CACHE_SALT_SECRET')),
+  capacity: () => {
+    capacity ??= loadCapacity();
+    return capacity;
+  },
   now,
 };
 

@@ -6,6 +6,8 @@ interface ErrorFacts {
   message: string;
   param?: string | null;
   headers?: Record<string, string>;
+  /** More properties of `error` in the reply's body. */
+  details?: Record<string, unknown> | undefined;
   /** For the log only; never sent. */
   cause?: unknown;
 }
@@ -17,8 +19,9 @@ export class ApiError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly headers: Record<string, string>;
+  readonly details: Record<string, unknown> | undefined;
 
-  constructor({ status, type, code, message, param = null, headers = {}, cause }: ErrorFacts) {
+  constructor({ status, type, code, message, param = null, headers = {}, details, cause }: ErrorFacts) {
     super(message, cause === undefined ? {} : { cause });
     this.name = new.target.name;
     this.status = status;
@@ -26,12 +29,13 @@ export class ApiError extends Error {
     this.code = code;
     this.param = param;
     this.headers = headers;
+    this.details = details;
   }
 
   /** Returns the same error with more headers on its reply. */
   withHeaders(headers: Record<string, string>): ApiError {
-    const { status, type, code, message, param, cause } = this;
-    return new ApiError({ status, type, code, message, param, cause, headers: { ...this.headers, ...headers } });
+    const { status, type, code, message, param, details, cause } = this;
+    return new ApiError({ status, type, code, message, param, details, cause, headers: { ...this.headers, ...headers } });
   }
 }
 
@@ -122,7 +126,10 @@ export const codeOf = (error: unknown): string | undefined => (error === undefin
 export const toWire = (error: ApiError, requestId: string): Record<string, unknown> =>
   error.status === 401
     ? { error: error.message, code: error.code, request_id: requestId }
-    : { error: { message: error.message, type: error.type, param: error.param, code: error.code }, request_id: requestId };
+    : {
+        error: { message: error.message, type: error.type, param: error.param, code: error.code, ...error.details },
+        request_id: requestId,
+      };
 
 /** A route's names for a chat completion's fields, where they differ, by the chat completion's names. */
 export type FieldNames = Readonly<Record<string, string>>;

@@ -46,6 +46,11 @@ const unexpected = async (): Promise<never> => {
 /** A tokenizer that must not be called. */
 export const noTokenizer: Tokenizer = { fit: unexpected, count: unexpected, tokenize: unexpected, detokenize: unexpected };
 
+/** Of models that are made of no deployment. */
+export const noCapacity = async (): Promise<never> => {
+  throw new Error('No deployment can be without capacity.');
+};
+
 /** A queue that can't be reached. */
 export const noQueue: SettlementQueue = {
   send: async () => {
@@ -73,6 +78,7 @@ export const startTestPipeline = async () => {
       health: createTargetHealth(Date.now),
       idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
       cacheSalt: createCacheSalt('secret'),
+      capacity: noCapacity,
       now: Date.now,
       ...change,
     };

@@ -8,14 +8,17 @@ import { sseEvent } from './server-sent-events.ts';
 /** The reply's status is sent after the model's first chunk, so that earlier errors have their own status, but no later than this. */
 const FIRST_CHUNK_MS = 60_000;
 
-/** An answer in batches of chunks; the first batch has been requested. */
+/** A batch of chunks; or a comment, while the request waits for capacity. */
+export type AnswerPart = UpstreamChunk[] | string;
+
+/** An answer in parts, of which the first one has been requested. */
 interface Answer {
-  first: Promise<IteratorResult<UpstreamChunk[]>>;
-  rest: AsyncGenerator<UpstreamChunk[]>;
+  first: Promise<IteratorResult<AnswerPart>>;
+  rest: AsyncGenerator<AnswerPart>;
 }
 
-/** Waits for the first chunk, so that a failure before it becomes a reply with its own status. */
-export const waitForFirstChunk = async ({ first }: Answer, inFlight: InFlightRequest): Promise<void> => {
+/** Waits for the first part, so that a failure before it becomes a reply with its own status. */
+export const waitForFirstPart = async ({ first }: Answer, inFlight: InFlightRequest): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   try {
     await Promise.race([first, new Promise((resolve) => (timer = setTimeout(resolve, FIRST_CHUNK_MS)))]);
@@ -41,6 +44,10 @@ async function* endStream(reply: StreamedReply, { usage }: InFlightRequest): Asy
 export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answer, inFlight: InFlightRequest): AsyncGenerator<string> {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
+      if (typeof batch.value === 'string') {
+        yield batch.value;
+        continue;
+      }
       inFlight.count(batch.value);
       const events = reply.take(batch.value);
       if (events) yield events;
@@ -70,6 +77,7 @@ export const collectAnswer = async (
 ): Promise<Record<string, unknown>> => {
   try {
     for (let batch = await first; !batch.done; batch = await rest.next()) {
+      if (typeof batch.value === 'string') continue;
       inFlight.count(batch.value);
       reply.take(batch.value);
     }

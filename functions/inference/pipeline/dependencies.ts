@@ -8,6 +8,7 @@ import type { CacheSalt } from '../../../shared/upstream/request-body.ts';
 import type { SettlementQueue } from '../../../shared/usage/settlement-queue.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { Keys } from '../admission/admit.ts';
+import type { Capacity } from '../capacity/capacity.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { ReplyBody } from './reply-body.ts';
 import type { TargetHealth } from './target-health.ts';
@@ -26,6 +27,8 @@ export interface Dependencies {
   health: TargetHealth;
   idempotency: IdempotencyStore;
   cacheSalt: CacheSalt;
+  /** Loaded by the first request whose deployment has no capacity. */
+  capacity: () => Promise<Capacity>;
   now: () => number;
 }
 

@@ -45,6 +45,10 @@ export interface InFlightRequest {
   fail: (error: unknown) => Promise<Error>;
   /** Stops the model, because the platform reports that the caller has left. */
   clientClosed: () => void;
+  /** From its admission to its deadline. */
+  timeMs: number;
+  /** Registers what is done after the settlement. */
+  onSettled: (then: () => Promise<void>) => void;
   /** Registers what closes the reply of a caller that doesn't read it. */
   onUnread: (close: () => void) => void;
 }
@@ -52,12 +56,13 @@ export interface InFlightRequest {
 /** SageMaker's error for an inference component without copies; starting one takes minutes. */
 const SCALED_TO_ZERO = /inference component has no capacity/i;
 
+/** Whether the target has no copies, or does not exist: it is not just busy. */
+export const isWithoutCapacity = (error: unknown): error is UpstreamFailed =>
+  error instanceof UpstreamFailed && (error.code === 'model_not_ready' || SCALED_TO_ZERO.test(error.detail));
+
 /** On the on-demand host the target is the caller's own deployment, so the error says that the deployment is not ready. */
-const toHostError = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error => {
-  if (scope !== 'on_demand' || !(error instanceof UpstreamFailed)) return error;
-  if (error.code !== 'model_not_ready' && !SCALED_TO_ZERO.test(error.detail)) return error;
-  return new DeploymentNotReady(name, error);
-};
+const toHostError = ({ scope }: Dependencies['host'], { name }: Model, error: Error): Error =>
+  scope === 'on_demand' && isWithoutCapacity(error) ? new DeploymentNotReady(name, error) : error;
 
 /** Ends every choice that has not ended. */
 const endOf = (choices: number): UpstreamChunk => ({
@@ -93,8 +98,10 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     unread.unref();
   };
   let closeReply = (): void => undefined;
-  const timeMs = facts.remainingMs - RESERVE_MS;
-  const deadline = setTimeout(() => void expire(), Math.max(0, request.stream ? timeMs : Math.min(timeMs, WHOLE_DEADLINE_MS)));
+  let afterSettlement = async (): Promise<void> => undefined;
+  const ownMs = Math.max(0, facts.remainingMs - RESERVE_MS);
+  const timeMs = request.stream ? ownMs : Math.min(ownMs, WHOLE_DEADLINE_MS);
+  const deadline = setTimeout(() => void expire(), timeMs);
 
   const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
     clearTimeout(deadline);
@@ -104,6 +111,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), error });
     // The reply of an answer that was cut off is kept, as a complete one is.
     if (outcome !== 'completed' && !isCutOff) await facts.claim.release();
+    await afterSettlement();
   };
 
   const settle = (outcome: Outcome, error?: Error): Promise<void> => {
@@ -135,6 +143,10 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
       return failure.withHeaders({ ...facts.headers, ...(stopped && { 'x-should-retry': 'false' }) });
     },
     clientClosed: () => stop('client_closed'),
+    timeMs,
+    onSettled: (then) => {
+      afterSettlement = then;
+    },
     onUnread: (close) => {
       closeReply = close;
     },

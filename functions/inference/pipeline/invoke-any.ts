@@ -3,6 +3,7 @@ import type { Target } from '../../../shared/models/model.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { BrokenAtWork, UpstreamFailed } from '../../../shared/upstream/errors.ts';
 import type { Invocation, Invoke } from '../../../shared/upstream/invoke.ts';
+import { attemptSignal } from './attempt-signal.ts';
 import { ClientClosed } from './in-flight-request.ts';
 import type { TargetHealth } from './target-health.ts';
 
@@ -58,17 +59,13 @@ export const invokeAny = (
 
   return (async function* () {
     for (const target of tried.slice(0, -1)) {
-      // A failed invocation aborts its own signal, which must not stop the next one.
-      const attempt = new AbortController();
-      const abortAttempt = (): void => attempt.abort();
-      if (signal.aborted) abortAttempt();
-      signal.addEventListener('abort', abortAttempt, { once: true });
+      const { attempt, release } = attemptSignal(invocation.signal);
       const answer = start(target, attempt);
       let batch: IteratorResult<UpstreamChunk[]>;
       try {
         batch = await begin(target, answer);
       } catch (error) {
-        signal.removeEventListener('abort', abortAttempt);
+        release();
         if (signal.aborted || !isWorthAnother(error)) throw error;
         logInfo('target_failed', { endpoint: target.endpoint, component: target.component, ...(error as UpstreamFailed).logged });
         continue;
@@ -77,7 +74,7 @@ export const invokeAny = (
         for (; !batch.done; batch = await answer.next()) yield batch.value;
         return;
       } finally {
-        signal.removeEventListener('abort', abortAttempt);
+        release();
         await answer.return(undefined);
       }
     }

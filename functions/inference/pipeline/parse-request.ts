@@ -25,7 +25,7 @@ export interface ParsedRoute<Request extends ModelRequest, Prepared> {
   resolve?: (request: Request, caller: { organization: string }) => Promise<Request>;
   refersToStored?: (request: Request) => boolean;
   /** Works out what the request means to its model. Throws a 400 for what the model can't do. */
-  prepare: (request: Request, model: Model, price: Price) => Prepared;
+  prepare: (request: Request, model: Model, price: Price, event: ApiEvent) => Prepared | Promise<Prepared>;
 }
 
 /** A valid request of an API key that is authenticated. */
@@ -67,7 +67,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const price = priceAt(model.prices, event.receivedAtMs);
     if (!price) throw new ModelNotPriced(model.name);
     const request = route.resolve ? await resolve(route, route.resolve, read, deps, key, event.requestId) : read;
-    return { request, model, price, prepared: route.prepare(request, model, price), opened, ...user };
+    return { request, model, price, prepared: await route.prepare(request, model, price, event), opened, ...user };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // An organization's deployments are private, so the key must be valid now; the shared models are public.

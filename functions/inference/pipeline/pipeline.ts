@@ -2,12 +2,14 @@ import { presentedKey } from '../../../shared/admission/authenticate.ts';
 import type { PresentedKey } from '../../../shared/admission/secret.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply.ts';
+import type { Model } from '../../../shared/models/model.ts';
 import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
-import { collectAnswer, streamAnswer, waitForFirstChunk } from './answer.ts';
+import { type AnswerPart, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';
+import { invokeDeployment, waitMsOf } from './deployment-request.ts';
 import { type Fitted, fitWindow } from './fit-window.ts';
 import { beginRequest, type InFlightRequest, settleOnFailure } from './in-flight-request.ts';
 import type { InferenceRequest, InferenceRoute, ReplyFacts, StreamedReply } from './inference-route.ts';
@@ -43,7 +45,8 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   clock: Clock,
 ): Promise<AdmittedRequest<Request, P> | { replay: Reply }> => {
   const { request, model, price, prepared, opened, userId } = parsed;
-  const admissionRequest = { key, model: request.model, tokens: prepared.tokens, maxCostNanos: prepared.maxCostNanos, opened };
+  const { tokens, maxCostNanos } = prepared;
+  const admissionRequest = { key, model: request.model, deployment: model.deployment?.id, tokens, maxCostNanos, opened };
   const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
   if ('replay' in claimed) return claimed;
   const { claim } = claimed;
@@ -56,12 +59,14 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   return { ...parsed, event, claim, admission, mayStore, headers, inFlight };
 };
 
-/** Invokes the first target that answers. */
+/** Invokes the first target that answers. @param signal ends the invocation */
 const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   deps: Dependencies,
-  { request, model, prepared, admission, claim, userId, inFlight }: AdmittedRequest<Request, P>,
+  { request, prepared, admission, claim, userId, inFlight }: AdmittedRequest<Request, P>,
   { prompt, maxTokens }: Fitted<P>,
+  model: Model,
+  signal: AbortController,
 ): AsyncGenerator<UpstreamChunk[]> => {
   const { requestId } = claim;
   const cacheSalt = deps.cacheSalt(admission.organization, request.prompt_cache_isolation_key);
@@ -74,17 +79,29 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
     bodyFor: ({ container_model: containerModel = '' }) => JSON.stringify(route.toUpstream(request, model, { ...facts, containerModel })),
     choices: prepared.choices,
     names: prepared.window.names,
-    signal: inFlight.abort,
+    signal,
     onTarget: inFlight.usage.targetInvoked,
     onHead: inFlight.usage.targetAccepted,
   });
+};
+
+/** Invokes the request's model. If it is a deployment without capacity, the answer begins with the wait for it. */
+const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
+  route: InferenceRoute<Request, P>,
+  deps: Dependencies,
+  admitted: AdmittedRequest<Request, P>,
+  fitted: Fitted<P>,
+): AsyncGenerator<AnswerPart> => {
+  const invoke = (model: Model, signal: AbortController) => invokeTargets(route, deps, admitted, fitted, model, signal);
+  const { model, inFlight } = admitted;
+  return model.deployment ? invokeDeployment(deps, admitted, invoke) : invoke(model, inFlight.abort);
 };
 
 /** The reply, which settles the request at its end. */
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
   { request, model, prepared, event, claim, admission, mayStore, headers, inFlight }: AdmittedRequest<Request, P>,
-  chunks: AsyncGenerator<UpstreamChunk[]>,
+  chunks: AsyncGenerator<AnswerPart>,
 ): ReturnType<Serve> => {
   const answer = { first: chunks.next(), rest: chunks };
   const { requestId } = claim;
@@ -103,7 +120,7 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
     const whole = await collectAnswer(kept, answer, inFlight);
     return jsonReply(event.requestId, 200, whole, kept.isStored() ? headers : { ...headers, ...NOT_STORED });
   }
-  await waitForFirstChunk(answer, inFlight);
+  await waitForFirstPart(answer, inFlight);
   const toStream = (): StreamedReply => route.toStream(request, facts, model);
   const events = streamAnswer(keptStream(toStream(), toStream, EVENT_STREAM, storing), answer, inFlight);
   // A caller that is known to have left pays for what was generated until then.
@@ -123,7 +140,8 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
 ): Serve => {
   const parsedRoute: ParsedRoute<Request, PreparedRequest<P>> = {
     ...route,
-    prepare: (request, model, price) => prepareRequest(route, request, model, price),
+    prepare: (request, model, price, event) =>
+      prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true)),
   };
   return async (event, clock) => {
     // 1. Parse.
@@ -143,7 +161,7 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
       inFlight.abort.signal.throwIfAborted();
 
       // 4. Invoke.
-      return invokeTargets(route, deps, admitted, fitted);
+      return invokeModel(route, deps, admitted, fitted);
     });
 
     // 5. Pass the answer on, 6. settle.

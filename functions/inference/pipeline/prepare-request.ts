@@ -22,6 +22,8 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
   tokens: number;
   /** The most that the request can cost, in nano-dollars; computed only where money is limited. */
   maxCostNanos: () => bigint;
+  /** How long the request waits if its deployment has no capacity, in milliseconds. */
+  waitMs: number;
   /** The value of `x-sluice-ignored`, if there is one. */
   ignored: string | undefined;
   /** The headers of the reply that follow from the request and its model. */
@@ -58,6 +60,7 @@ export const prepareRequest = <Request extends InferenceRequest, P extends Promp
   request: Request,
   model: Model,
   price: Price,
+  waitMs = 0,
 ): PreparedRequest<P> => {
   const maxTokens = resolveMaxTokens(route.maxTokens(request), model);
   route.checkSupport(request, model, maxTokens);
@@ -75,6 +78,7 @@ export const prepareRequest = <Request extends InferenceRequest, P extends Promp
     maxTokens,
     window: route.window(request, model, maxTokens),
     tokens: reservedTokens({ promptBytes: size.bytes, maxTokens, choices }),
+    waitMs,
     maxCostNanos: () => costNanos(price, { promptTokens, completionTokens: choices * maxTokens }),
     ignored: headers['x-sluice-ignored'],
     headers: { ...headers, ...deprecationHeaders(model) },

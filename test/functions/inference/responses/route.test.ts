@@ -20,7 +20,17 @@ import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
 import { newId } from '../../../support/new-id.ts';
 import { openReply } from '../../../support/open-reply.ts';
-import { answers, noQueue, noTokenizer, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+import {
+  answers,
+  noCapacity,
+  noQueue,
+  noTokenizer,
+  read,
+  silentAfter,
+  startTestPipeline,
+  type TestPipeline,
+  text,
+} from '../../../support/pipeline.ts';
 import { parseEvents, type Whole } from '../../../support/responses-replies.ts';
 
 let pipeline: TestPipeline;
@@ -61,6 +71,7 @@ const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.
     health: createTargetHealth(Date.now),
     idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
     cacheSalt: createCacheSalt('secret'),
+    capacity: noCapacity,
     now: Date.now,
   };
   const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);

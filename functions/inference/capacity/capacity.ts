@@ -1,0 +1,134 @@
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
+import { type DeploymentState, SERVING } from '../../../shared/deployments/state.ts';
+import type { Host } from '../../../shared/hosts/host.ts';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { type ModelReader, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+import { DeploymentBusy, DeploymentStopped, DeploymentWaking, type NotWaiting } from './errors.ts';
+import { type Place, type PlaceDependencies, takePlace } from './place.ts';
+import { predict } from './predict.ts';
+import { createProgressComments } from './progress-comments.ts';
+import { isAsleep, type WakeDependencies, wake } from './wake.ts';
+
+/** A request that waits looks at its deployment about this often. */
+const POLL_MS = 1_000;
+/** Up to this part of it more or less, so that those that wait don't look all at once. */
+const JITTER = 0.25;
+
+export interface CapacityDependencies extends WakeDependencies, PlaceDependencies {
+  host: Host;
+  models: ModelReader;
+  startTimes: Pick<StartTimesStore, 'secondsOf'>;
+}
+
+/** An admitted request for a deployment that has no capacity, as far as is known. */
+export interface CapacityRequest {
+  model: Model;
+  organization: string;
+  requestId: string;
+  /** How long it waits; 0: not at all. */
+  waitMs: number;
+  /** Aborted when the request ends, for instance because its caller has left. */
+  signal: AbortSignal;
+  onSettled: (then: () => Promise<void>) => void;
+}
+
+/** The capacity for one request. */
+export interface CapacityOf {
+  /** Whether the request waits. */
+  waits: boolean;
+  /**
+   * Wakes the deployment if it is asleep, and waits until it is the request's turn. Yields comments about the progress.
+   * @param attempt which invocation follows; before each after the first one it waits a little longer
+   * @returns the model with its current targets
+   * @throws 503 `deployment_waking`, `deployment_not_ready` or `no_capacity`
+   */
+  ready: (attempt: number) => AsyncGenerator<string, Model>;
+}
+
+/** What a request does whose deployment has no capacity. */
+export type Capacity = (request: CapacityRequest) => CapacityOf;
+
+const jittered = (ms: number): number => ms * (1 - JITTER + 2 * JITTER * Math.random());
+
+/** The states in which a deployment that is to run stays, if it has a reason to. */
+const ENDED: readonly DeploymentState[] = ['stopping', 'stopped'];
+const GONE: readonly DeploymentState[] = ['failed', 'deleting', 'deleted'];
+
+/** Whether the deployment is in service, or will be. */
+const isUsable = ({ wanted, state, reason }: Deployment): boolean => {
+  if (GONE.includes(state)) return false;
+  return wanted === 'running' ? !ENDED.includes(state) || !reason : SERVING.includes(state);
+};
+
+/** See docs/api.md, "Cold starts", for what callers are promised, and decision 0037 for the reasons. */
+export const createCapacity = (deps: CapacityDependencies): Capacity => {
+  const { host, deployments, models, startTimes, now, wait } = deps;
+
+  return ({ model, organization, requestId, waitMs, signal, onSettled }) => {
+    const { name } = model;
+    const deploymentId = model.deployment?.id ?? '';
+    const isOnDemand = host.scope === 'on_demand';
+    const joinedAtMs = now();
+    const untilMs = joinedAtMs + waitMs;
+    const comments = createProgressComments(now);
+    let place: Place | undefined;
+    let seen: Deployment | undefined;
+
+    /** The inventory names the deployment; a row that doesn't belong to it must never be woken or used. */
+    const isOurs = (deployment: Deployment): boolean =>
+      isOnDemand ? deployment.organization === organization : deployment.published_as === name;
+
+    /** The deployment as it is now, awake. While the request waits, an outage of the database does not end it. */
+    const look = async (): Promise<Deployment> => {
+      try {
+        seen = await deployments.find(deploymentId);
+        if (seen && isOurs(seen) && isAsleep(seen)) seen = await wake(deps, seen);
+      } catch (error) {
+        if (!place || !(error instanceof ServiceUnavailable)) throw error;
+      }
+      if (!seen || !isOurs(seen)) throw new DeploymentStopped(host, name, undefined);
+      if (!isUsable(seen)) throw new DeploymentStopped(host, name, seen);
+      return seen;
+    };
+
+    const join = async (): Promise<Place | undefined> => {
+      const taken = await takePlace(deps, { deploymentId, requestId, joinedAtMs });
+      if (taken) onSettled(taken.leave);
+      return taken;
+    };
+
+    const refusal = async (deployment: Deployment, why: NotWaiting): Promise<Error> =>
+      SERVING.includes(deployment.state)
+        ? new DeploymentBusy(host, name)
+        : new DeploymentWaking(host, name, await predict(startTimes, deployment, now()), now(), why);
+
+    const currentModel = async (): Promise<Model> => {
+      const current = (await models.list(isOnDemand ? organization : SERVERLESS_POOL)).get(name);
+      if (current?.deployment?.id !== deploymentId) throw new DeploymentStopped(host, name, undefined);
+      return current;
+    };
+
+    const mayRun = async ({ progress, max_concurrency_per_copy }: Deployment): Promise<boolean> =>
+      !place || (await place.release(progress.ready * max_concurrency_per_copy));
+
+    return {
+      waits: waitMs > 0,
+      ready: async function* (attempt) {
+        if (attempt > 1) await wait(jittered(POLL_MS * attempt), signal);
+        for (;;) {
+          const deployment = await look();
+          if (SERVING.includes(deployment.state) && (await mayRun(deployment))) return currentModel();
+          const leftMs = untilMs - now();
+          if (leftMs <= 0) throw await refusal(deployment, waitMs === 0 ? 'not_requested' : 'time_over');
+          place ??= await join();
+          if (!place) throw await refusal(deployment, 'too_many');
+          const comment = comments.isDue(deployment) && comments.write(deployment, await predict(startTimes, deployment, now()));
+          if (comment) yield comment;
+          await wait(Math.min(jittered(POLL_MS), leftMs), signal);
+        }
+      },
+    };
+  };
+};

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../../../shared/database/database.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { createStartTimesStore } from '../../../shared/deployments/start-times-store.ts';
+import { type Capacity, type CapacityDependencies, createCapacity } from './capacity.ts';
+import { createWaitingStore } from './waiting-store.ts';
+
+/** So many requests are held a deployment, each of which keeps an environment of this function busy. The deployer can set another number. */
+const DEFAULT_MAX_HELD_REQUESTS = 50;
+
+interface Own extends Pick<CapacityDependencies, 'host' | 'models' | 'now' | 'reconcile'> {
+  database: Database;
+  /** The name of the table `deployments`. */
+  table: string;
+  maxHeldRequests: string | undefined;
+}
+
+/** What the inference function does for requests whose deployment has no capacity. Loaded when there is one: this module is not small. */
+export const capacityOverDatabase = ({ database, table, maxHeldRequests, ...own }: Own): Capacity => {
+  const records = createAccountTable(database, table);
+  return createCapacity({
+    ...own,
+    deployments: createDeploymentStore(records),
+    startTimes: createStartTimesStore(database, records),
+    waiting: createWaitingStore(database, table, Number(maxHeldRequests ?? DEFAULT_MAX_HELD_REQUESTS)),
+    wait: async (ms, signal) => delay(ms, undefined, { signal }),
+  });
+};

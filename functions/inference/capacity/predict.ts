@@ -1,0 +1,29 @@
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { expectedEnd, predictStart, type StartTime } from '../../../shared/deployments/start-times.ts';
+import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
+
+/** When a deployment began to start, and when it is expected to be ready. */
+export interface PredictedStart extends StartTime {
+  startedAtMs: number;
+  expectedAtMs: number;
+}
+
+/** When the start in progress began: a wake, or the creation of everything. */
+const startedAtOf = ({ wake, transitions, state_since }: Deployment): number =>
+  wake?.started_at ?? transitions.findLast(({ state }) => state === 'pending')?.at ?? state_since;
+
+/** The instance type that the deployment prefers. */
+const instanceTypeOf = ({ generations }: Deployment): string | undefined =>
+  (generations.findLast(({ status }) => status === 'ready') ?? generations.at(-1))?.instance_types[0];
+
+/** Predicts a start. Other deployments on its instance type are read only if it has no history of its own. */
+export const predict = async (
+  { secondsOf }: Pick<StartTimesStore, 'secondsOf'>,
+  deployment: Deployment,
+  nowMs: number,
+): Promise<PredictedStart> => {
+  const instanceType = deployment.starts.length === 0 ? instanceTypeOf(deployment) : undefined;
+  const start = predictStart(deployment.starts, instanceType === undefined ? [] : await secondsOf(instanceType));
+  const startedAtMs = startedAtOf(deployment);
+  return { ...start, startedAtMs, expectedAtMs: expectedEnd(startedAtMs, start, nowMs) };
+};

@@ -1,0 +1,70 @@
+import type { Model } from '../../../shared/models/model.ts';
+import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
+import type { UpstreamFailed } from '../../../shared/upstream/errors.ts';
+import type { Admission } from '../admission/admit.ts';
+import type { AnswerPart } from './answer.ts';
+import { attemptSignal } from './attempt-signal.ts';
+import type { Dependencies } from './dependencies.ts';
+import { type InFlightRequest, isWithoutCapacity } from './in-flight-request.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+
+export { waitMsOf } from '../capacity/wait-header.ts';
+
+/** A request that waits invokes its deployment this often: a copy that has just started can be in service before it is reachable. */
+const MAX_TRIES = 10;
+
+/** A wait for capacity ends this long before the request's deadline, so that its error says what it waited for. */
+const WAIT_END_MS = 2_000;
+
+/** An admitted request for a model that is made of a deployment. */
+interface DeploymentRequest {
+  /** As the inventory has it. */
+  model: Model;
+  prepared: Pick<PreparedRequest, 'waitMs'>;
+  admission: Pick<Admission, 'organization' | 'requestId'>;
+  inFlight: Pick<InFlightRequest, 'abort' | 'timeMs' | 'onSettled'>;
+}
+
+/**
+ * Invokes a model that is made of a deployment, which can be without capacity. Then the request waits, if its caller wants to, and the answer begins with
+ * comments about the progress.
+ * @param invoke invokes the targets of the model, as it is then
+ * @throws 503 if there is no capacity, or not in time
+ */
+export async function* invokeDeployment(
+  deps: Pick<Dependencies, 'capacity'>,
+  { model, prepared, admission, inFlight }: DeploymentRequest,
+  invoke: (model: Model, signal: AbortController) => AsyncGenerator<UpstreamChunk[]>,
+): AsyncGenerator<AnswerPart> {
+  const { abort, timeMs, onSettled } = inFlight;
+  /** Returns the failure if the targets turn out to have no capacity. */
+  async function* attempt(current: Model): AsyncGenerator<AnswerPart, UpstreamFailed | undefined> {
+    const { attempt, release } = attemptSignal(abort);
+    const answer = invoke(current, attempt);
+    try {
+      let batch: IteratorResult<UpstreamChunk[]>;
+      try {
+        batch = await answer.next();
+      } catch (error) {
+        if (abort.signal.aborted || !isWithoutCapacity(error)) throw error;
+        return error;
+      }
+      for (; !batch.done; batch = await answer.next()) yield batch.value;
+      return undefined;
+    } finally {
+      release();
+      await answer.return(undefined);
+    }
+  }
+
+  if (model.deployment?.is_ready && !(yield* attempt(model))) return;
+  const { organization, requestId } = admission;
+  const waitMs = Math.max(0, Math.min(prepared.waitMs, timeMs - WAIT_END_MS));
+  const capacityOf = await deps.capacity();
+  const { waits, ready } = capacityOf({ model, organization, requestId, waitMs, signal: abort.signal, onSettled });
+  for (let tries = 1; ; tries++) {
+    const failure = yield* attempt(yield* ready(tries));
+    if (!failure) return;
+    if (!waits || tries === MAX_TRIES) throw failure;
+  }
+}
