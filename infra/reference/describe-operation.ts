@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_STREAMED_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_HEADER } from '../../functions/inference/capacity/wait-header.ts';
 import type { Body, Operation, ReplyBody } from '../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADER } from '../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../shared/http/user-id.ts';
@@ -39,6 +40,14 @@ const USER_ID: JsonSchema = {
     'The id of your end user, a UUID. It determines which of the deployment’s targets answers, and is stored with the usage of the request.',
   schema: { type: 'string', format: 'uuid' },
   example: '9d3b7c52-4e1a-4f06-8b1e-2a6c5d9f7e30',
+};
+
+const WAIT_FOR_CAPACITY: JsonSchema = {
+  in: 'header',
+  name: WAIT_HEADER,
+  description: `For a model that is made of a deployment: how many seconds the request waits if no copy of it is in service, up to ${MAX_WAIT_SECONDS}, or ${MAX_STREAMED_WAIT_SECONDS} with \`stream: true\`. A stream has the status 200 at once and sends comments with the progress until the answer begins. If capacity does not come in time, the response is a 503, or the stream ends with an error event, and costs nothing. Without this header, the response is a 503 \`deployment_waking\` at once.`,
+  schema: { type: 'integer', minimum: 0, maximum: MAX_STREAMED_WAIT_SECONDS },
+  example: 270,
 };
 
 /** `{id}` or `{model+}`. */
@@ -115,6 +124,7 @@ export const describeOperation = (operation: Operation, host: HostFacts): JsonSc
     ...(operation.takesUserId ? [USER_ID] : []),
     ...queryParametersOf(operation),
     ...(operation.isVersioned ? [IF_MATCH] : []),
+    ...(operation.waitsForCapacity ? [WAIT_FOR_CAPACITY] : []),
     ...(operation.isIdempotent ? [idempotencyKey(host.idempotency)] : []),
   ];
   const paragraphs = [description, host.accessSentence?.(operation)].filter((text) => text !== undefined);

@@ -9,6 +9,15 @@ export const ErrorBody = z.object({
     type: z.string(),
     param: z.string().nullable().meta({ description: 'The field, parameter or header that caused the error.' }),
     code: z.string().nullable(),
+    wake: z
+      .object({
+        started_at: z.int().meta({ description: 'When the deployment began to start. Unix time in seconds.' }),
+        expected_at: z.int().meta({ description: 'When it is expected to be in service. Unix time in seconds.' }),
+        p50_seconds: z.int().meta({ description: 'How long half of the starts like this one take at most.' }),
+        p90_seconds: z.int().meta({ description: 'How long nine of ten take at most.' }),
+      })
+      .optional()
+      .meta({ description: 'With the code `deployment_waking`: when the deployment is expected to be in service.' }),
   }),
   request_id: z.string(),
 });

@@ -1,5 +1,7 @@
 import { ResponseNotFound } from '../../functions/catalog/responses.ts';
 import { type Refused, refusedBy } from '../../functions/inference/admission/limit-errors.ts';
+import { DeploymentWaking, type NotWaiting } from '../../functions/inference/capacity/errors.ts';
+import { invalidWait } from '../../functions/inference/capacity/wait-header.ts';
 import { chatCompletionRequest } from '../../functions/inference/chat/request.ts';
 import { UnsupportedByModel } from '../../functions/inference/chat/support.ts';
 import { IdempotencyInProgress, IdempotentResultNotStored } from '../../functions/inference/idempotency/errors.ts';
@@ -7,6 +9,7 @@ import { ItemNotFound, PreviousResponseNotFound } from '../../functions/inferenc
 import { expiredKey, ModelNotAllowed, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
 import { OrganizationSuspended } from '../../shared/admission/organization.ts';
 import { TooManyReads } from '../../shared/admission/read-limit.ts';
+import type { Host } from '../../shared/hosts/host.ts';
 import type { ErrorStatus } from '../../shared/hosts/operation.ts';
 import { type ApiError, InternalError, ServiceUnavailable } from '../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../shared/http/idempotency-key.ts';
@@ -22,6 +25,13 @@ const limits = { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 
 const refused = (facts: Pick<Refused, 'refusal'> & Partial<Refused>): ApiError =>
   refusedBy({ owner: 'key', limits, tokens: 250_000, holdNanos: 2_100_000n, headers: {}, ...facts });
 
+/** The middle of a wake that began five minutes before it is expected to end. */
+const NOW_MS = 1_795_262_400_000;
+const START = { startedAtMs: NOW_MS - 120_000, expectedAtMs: NOW_MS + 180_000, p50: 300, p90: 420 };
+
+/** A deployment that is starting, as a host reports it. */
+export const wakingExample = (host: Host, why: NotWaiting): ApiError => new DeploymentWaking(host, ask.model, START, NOW_MS, why);
+
 /** The serverless host's error responses by status. */
 export const inferenceErrorReplies = {
   400: {
@@ -32,6 +42,7 @@ export const inferenceErrorReplies = {
       missing_property: chatRefusal({ messages: ask.messages }),
       contradiction: chatRefusal({ ...ask, n: 2, temperature: 0 }),
       unsupported_parameter: new UnsupportedByModel('tools', ask.model),
+      wait_for_capacity: invalidWait(),
     }),
   },
   401: {
@@ -105,8 +116,9 @@ export const inferenceErrorReplies = {
   503: {
     description: 'The model or the service is temporarily unavailable. A failed request without streaming is not charged.',
     schema: 'Error',
-    headers: [...INFERENCE_HEADERS, 'retry-after', 'x-should-retry'],
+    headers: [...INFERENCE_HEADERS, 'retry-after', 'retry-after-ms', 'x-should-retry'],
     examples: examplesOf({
+      deployment_waking: wakingExample({ scope: 'serverless' }, 'not_requested'),
       no_capacity: new UpstreamFailed('no_capacity', ''),
       model_not_ready: new UpstreamFailed('model_not_ready', ''),
       upstream_timeout: new UpstreamFailed('upstream_timeout', ''),

@@ -1,8 +1,16 @@
+import { DeploymentBusy, DeploymentStopped } from '../../functions/inference/capacity/errors.ts';
 import { expiredKey, missingKey, wrongHost, wrongKey } from '../../shared/admission/key-errors.ts';
 import { invalidUserId } from '../../shared/http/user-id.ts';
 import { DeploymentNotFound, DeploymentNotReady } from '../../shared/models/errors.ts';
 import { type ErrorReply, examplesOf } from './error-reply.ts';
-import { inferenceErrorReplies } from './inference-errors.ts';
+import { inferenceErrorReplies, wakingExample } from './inference-errors.ts';
+
+const host = { scope: 'on_demand' } as const;
+const reason = {
+  code: 'crash_loop',
+  message: 'The container exits at its start: it needs more memory than the GPU has.',
+  action: 'Lower max-model-len or choose a larger instance type.',
+};
 
 const { model_not_found: _, ...notFound } = inferenceErrorReplies[404].examples;
 
@@ -37,7 +45,19 @@ export const onDemandErrorReplies: Readonly<Record<keyof typeof inferenceErrorRe
   },
   503: {
     ...inferenceErrorReplies[503],
-    description: 'The deployment or the service is temporarily unavailable. A failed request without streaming is not charged.',
-    examples: { ...examplesOf({ deployment_not_ready: new DeploymentNotReady('qwen3-8b') }), ...inferenceErrorReplies[503].examples },
+    description:
+      'The deployment or the service is unavailable. `deployment_waking`: it is starting, and `error.wake` says when it is expected to be in service. A failed request without streaming is not charged.',
+    examples: {
+      ...inferenceErrorReplies[503].examples,
+      ...examplesOf({
+        deployment_waking: wakingExample(host, 'not_requested'),
+        deployment_waking_full: wakingExample(host, 'too_many'),
+        deployment_waking_late: wakingExample(host, 'time_over'),
+        deployment_busy: new DeploymentBusy(host, 'qwen3-8b'),
+        deployment_stopped: new DeploymentStopped(host, 'qwen3-8b', { wanted: 'stopped', state: 'stopped' }),
+        deployment_failed: new DeploymentStopped(host, 'qwen3-8b', { wanted: 'running', state: 'failed', reason }),
+        deployment_not_ready: new DeploymentNotReady('qwen3-8b'),
+      }),
+    },
   },
 };

@@ -66,6 +66,8 @@ export interface Operation<Tag extends string = string> {
   isOpenToSuspended?: true;
   /** Whether the request must name its end user. */
   takesUserId?: true;
+  /** Whether it invokes a model, and so can wait until a deployment has capacity. */
+  waitsForCapacity?: true;
   /** The parameters of the path, by name. */
   parameters?: Readonly<Record<string, { description: string; example: string }>>;
   query?: z.ZodObject;

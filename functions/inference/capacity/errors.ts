@@ -61,8 +61,10 @@ export class DeploymentBusy extends ApiError {
   }
 }
 
+type Ended = Pick<Deployment, 'wanted' | 'state' | 'reason'>;
+
 /** What became of a deployment that requests don't wake, and what to do. */
-const endOf = ({ wanted, state, reason }: Deployment): string => {
+const endOf = ({ wanted, state, reason }: Ended): string => {
   if (wanted === 'deleted' || state === 'deleting' || state === 'deleted') return 'is deleted. Use another deployment.';
   const why = reason ? `: ${reason.message} ${reason.action}` : '';
   if (state === 'failed') return `has failed${why || '. Ask your administrator.'}`;
@@ -71,7 +73,7 @@ const endOf = ({ wanted, state, reason }: Deployment): string => {
 
 /** The deployment is not in service, and no request wakes it: 503. Only its owner's callers are told why. */
 export class DeploymentStopped extends ApiError {
-  constructor(host: Host, name: string, deployment: Deployment | undefined) {
+  constructor(host: Host, name: string, deployment: Ended | undefined) {
     const isOwn = host.scope === 'on_demand';
     const why = isOwn && deployment ? endOf(deployment) : 'is not in service. Ask your administrator.';
     super({

@@ -143,5 +143,6 @@ export const responseOperation = (structuredOutputs: boolean): OperationFacts =>
     headers: [...INFERENCE_HEADERS, ...IDEMPOTENCY_HEADERS],
   },
   isIdempotent: true,
+  waitsForCapacity: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
 });

@@ -58,7 +58,7 @@ afterAll(async () => {
 
 test('every example of the API page works as pasted, in the order of the page', async () => {
   expect(commands.length).toBeGreaterThan(12);
-  expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(5);
+  expect(commands.filter((command) => command.includes('$ONDEMAND_URL'))).toHaveLength(6);
   const known = { ...variables };
   for (const command of commands) {
     const response = await send(command, known);

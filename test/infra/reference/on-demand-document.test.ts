@@ -86,4 +86,18 @@ test('documents the errors that only this host returns', () => {
   expect(Object.values(examplesOf(503)).map(({ value }) => value.error)).toContainEqual(
     expect.objectContaining({ code: 'deployment_not_ready' }),
   );
+  expect(examplesOf(503).deployment_waking?.value.error).toHaveProperty('wake', {
+    started_at: 1_795_262_280,
+    expected_at: 1_795_262_580,
+    p50_seconds: 300,
+    p90_seconds: 420,
+  });
+});
+
+test.each(['/v1/chat/completions', '/v1/responses'])('%s documents the header that waits for capacity, on both hosts', (path) => {
+  for (const { paths: ofHost } of [document, serverless] as { paths: typeof paths }[]) {
+    const wait = ofHost[path]?.post?.parameters?.find(({ name }) => name === 'X-Wait-For-Capacity');
+    expect(wait).toMatchObject({ in: 'header', schema: { type: 'integer', maximum: 560 } });
+    expect(wait).not.toHaveProperty('required');
+  }
 });
