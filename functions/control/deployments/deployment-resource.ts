@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Deployment, type Generation, Progress, type Reason } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, type Generation, InstancePhase, Progress, type Reason } from '../../../shared/deployments/deployment.ts';
 import { expectedEnd, predictStart } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
@@ -82,7 +82,16 @@ export const DeploymentResource = z.object({
     .nullable()
     .meta({ description: 'The wake in progress.' }),
   instances: z
-    .array(z.object({ instance_type: z.string(), generation: z.int(), count: z.int() }))
+    .array(
+      z.object({
+        instance_type: z.string(),
+        generation: z.int(),
+        count: z.int(),
+        phase: InstancePhase.meta({
+          description: '`starting`: no copy is ready yet. `draining`: no copy is left, but the instances still run.',
+        }),
+      }),
+    )
     .meta({ description: 'The instances that run now and are charged.' }),
   price_per_hour: z.string().meta({ description: 'What these instances cost now, in dollars an hour: an exact decimal number.' }),
   generations: z
@@ -155,7 +164,7 @@ const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentR
   const running = meter?.running ?? [];
   const nanos = running.reduce((sum, each) => sum + BigInt(hourNanos.get(each.instance_type) ?? 0) * BigInt(each.instances), 0n);
   return {
-    instances: running.map(({ instance_type, generation, instances: count }) => ({ instance_type, generation, count })),
+    instances: running.map(({ instance_type, generation, instances: count, phase }) => ({ instance_type, generation, count, phase })),
     price_per_hour: dollarsOf(nanos),
   };
 };

@@ -84,8 +84,8 @@ describe('a deployment on the wire', () => {
     }));
     expect(await retrieve(id)).toMatchObject({
       instances: [
-        { generation: 1, instance_type: 'ml.g5.xlarge', count: 2 },
-        { generation: 2, instance_type: 'ml.g6.xlarge', count: 1 },
+        { generation: 1, instance_type: 'ml.g5.xlarge', count: 2, phase: 'serving' },
+        { generation: 2, instance_type: 'ml.g6.xlarge', count: 1, phase: 'starting' },
       ],
       price_per_hour: '3.82',
     });
