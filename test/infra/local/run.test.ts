@@ -99,6 +99,7 @@ describe('a local run', () => {
       AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING: run.sagemakerUrl,
       AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: run.sagemakerUrl,
       AWS_ENDPOINT_URL_SERVICE_QUOTAS: run.sagemakerUrl,
+      AWS_ENDPOINT_URL_RESOURCE_GROUPS_TAGGING_API: run.sagemakerUrl,
       AWS_ENDPOINT_URL_S3: run.s3Endpoint,
       AWS_ENDPOINT_URL_LAMBDA: run.lambdaEndpoint,
       AWS_ENDPOINT_URL_SQS: run.sqsEndpoint,

@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import { resourcesOf } from '../../../../functions/deployments/aws/generation-resources.ts';
+import type { Deployment, Generation } from '../../../../shared/deployments/deployment.ts';
+import { newDeployment } from '../../../support/deployments.ts';
+import { INSTALLATION } from '../world.ts';
+
+const resources = (fields: Partial<Deployment> = {}, generationFields: Partial<Generation> = {}) => {
+  const deployment = newDeployment({ organization: 'org_1', ...fields });
+  const generation = { ...(deployment.generations[0] as Generation), ...generationFields };
+  return { deployment, ...resourcesOf(INSTALLATION, deployment, generation) };
+};
+
+test('a container with weights from S3 has no network and installs nothing', () => {
+  const { model, config } = resources();
+  expect(model).toMatchObject({
+    EnableNetworkIsolation: true,
+    ExecutionRoleArn: INSTALLATION.executionRoleArn,
+    PrimaryContainer: {
+      Environment: { STANDARD_AUTO_INSTALL_REQ: 'false', SM_VLLM_MODEL: '/opt/ml/model', SM_VLLM_SERVED_MODEL_NAME: 'qwen3-8b' },
+      ModelDataSource: {
+        S3DataSource: { S3Uri: 's3://sluice-weights/org_1/qwen3-8b/', S3DataType: 'S3Prefix', CompressionType: 'None' },
+      },
+    },
+  });
+  expect(config).toMatchObject({ EnableNetworkIsolation: true, ExecutionRoleArn: INSTALLATION.executionRoleArn });
+});
+
+test('only a container with a model of the Hub has a network, and a role that reads no weights', () => {
+  const { model, config } = resources({}, { model: 'Qwen/Qwen3-8B' });
+  expect(model).toMatchObject({
+    EnableNetworkIsolation: false,
+    ExecutionRoleArn: INSTALLATION.hubExecutionRoleArn,
+    PrimaryContainer: { Environment: { SM_VLLM_MODEL: 'Qwen/Qwen3-8B' } },
+  });
+  expect(model.PrimaryContainer?.ModelDataSource).toBeUndefined();
+  expect(config).toMatchObject({ EnableNetworkIsolation: false, ExecutionRoleArn: INSTALLATION.hubExecutionRoleArn });
+});
+
+test("an owner's variables and tags never replace those on which security depends", () => {
+  const tags = { 'sluice:organization': 'org_other', sluice: 'false', team: 'search' };
+  const environment = {
+    STANDARD_AUTO_INSTALL_REQ: 'true',
+    SM_VLLM_SERVED_MODEL_NAME: 'other',
+    SM_VLLM_MODEL: '/tmp',
+    SM_VLLM_DTYPE: 'bfloat16',
+  };
+  const { deployment, model, config, endpoint, component } = resources({ tags }, { environment });
+  expect(model.PrimaryContainer?.Environment).toEqual({
+    STANDARD_AUTO_INSTALL_REQ: 'false',
+    SM_VLLM_SERVED_MODEL_NAME: 'qwen3-8b',
+    SM_VLLM_MODEL: '/opt/ml/model',
+    SM_VLLM_DTYPE: 'bfloat16',
+  });
+  for (const { Tags } of [model, config, endpoint, component])
+    expect(Object.fromEntries((Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toEqual({
+      team: 'search',
+      sluice: 'true',
+      'sluice:deployment': deployment.id,
+      'sluice:organization': 'org_1',
+      'sluice:installation': 'sluice',
+    });
+});
+
+test('one instance type: one specification; the endpoint may scale to nothing', () => {
+  const { config, component } = resources({ copies: { min: 2, max: 4 } });
+  expect(config.ProductionVariants).toMatchObject([
+    {
+      InstanceType: 'ml.g5.xlarge',
+      InitialInstanceCount: 1,
+      ManagedInstanceScaling: { Status: 'ENABLED', MinInstanceCount: 0 },
+      RoutingConfig: { RoutingStrategy: 'LEAST_OUTSTANDING_REQUESTS' },
+    },
+  ]);
+  expect(component).toMatchObject({
+    RuntimeConfig: { CopyCount: 2 },
+    Specification: {
+      ComputeResourceRequirements: { NumberOfAcceleratorDevicesRequired: 1, MinMemoryRequiredInMb: 1_024 },
+      DataCacheConfig: { EnableCaching: true },
+    },
+  });
+  expect(component.Specifications).toBeUndefined();
+});
+
+test('several instance types: pools in the order of preference, and a specification for each type', () => {
+  const { config, component } = resources({}, { instance_types: ['ml.g6.12xlarge', 'ml.g5.12xlarge'], accelerators: 4 });
+  const [variant] = config.ProductionVariants ?? [];
+  expect(variant?.InstanceType).toBeUndefined();
+  expect(variant?.InstancePools).toEqual([
+    { InstanceType: 'ml.g6.12xlarge', Priority: 1 },
+    { InstanceType: 'ml.g5.12xlarge', Priority: 2 },
+  ]);
+  expect(component.Specification).toBeUndefined();
+  expect(component.Specifications).toMatchObject([
+    { InstanceType: 'ml.g6.12xlarge', ComputeResourceRequirements: { NumberOfAcceleratorDevicesRequired: 4 } },
+    { InstanceType: 'ml.g5.12xlarge' },
+  ]);
+});

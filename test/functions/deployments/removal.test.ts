@@ -1,0 +1,101 @@
+import { CreateEndpointConfigCommand, CreateInferenceComponentCommand } from '@aws-sdk/client-sagemaker';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { awsNameOf, awsTags } from '../../../shared/deployments/names.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createWorld, INSTALLATION, type World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+const inService = async (): Promise<World> => {
+  const world = await createWorld(database);
+  await world.pass();
+  expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  return world;
+};
+
+test('removes scaling, adapters, component, endpoint, configuration and model, each once the one before it is gone', async () => {
+  const world = await inService();
+  const name = awsNameOf(INSTALLATION.name, world.id, 1);
+  const Specification = { BaseInferenceComponentName: name, Container: { ArtifactUrl: 's3://sluice-weights/org_1/adapter.tar.gz' } };
+  await world.plane.sagemaker.send(
+    new CreateInferenceComponentCommand({ InferenceComponentName: `${name}-adapter`, EndpointName: name, Specification }),
+  );
+  world.plane.advance(MINUTE_MS);
+  const calls = world.plane.calls.length;
+  await world.change({ wanted: 'deleted' });
+  expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+  const made = world.plane.calls.slice(calls).map(({ operation, input }) => [operation, Object.values(input as object)] as const);
+  const deletions = made.filter(([operation]) => /^(?:Delete|Deregister)/.test(operation));
+  expect(
+    deletions.map(([operation, values]) =>
+      `${operation} ${values.find((value) => String(value).includes('-adapter')) ? 'adapter' : ''}`.trim(),
+    ),
+  ).toEqual([
+    'DeregisterScalableTarget',
+    'DeleteInferenceComponent adapter',
+    'DeleteInferenceComponent',
+    'DeleteEndpoint',
+    'DeleteEndpointConfig',
+    'DeleteModel',
+  ]);
+});
+
+test('is deleted only after two passes, 90 seconds apart, in which the lists by name and by tag were empty', async () => {
+  const world = await inService();
+  await world.change({ wanted: 'deleted' });
+  for (let passes = 0; (await world.read()).empty_since === undefined; passes++) {
+    if (passes === 20) throw new Error('It was never empty.');
+    await world.pass();
+    world.plane.advance(15_000);
+  }
+  await world.pass();
+  expect(await world.read()).toMatchObject({ state: 'deleting' });
+  expect(await world.store.idOf(world.organization, 'qwen3-8b')).toBe(world.id);
+
+  // A call of a pass that was slow, or of somebody else, brings something back under another name, but with the tag.
+  world.plane.advance(2 * MINUTE_MS);
+  const variant = { VariantName: 'AllTraffic', InstanceType: 'ml.g5.xlarge' as const, InitialInstanceCount: 1 };
+  await world.plane.sagemaker.send(
+    new CreateEndpointConfigCommand({
+      EndpointConfigName: 'made-by-hand',
+      ExecutionRoleArn: INSTALLATION.executionRoleArn,
+      ProductionVariants: [variant],
+      Tags: [{ Key: awsTags.deployment, Value: world.id }],
+    }),
+  );
+  await world.pass();
+  expect(await world.read()).toMatchObject({ state: 'deleting' });
+  expect((await world.read()).empty_since).toBeUndefined();
+  world.plane.account.call('SageMaker.DeleteEndpointConfig', JSON.stringify({ EndpointConfigName: 'made-by-hand' }));
+  await world.pass();
+  world.plane.advance(2 * MINUTE_MS);
+  await world.pass();
+  expect(await world.read()).toMatchObject({ state: 'deleted' });
+});
+
+test('finds and removes what the row has forgotten, by the prefix of its names', async () => {
+  const world = await inService();
+  await world.change((row) => ({ generations: row.generations.map((generation) => ({ ...generation, number: 2 })), wanted: 'deleted' }));
+  expect(await world.run(6 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+  const { models, endpoint_configs, endpoints, inference_components } = world.plane.account.proof();
+  expect([models, endpoint_configs, endpoints, inference_components]).toEqual([[], [], [], []]);
+});
+
+test('a deployment that was deleted before anything was created is deleted', async () => {
+  const world = await createWorld(database);
+  await world.change({ wanted: 'deleted' });
+  await world.pass();
+  expect(await world.run(4 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+  expect(world.plane.account.proof().created).toEqual({});
+});
