@@ -1,8 +1,12 @@
 import type { Context } from 'aws-lambda';
+import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createActivityStore } from '../../shared/deployments/activity-store.ts';
+import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
 import { createDeploymentStore, listLiveDeployments } from '../../shared/deployments/deployment-store.ts';
+import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createClients } from './aws/clients.ts';
@@ -10,7 +14,10 @@ import { createContainerLog } from './aws/container-log.ts';
 import { createSageMaker } from './aws/sagemaker.ts';
 import { createScaling } from './aws/scaling.ts';
 import { createListTagged, createTaggingCaller } from './aws/tagged-resources.ts';
+import { createMeterPass, repeatForCredit } from './gpu-time/gpu-time.ts';
 import { handleEvent } from './handle-event.ts';
+import { isInUse } from './idle/in-use.ts';
+import { lastEventAt } from './idle/last-event.ts';
 import { type Reconciling, reconcile } from './reconcile/reconcile.ts';
 import { createReconciliations } from './reconciliations.ts';
 import { instancesUsed } from './validate/instances-used.ts';
@@ -19,6 +26,7 @@ import { validate } from './validate/validate.ts';
 const now = Date.now;
 const database = createSdkDatabase();
 const table = environmentVariable('DEPLOYMENTS_TABLE');
+const keysTable = environmentVariable('KEYS_TABLE');
 const rows = createAccountTable(database, table);
 const deployments = createDeploymentStore(rows);
 const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
@@ -42,11 +50,16 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
     listTagged: createListTagged(createTaggingCaller()),
     installation,
   },
-  meterPass: async ({ deployment }) => ({ meter: deployment.meter, writes: [] }),
-  repeatForCredit: (attempt) => attempt(true),
-  lastEventAt: async () => undefined,
-  isInUse: async () => true,
-  recordStart: async () => undefined,
+  meterPass: createMeterPass({
+    database,
+    usageTable: environmentVariable('USAGE_TABLE'),
+    keysTable,
+    pricesOf: createCatalogueStore(rows).prices,
+  }),
+  repeatForCredit,
+  lastEventAt: (deployment) => lastEventAt(createActivityStore(database, table), deployment),
+  isInUse: (deployment) => isInUse({ limiters: createLimiterStore(database, keysTable), now }, deployment),
+  recordStart: (instanceType, { seconds }) => createStartTimesStore(database, rows).record(instanceType, seconds),
   reconciliations,
   now,
 };

@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
+import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import type { Config } from '../config/config.ts';
@@ -49,6 +50,9 @@ export class DeploymentsStack extends Stack {
     models.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
     usage.grant(this.function, 'PutItem', 'UpdateItem');
     keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
+    // Requests in flight are in the limiters of the organization or, for a shared model, in any limiter that was used lately.
+    keys.grantIndex(this.function, ORGANIZATION_INDEX);
+    keys.grantIndex(this.function, EPOCH_INDEX);
     weights.grantList(this.function, prefixes.organization);
   }
 

@@ -28,8 +28,8 @@ export interface Reconciling {
   meterPass: MeterPass;
   /** Repeats an attempt while requests use the credit that it was about to take. `canDraw` is false for the last one. */
   repeatForCredit: <Result>(attempt: (canDraw: boolean) => Promise<Result>) => Promise<Result>;
-  /** When the last request for a served name is known to have ended. */
-  lastEventAt: (organization: string, name: string) => Promise<number | undefined>;
+  /** When the last known request to a deployment ended. */
+  lastEventAt: (deployment: Deployment) => Promise<number | undefined>;
   /** Whether requests for a deployment are in flight or wait for it. */
   isInUse: (deployment: Deployment) => Promise<boolean>;
   /** Records how long a wake took, for predictions about other deployments on the same type. */
@@ -53,7 +53,7 @@ const isSettled = (deployment: Deployment, nowMs: number): boolean => {
 
 const readUse = async ({ lastEventAt, isInUse }: Reconciling, deployment: Deployment, nowMs: number): Promise<Use> => {
   if (!SERVING.includes(deployment.state)) return { isInUse: false };
-  const lastEventAtMs = await lastEventAt(deployment.organization, deployment.name);
+  const lastEventAtMs = await lastEventAt(deployment);
   const use = { lastEventAtMs, isInUse: false };
   return isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
 };

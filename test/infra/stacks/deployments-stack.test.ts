@@ -96,6 +96,7 @@ describe('the function that manages deployments', () => {
       ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Models']),
       ...all('dynamodb', ['PutItem', 'UpdateItem'], ['Usage']),
       ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
+      ...all('dynamodb', ['Query'], ['Keys/index/epoch', 'Keys/index/organization']),
     ];
     expect(grantsOf(deployments, 'DeploymentsRole').sort(byText)).toEqual(expected.sort(byText));
   });

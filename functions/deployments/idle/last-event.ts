@@ -1,0 +1,13 @@
+import type { ActivityStore } from '../../../shared/deployments/activity-store.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
+
+/** When the last known request to a deployment ended, also under its name as a shared model: ms since the epoch; undefined: no request is known. */
+export const lastEventAt = async (
+  activity: Pick<ActivityStore, 'lastEventAt'>,
+  { organization, name, published_as }: Deployment,
+): Promise<number | undefined> => {
+  const models = [{ pool: organization, name }, ...(published_as === undefined ? [] : [{ pool: SERVERLESS_POOL, name: published_as }])];
+  const ends = await Promise.all(models.map((model) => activity.lastEventAt(model)));
+  return ends.reduce((latest, end) => (latest !== undefined && (end === undefined || end <= latest) ? latest : end));
+};
