@@ -18,6 +18,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
+import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import type { Config } from '../config/config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import type { ControlStack } from './control-stack.ts';
@@ -28,7 +29,13 @@ import type { ServerlessStack } from './serverless-stack.ts';
 const PERIOD = Duration.minutes(5);
 const TRACED_SHARE = 0.05;
 /** Why a deployment fails that its owner can't fix. */
-const OPERATORS_REASONS = ['quota_exceeded', 'image_not_started', 'scale_to_zero_unsupported', 'access_denied', 'rejected_by_aws'];
+const OPERATORS_REASONS: readonly ReasonCode[] = [
+  'quota_exceeded',
+  'image_not_started',
+  'scale_to_zero_unsupported',
+  'access_denied',
+  'rejected_by_aws',
+];
 /** More errors in five minutes than a short outage of AWS explains. */
 const REPEATED = 10;
 /** Refused logins in five minutes: more than typing errors explain. */

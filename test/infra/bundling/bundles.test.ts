@@ -47,9 +47,9 @@ describe('the functions on the request path', () => {
   });
 });
 
-test('the function deployments loads at most 900,000 bytes at its start', () => {
+test('the function deployments loads at most 700,000 bytes at its start', () => {
   const [fn] = named('deployments');
-  expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(900_000);
+  expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(700_000);
 });
 
 test('each host has its own reference next to its code', () => {
