@@ -17,4 +17,4 @@ beforeEach(() => {
 
 test(`a deployment comes to what its owner wants, whatever is lost, repeated or crashes: nothing is made twice, nothing is left (${RUNS} lives)`, async () => {
   expect(await liveMany(database, RUNS, false)).toBeGreaterThanOrEqual(RUNS);
-}, 300_000);
+}, 600_000);
