@@ -58,6 +58,7 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
   }),
   repeatForCredit,
   lastEventAt: (deployment) => lastEventAt(createActivityStore(database, table), deployment),
+  usageLagMs: Number(environmentVariable('USAGE_LAG_SECONDS')) * 1_000,
   isInUse: (deployment) => isInUse({ limiters: createLimiterStore(database, keysTable), now }, deployment),
   recordStart: (instanceType, { seconds }) => createStartTimesStore(database, rows).record(instanceType, seconds),
   reconciliations,

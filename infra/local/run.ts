@@ -173,6 +173,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
       cognitoUrl,
     },
     hosts,
+    batchWindowMs: options.batchWindowMs,
   });
   started.defer(functions.close);
   started.use(gateways.move());

@@ -10,6 +10,7 @@ import { ExecutionRole } from '../constructs/execution-role.ts';
 import { grantManageGenerations } from '../constructs/generations.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { Reconciliations } from '../constructs/reconciliations.ts';
+import { USAGE_LAG } from '../constructs/rollups.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.seconds(60);
@@ -24,6 +25,7 @@ export class DeploymentsStack extends Stack {
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Deployments', { config, name: 'deployments', memoryMb: 512, timeout: TIMEOUT });
+    this.function.addEnvironment('USAGE_LAG_SECONDS', String(USAGE_LAG.toSeconds()));
     this.#grantData(data);
     grantManageGenerations(this.function, config);
     this.#createRoles(config, data);

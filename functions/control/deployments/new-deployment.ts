@@ -5,8 +5,8 @@ import { Environment } from './environment.ts';
 
 /** The most copies of a deployment. */
 const MAX_COPIES = 64;
-/** Shorter, and a deployment would fall asleep between two requests of the same conversation: a wake takes minutes. */
-const MIN_IDLE_SECONDS = 300;
+/** Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away. */
+const MIN_IDLE_SECONDS = 60;
 const MAX_IDLE_SECONDS = 7 * 24 * 3_600;
 const DEFAULT_IDLE_SECONDS = 1_800;
 const MAX_CONCURRENCY_PER_COPY = 1_024;

@@ -4,11 +4,13 @@ import { isEmpty, NOTHING, type Observed, type ObservedGeneration } from './obse
 
 /** The longest start: an hour for capacity, an hour for the download and half an hour for loading. */
 export const MAX_START_MS = 150 * 60_000;
+/** A pass makes no further call so long after it has begun. */
+export const PASS_MS = 15_000;
 /**
- * A pass that was planned before a generation ended can still make its calls so long afterwards: the function's timeout is 60 s. Until then, what is gone
- * can come back.
+ * A pass that was planned before a generation ended can still make its calls so long afterwards, with the timeout of the last one and clocks that differ.
+ * Until then, what is gone can come back.
  */
-export const LATE_CALL_MS = 90_000;
+export const LATE_CALL_MS = PASS_MS + 30_000;
 
 const ENDED_ENDPOINTS = new Set(['Failed', 'OutOfService', 'UpdateRollbackFailed']);
 

@@ -12,6 +12,8 @@ export interface Use {
   lastEventAtMs?: number | undefined;
   /** Whether requests are in flight or wait for a copy. */
   isInUse: boolean;
+  /** How long after its end a request is known at the latest. */
+  lagMs: number;
 }
 
 /** What a pass has seen. */
@@ -33,9 +35,16 @@ const copiesOf = (deployment: Deployment, observed: Observed): number =>
 const hasInstances = (observed: Observed): boolean =>
   [...observed.generations.values()].some(({ endpoint }) => (endpoint?.instances.length ?? 0) > 0);
 
-/** Whether nobody has used a deployment for as long as its owner said. */
-export const isIdle = ({ scale_to_zero_after_seconds, last_used_at = 0 }: Deployment, { lastEventAtMs = 0 }: Use, nowMs: number): boolean =>
-  scale_to_zero_after_seconds !== null && nowMs - Math.max(last_used_at, lastEventAtMs) >= scale_to_zero_after_seconds * 1_000;
+/**
+ * Whether nobody used a deployment for as long as its owner said. Requests are known only a little after their end, so it is decided so much later: a
+ * request that is not known yet came after that time.
+ */
+export const isIdle = (
+  { scale_to_zero_after_seconds, last_used_at = 0 }: Deployment,
+  { lastEventAtMs = 0, lagMs }: Use,
+  nowMs: number,
+): boolean =>
+  scale_to_zero_after_seconds !== null && nowMs - Math.max(last_used_at, lastEventAtMs) >= scale_to_zero_after_seconds * 1_000 + lagMs;
 
 const runningState = (deployment: Deployment, { observed, use, nowMs }: Seen): DeploymentState => {
   const active = deployment.generations.filter(isActive);

@@ -11,7 +11,7 @@ import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { isTransient } from '../aws/errors.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
-import { isActive } from './generations.ts';
+import { isActive, PASS_MS } from './generations.ts';
 import { type InventoryRows, isNameInUse, readInventory, toRemoveFromInventory, toUpdateInventory } from './inventory.ts';
 import { type MeterPass, runningInstances } from './metering.ts';
 import { isIdle, type Use } from './next-state.ts';
@@ -30,6 +30,8 @@ export interface Reconciling {
   repeatForCredit: <Result>(attempt: (canDraw: boolean) => Promise<Result>) => Promise<Result>;
   /** When the last known request to a deployment ended. */
   lastEventAt: (deployment: Deployment) => Promise<number | undefined>;
+  /** How long after the end of a request `lastEventAt` knows of it at the latest. */
+  usageLagMs: number;
   /** Whether requests for a deployment are in flight or wait for it. */
   isInUse: (deployment: Deployment) => Promise<boolean>;
   /** Records how long a wake took, for predictions about other deployments on the same type. */
@@ -51,10 +53,10 @@ const isSettled = (deployment: Deployment, nowMs: number): boolean => {
   return wanted === 'running' && state === 'failed' && !generations.some(isActive) && isProvenEmpty(deployment, nowMs);
 };
 
-const readUse = async ({ lastEventAt, isInUse }: Reconciling, deployment: Deployment, nowMs: number): Promise<Use> => {
-  if (!SERVING.includes(deployment.state)) return { isInUse: false };
-  const lastEventAtMs = await lastEventAt(deployment);
-  const use = { lastEventAtMs, isInUse: false };
+const readUse = async ({ lastEventAt, usageLagMs, isInUse }: Reconciling, deployment: Deployment, nowMs: number): Promise<Use> => {
+  const unused = { isInUse: false, lagMs: usageLagMs };
+  if (!SERVING.includes(deployment.state)) return unused;
+  const use = { ...unused, lastEventAtMs: await lastEventAt(deployment) };
   return isIdle(deployment, use, nowMs) ? { ...use, isInUse: await isInUse(deployment) } : use;
 };
 
@@ -118,6 +120,7 @@ const recordWakes = async ({ recordStart }: Reconciling, { before, started, next
 };
 
 const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> => {
+  const until = deps.now() + PASS_MS;
   const found = await read(deps, before);
   const { planned, stored } = await deps.repeatForCredit(async (canDraw) => {
     const attempt = await plan(deps, found, canDraw);
@@ -126,7 +129,7 @@ const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> 
   if (stored.state !== before.state)
     logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });
   await recordWakes(deps, planned);
-  const rejections = await perform(deps.aws, stored, planned.calls);
+  const rejections = await perform({ ...deps.aws, hasTime: () => deps.aws.hasTime() && deps.now() < until }, stored, planned.calls);
   const noted = withRejections(stored, rejections, deps.now());
   if (noted !== stored) await transact(deps.database, [deps.deployments.toReplace(noted)]);
   // Each pass that has made a call is followed by one that sees its effect.

@@ -26,14 +26,24 @@ const otherHost = ({ environment: { HOST_SCOPE: scope } }: LambdaFunction, hosts
   return url ? { OTHER_HOST_URL: url } : {};
 };
 
+/** The time after which usage is known, with a shorter batching window than the template's. */
+const usageLag = ({ environment: { USAGE_LAG_SECONDS: deployed } }: LambdaFunction, batchWindowMs: number): Record<string, string> => {
+  const seconds = Math.ceil(batchWindowMs / SECOND_MS) + PROCESSING_SECONDS;
+  return deployed === undefined ? {} : { USAGE_LAG_SECONDS: String(Math.min(Number(deployed), seconds)) };
+};
+const SECOND_MS = 1_000;
+const PROCESSING_SECONDS = 2;
+
 /**
  * Builds the environment of a function process: Lambda's variables, the template's and the emulators' URLs. Nothing is inherited.
  * @param hosts URLs of the local hosts, for functions with HOST_SCOPE
+ * @param batchWindowMs the longest batching window of event sources
  */
 export const functionVariables = (
   fn: LambdaFunction,
   { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, sqsUrl, cognitoUrl }: Endpoints,
   hosts?: InferenceHosts,
+  batchWindowMs = Number.POSITIVE_INFINITY,
 ): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -65,4 +75,5 @@ export const functionVariables = (
   _HANDLER: fn.handler,
   ...fn.environment,
   ...otherHost(fn, hosts),
+  ...usageLag(fn, batchWindowMs),
 });

@@ -15,6 +15,8 @@ interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'en
   endpoints: Endpoints;
   /** URLs of the local hosts, for functions with HOST_SCOPE. */
   hosts?: InferenceHosts | undefined;
+  /** The longest batching window of event sources. */
+  batchWindowMs?: number | undefined;
 }
 
 export class FunctionNotFound extends Error {
@@ -42,9 +44,10 @@ export interface FunctionSet {
 export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
   // A socket path is limited to about 100 characters, so it cannot be in the state folder.
   const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
+  const { endpoints, hosts, batchWindowMs } = options;
   const pools = options.functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
     fn,
-    pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, options.endpoints, options.hosts) }),
+    pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, endpoints, hosts, batchWindowMs) }),
   }));
 
   const find = (name: string) => pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);

@@ -73,10 +73,12 @@ const rollouts: Weighted[] = [
 
 const want = (wanted: Deployment['wanted'][]) => fc.record({ kind: fc.constant('want' as const), wanted: fc.constantFrom(...wanted) });
 
+/** A pass makes no call after 15 s, and a call can take about ten, with its repetition. */
+const MAX_SLOW_SECONDS = 25;
 /** The owner ends what a slow pass is still creating, and other passes find nothing: too rare by chance. */
 const overtakenCreation: fc.Arbitrary<Command[]> = fc
   .tuple(
-    fc.integer({ min: 20, max: 60 }),
+    fc.integer({ min: 10, max: MAX_SLOW_SECONDS }),
     want(['stopped', 'deleted']),
     fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 2, maxLength: 4 }),
   )
@@ -99,7 +101,10 @@ const anyOrder = (hasRollouts: boolean): fc.Arbitrary<Command[]> =>
       { weight: 6, arbitrary: fc.record({ kind: fc.constant('pass' as const), ...faults }) },
       { weight: 5, arbitrary: healthy },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('two_passes' as const), ...faults }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('slow_pass' as const), seconds: fc.integer({ min: 1, max: 60 }) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ kind: fc.constant('slow_pass' as const), seconds: fc.integer({ min: 1, max: MAX_SLOW_SECONDS }) }),
+      },
       { weight: 1, arbitrary: fc.constant({ kind: 'repeat_message' as const }) },
       { weight: 3, arbitrary: want(['running', 'stopped', 'deleted']) },
       ...(hasRollouts ? rollouts : []),

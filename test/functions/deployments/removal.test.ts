@@ -51,7 +51,7 @@ test('removes scaling, adapters, component, endpoint, configuration and model, e
   ]);
 });
 
-test('is deleted only after two passes, 90 seconds apart, in which the lists by name and by tag were empty', async () => {
+test('is deleted only after two passes, 45 seconds apart, in which the lists by name and by tag were empty', async () => {
   const world = await inService();
   await world.change({ wanted: 'deleted' });
   for (let passes = 0; (await world.read()).empty_since === undefined; passes++) {

@@ -17,6 +17,8 @@ import { createControlPlane } from '../../support/sagemaker-control-plane.ts';
 const SECOND_MS = 1_000;
 /** The delay of the queue's messages. */
 const DELAY_MS = 15 * SECOND_MS;
+/** How long after their end requests are known. */
+export const USAGE_LAG_MS = 90 * SECOND_MS;
 const SCHEDULE_MS = 60 * SECOND_MS;
 
 export const INSTALLATION = {
@@ -73,6 +75,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
       return { meter: deployment.meter, writes: [] };
     },
     lastEventAt: async () => use.lastEventAtMs,
+    usageLagMs: USAGE_LAG_MS,
     isInUse: async () => use.isInUse,
     recordStart: async (instanceType, start) => void starts.push({ instanceType, start }),
     reconciliations: {
