@@ -8,7 +8,7 @@ type WriteCallback = (error: Error | null | undefined) => void;
 
 /**
  * The response stream of a streamed handler. It is the HTTP response itself, so each write of the function is one write on the socket,
- * and `write` returns false when the reader cannot keep up.
+ * and `write` returns false when the reader cannot keep up. The first write takes the metadata prelude along.
  */
 export class ResponseStream extends ServerResponse {
   #prelude: string | undefined;
@@ -24,11 +24,11 @@ export class ResponseStream extends ServerResponse {
   }
 
   override write(chunk: unknown, encoding?: BufferEncoding | WriteCallback, callback?: WriteCallback): boolean {
-    const bytes = typeof chunk === 'string' || chunk instanceof Uint8Array ? chunk : JSON.stringify(chunk);
+    let bytes = typeof chunk === 'string' || chunk instanceof Uint8Array ? chunk : JSON.stringify(chunk);
     if (this.#prelude !== undefined) {
-      const head = Buffer.concat([Buffer.from(this.#prelude), DELIMITER]);
+      const first = typeof bytes === 'string' ? Buffer.from(bytes, typeof encoding === 'string' ? encoding : 'utf8') : bytes;
+      bytes = Buffer.concat([Buffer.from(this.#prelude), DELIMITER, first]);
       this.#prelude = undefined;
-      super.write(head);
     }
     if (typeof encoding === 'string') return super.write(bytes, encoding, callback);
     return super.write(bytes, encoding ?? callback);
