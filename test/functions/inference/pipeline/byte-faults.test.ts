@@ -86,16 +86,20 @@ test(`after ${REQUESTS} requests whose calls lose, delay and corrupt bytes, each
   proxies.dynamodb.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES], faults));
   proxies.sagemaker.setFaults(randomFaults([...REQUEST_PLACES, ...REPLY_PLACES, ...FRAME_PLACES], faults));
 
-  /** A reply that was read to its end: its text, or undefined if it failed. */
+  /** A reply that was read to its end: its text, or undefined if it failed or the deadline cut it off. */
   const answerOf = async (number: number): Promise<string | undefined> => {
     const stream = number % 2 === 0;
     const headers = number % 5 === 0 ? { 'Idempotency-Key': `${number}` } : {};
     try {
       const reply = await call({ stream, max_tokens: 20 }, REMAINING_MS, headers);
-      if (!stream) return JSON.parse(reply.body as string).choices[0].message.content;
+      if (!stream) {
+        const [{ message, finish_reason }] = JSON.parse(reply.body as string).choices;
+        return finish_reason === 'length' ? undefined : message.content;
+      }
       const text = await read(reply as typeof reply & { body: Readable });
       if (!text.includes('[DONE]')) return undefined;
       const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json as string));
+      if (chunks.some(({ choices }) => choices[0]?.finish_reason === 'length')) return undefined;
       return chunks.map(({ choices }) => choices[0]?.delta?.content ?? '').join('');
     } catch {
       return undefined;
