@@ -161,9 +161,19 @@ export const slotValues = (slot: number) => ({ ':slot': slot, ':next': slot + 1,
 export const furthestClock = (item: LimiterItem, nowMs: number): number =>
   hasCountedAfter(item, slotOf(nowMs)) ? (item.slot as number) * SLOT_MS : nowMs;
 
-/** The names of the counters of a slot and of those before it that count with it, the newest first. */
-export const slotCounters = (kind: 'r' | 't', slot: number): (`r${number}` | `t${number}`)[] =>
+type SlotCounter = `r${number}` | `t${number}`;
+
+const countersOf = (kind: 'r' | 't', slot: number): SlotCounter[] =>
   Array.from({ length: PAST_SLOTS + 1 }, (_, i) => `${kind}${slot - i}` as const);
+
+/** The names of the last slot's counters. Nearly all requests need those of the current slot, several times each. */
+let named: { slot: number; r: readonly SlotCounter[]; t: readonly SlotCounter[] } | undefined;
+
+/** The names of the counters of a slot and of those before it that count with it, the newest first. */
+export const slotCounters = (kind: 'r' | 't', slot: number): readonly SlotCounter[] => {
+  if (named?.slot !== slot) named = { slot, r: countersOf('r', slot), t: countersOf('t', slot) };
+  return named[kind];
+};
 
 /** Whether this is a counter of a slot that no longer counts in this one. */
 const isStaleCounter = (name: string, slot: number): boolean => /^[rt]\d+$/.test(name) && Number(name.slice(1)) < slot - PAST_SLOTS;
@@ -174,8 +184,8 @@ export const staleCounters = (item: LimiterItem, slot: number): string[] =>
 
 const windowOf = (item: LimiterItem, kind: 'r' | 't', slot: number): Window => {
   // A counter that a number can't represent exactly is read as a bigint; any number that large exceeds every limit.
-  const [current = 0, ...past] = slotCounters(kind, slot).map((name) => Number(item[name] ?? 0));
-  return { current, past };
+  const counts = slotCounters(kind, slot).map((name) => Number(item[name] ?? 0));
+  return { current: counts[0] ?? 0, past: counts.slice(1) };
 };
 
 export const inFlightOf = ({ fl }: LimiterItem): number => Object.keys(fl).length;

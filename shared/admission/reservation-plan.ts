@@ -1,6 +1,7 @@
-import { moneyCountersOf, NOT_COUNTED_AFTER, slotValues } from './limiter-item.ts';
+import { moneyCountersOf, NOT_COUNTED_AFTER, slotCounters, slotValues } from './limiter-item.ts';
 import type { Period } from './limits.ts';
 import { type Entry, storedEntry } from './reservation-entry.ts';
+import { PAST_SLOTS } from './sliding-window.ts';
 import { epochKeyOf } from './sweep-epoch.ts';
 
 /** What proves that a request fits one limit. */
@@ -47,28 +48,53 @@ interface Write {
   values: Record<string, unknown>;
 }
 
-/** A counter is at most this. A missing counter is 0, so it does not pass a negative bound. */
-const atMost = (name: string, bound: string, most: number | bigint): string =>
-  most < 0 ? `${name} <= ${bound}` : `(attribute_not_exists(${name}) OR ${name} <= ${bound})`;
+/** A counter and its bound in a condition. */
+interface Bounded {
+  name: string;
+  bound: string;
+  /** The counter is at most the bound. */
+  isAtMost: string;
+  /** The same for a negative bound, which a missing counter does not pass, because it is 0. */
+  isAtMostNegative: string;
+}
+
+const bounded = (name: string, bound: string): Bounded => ({
+  name,
+  bound,
+  isAtMost: `(attribute_not_exists(${name}) OR ${name} <= ${bound})`,
+  isAtMostNegative: `${name} <= ${bound}`,
+});
+
+const atMost = ({ isAtMost, isAtMostNegative }: Bounded, most: number | bigint): string => (most < 0 ? isAtMostNegative : isAtMost);
+
+/** The counters of a slot and of those before it, the newest first. */
+const boundedCounters = (kind: 'r' | 't'): Bounded[] => [
+  bounded(`#${kind}c`, `:${kind}most`),
+  ...Array.from({ length: PAST_SLOTS }, (_, i) => bounded(`#${kind}${i}`, `:${kind}${i}`)),
+];
+const slotBound = { r: boundedCounters('r'), t: boundedCounters('t') };
+const budgetBound = { day: bounded('#day', ':day'), month: bounded('#month', ':month'), total: bounded('#total', ':total') };
+
+const boundRate = (kind: 'r' | 't', slot: number, { past, most }: RateBound, { clauses, names, values }: Write): void => {
+  const counters = slotCounters(kind, slot);
+  for (const [i, counter] of slotBound[kind].entries()) {
+    // The counts of earlier slots were not underestimated.
+    const highest = i === 0 ? most : (past[i - 1] as number);
+    names[counter.name] = counters[i] as string;
+    values[counter.bound] = highest;
+    clauses.push(atMost(counter, highest));
+  }
+};
 
 const countInSlot = ({ slot, tokens, ofRequests, ofTokens, stale }: SlotBounds, write: Write): void => {
   const { set, remove, add, clauses, names, values } = write;
   set.push('slot = :slot');
   add.push('#rc :one', '#tc :tok');
   Object.assign(names, { '#rc': `r${slot}`, '#tc': `t${slot}` });
-  Object.assign(values, { ':one': 1, ':tok': tokens, ...slotValues(slot) });
+  Object.assign(values, { ':one': 1, ':tok': tokens }, slotValues(slot));
   clauses.push(NOT_COUNTED_AFTER);
-  const bound = (kind: 'r' | 't', { past, most }: RateBound): void => {
-    for (const [i, count] of past.entries()) {
-      names[`#${kind}${i}`] = `${kind}${slot - 1 - i}`;
-      values[`:${kind}${i}`] = count;
-      clauses.push(atMost(`#${kind}${i}`, `:${kind}${i}`, count)); // an earlier slot was not underestimated
-    }
-    values[`:${kind}most`] = most;
-    clauses.push(atMost(`#${kind}c`, `:${kind}most`, most));
-  };
-  if (ofRequests) bound('r', ofRequests);
-  if (ofTokens) bound('t', ofTokens);
+  if (ofRequests) boundRate('r', slot, ofRequests, write);
+  if (ofTokens) boundRate('t', slot, ofTokens, write);
   for (const [i, name] of stale.entries()) {
     names[`#s${i}`] = name;
     remove.push(`#s${i}`);
@@ -81,10 +107,10 @@ const hold = ({ requestId, entry, budgets }: ReservationPlan, { set, add, clause
   for (const [period, counter] of Object.entries(moneyCountersOf(requestId))) {
     names[`#${period}`] = counter;
     add.push(`#${period} :hold`);
-    const max = budgets[period as keyof typeof budgets];
+    const max = budgets[period as Period];
     if (max === undefined) continue;
     values[`:${period}`] = max;
-    clauses.push(atMost(`#${period}`, `:${period}`, max));
+    clauses.push(atMost(budgetBound[period as Period], max));
   }
   if (!entry.isFromCredit) return;
   set.push('avail = avail - :hold');
