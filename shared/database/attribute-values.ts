@@ -15,10 +15,16 @@ const isPlain = (value: object): boolean => {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
+/** Text that means itself in JSON: no quotes, escapes or control characters, and no characters that can be half of another one. */
+const LITERAL = /^[\w #:/.-]*$/;
+
+/** As JSON.stringify, which takes several times as long for short text. */
+const quoted = (text: string): string => (LITERAL.test(text) ? `"${text}"` : JSON.stringify(text));
+
 const writeValue = (value: unknown): string => {
   switch (typeof value) {
     case 'string':
-      return `{"S":${JSON.stringify(value)}}`;
+      return `{"S":${quoted(value)}}`;
     case 'number':
       return `{"N":"${numberText(value)}"}`;
     case 'bigint':
@@ -40,9 +46,9 @@ const writeValue = (value: unknown): string => {
  */
 export const writeAttributes = (item: object): string => {
   let text = '{';
-  for (const [name, value] of Object.entries(item)) {
-    if (value === undefined) continue;
-    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${writeValue(value)}`;
+  for (const name of Object.keys(item)) {
+    const value = (item as Item)[name];
+    if (value !== undefined) text += `${text === '{' ? '' : ','}${quoted(name)}:${writeValue(value)}`;
   }
   return `${text}}`;
 };
@@ -78,11 +84,11 @@ const readValue = (value: AttributeValue): unknown => {
 /** An item from the attributes of DynamoDB's JSON. Integers that a double can't represent become bigints. */
 export const readAttributes = (attributes: Readonly<Record<string, AttributeValue>>): Item => {
   const item: Item = {};
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const name of Object.keys(attributes)) {
+    const value = readValue(attributes[name] as AttributeValue);
     // An assignment to this name would set the prototype.
-    if (name === '__proto__')
-      Object.defineProperty(item, name, { value: readValue(value), enumerable: true, configurable: true, writable: true });
-    else item[name] = readValue(value);
+    if (name === '__proto__') Object.defineProperty(item, name, { value, enumerable: true, configurable: true, writable: true });
+    else item[name] = value;
   }
   return item;
 };
