@@ -72,13 +72,14 @@ export const createCaller = (options: CallerOptions): Caller => {
   // Unlike an import, this loads only the one of the two that is needed.
   const { Agent, request } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
   const agent = limitConnecting(new Agent({ keepAlive: true, maxSockets: options.maxSockets }), options.connectMs);
+  const hostHeader = ['host', host] as const;
   const sign = createSigner({ service: services[service].signingName, region });
   /** How far AWS's clock is ahead of ours, once a signature was rejected because of it. */
   let clockOffsetMs = 0;
 
   /** Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always read */
   const send = ({ path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
-    const named = [['host', host], ...headers] as const;
+    const named = [hostHeader, ...headers];
     const signed = sign(
       { method: 'POST', path, headers: named, body },
       credentials ?? environmentCredentials(),

@@ -30,7 +30,13 @@ const canonicalPath = (path: string): string =>
         .replace(/%2F/g, '/')
         .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-const byName = ([one]: Header, [other]: Header): number => (one < other ? -1 : 1);
+/** Inserts a header before those with later names. A request has few headers, so this costs less than to sort them. */
+const insert = (sorted: Header[], header: Header): void => {
+  let at = sorted.length;
+  for (; at > 0 && (sorted[at - 1] as Header)[0] > header[0]; at--) sorted[at] = sorted[at - 1] as Header;
+  sorted[at] = header;
+};
+
 const MANY_SPACES = /\s+/g;
 
 /**
@@ -40,16 +46,18 @@ const MANY_SPACES = /\s+/g;
  * @returns the headers that the signature adds, as a flat list of names and values
  */
 export const createSigner = ({ service, region }: { service: string; region: string }) => {
-  let derived: { secret: string; day: string; key: KeyObject } | undefined;
+  let derived: { secret: string; day: string; scope: string; key: KeyObject } | undefined;
   let lastDate: { second: number; amzDate: string } | undefined;
 
-  const keyOf = (secret: string, day: string): KeyObject => {
-    if (derived?.secret !== secret || derived.day !== day) {
-      const key = [day, region, service, 'aws4_request'].reduce<Buffer | string>(hmac, `AWS4${secret}`) as Buffer;
+  const keyOf = (secret: string, amzDate: string): { scope: string; key: KeyObject } => {
+    if (derived?.secret !== secret || !amzDate.startsWith(derived.day)) {
+      const scope = [amzDate.slice(0, 8), region, service, 'aws4_request'];
+      const [day = ''] = scope;
+      const key = scope.reduce<Buffer | string>(hmac, `AWS4${secret}`) as Buffer;
       // With bytes as its key, each signature would take five times as long.
-      derived = { secret, day, key: createSecretKey(key) };
+      derived = { secret, day, scope: scope.join('/'), key: createSecretKey(key) };
     }
-    return derived.key;
+    return derived;
   };
 
   const dateOf = (ms: number): string => {
@@ -64,21 +72,25 @@ export const createSigner = ({ service, region }: { service: string; region: str
     nowMs: number,
   ): string[] => {
     const amzDate = dateOf(nowMs);
-    const day = amzDate.slice(0, 8);
-    const added: Header[] = [['x-amz-date', amzDate]];
-    if (sessionToken !== undefined) added.push(['x-amz-security-token', sessionToken]);
+    const added = ['x-amz-date', amzDate];
+    const sorted: Header[] = [['x-amz-date', amzDate]];
+    if (sessionToken !== undefined) {
+      added.push('x-amz-security-token', sessionToken);
+      insert(sorted, ['x-amz-security-token', sessionToken]);
+    }
+    for (const header of headers) insert(sorted, header);
     let canonicalHeaders = '';
     let names = '';
-    for (const [name, value] of [...headers, ...added].sort(byName)) {
+    for (const [name, value] of sorted) {
       canonicalHeaders += `${name}:${value.trim().replace(MANY_SPACES, ' ')}\n`;
       names += names === '' ? name : `;${name}`;
     }
     const request = `${method}\n${canonicalPath(path)}\n\n${canonicalHeaders}\n${names}\n${hash('sha256', body)}`;
-    const scope = `${day}/${region}/${service}/aws4_request`;
-    const signature = createHmac('sha256', keyOf(secretAccessKey, day))
+    const { scope, key } = keyOf(secretAccessKey, amzDate);
+    const signature = createHmac('sha256', key)
       .update(`${ALGORITHM}\n${amzDate}\n${scope}\n${hash('sha256', request)}`)
       .digest('hex');
-    added.push(['authorization', `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`]);
-    return added.flat();
+    added.push('authorization', `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`);
+    return added;
   };
 };
