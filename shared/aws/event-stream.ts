@@ -73,16 +73,18 @@ export const createEventStreamReader = (onPayload: (payload: Buffer) => void) =>
     return length;
   };
 
-  const take = (message: Buffer): void => {
-    const end = message.length - CHECKSUM_BYTES;
-    if (crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) throw new DamagedReply('A message of an event stream is damaged.');
-    const payloadStart = PRELUDE_BYTES + message.readUInt32BE(4);
-    const bytes = message.subarray(PRELUDE_BYTES, payloadStart);
-    const payload = message.subarray(payloadStart, end);
-    if (!lastHeaders?.bytes.equals(bytes)) {
-      const headers = readHeaders(bytes);
+  /** Takes the message in `bytes` from `start` to `messageEnd`. */
+  const take = (bytes: Buffer, start: number, messageEnd: number): void => {
+    const end = messageEnd - CHECKSUM_BYTES;
+    if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32BE(end)) throw new DamagedReply('A message of an event stream is damaged.');
+    const headersStart = start + PRELUDE_BYTES;
+    const payloadStart = headersStart + bytes.readUInt32BE(start + 4);
+    const payload = bytes.subarray(payloadStart, end);
+    if (lastHeaders === undefined || bytes.compare(lastHeaders.bytes, 0, undefined, headersStart, payloadStart) !== 0) {
+      const own = Buffer.from(bytes.subarray(headersStart, payloadStart));
+      const headers = readHeaders(own);
       if (headers.get(':message-type') !== 'event') throw errorOf(headers, payload);
-      lastHeaders = { bytes: Buffer.from(bytes), isPayload: headers.get(':event-type') === 'PayloadPart' };
+      lastHeaders = { bytes: own, isPayload: headers.get(':event-type') === 'PayloadPart' };
     }
     // Events of other types may be added to the API.
     if (lastHeaders.isPayload) onPayload(payload);
@@ -98,7 +100,7 @@ export const createEventStreamReader = (onPayload: (payload: Buffer) => void) =>
         neededBytes = length;
         break;
       }
-      take(bytes.subarray(at, at + length));
+      take(bytes, at, at + length);
       at += length;
     }
     pieces = at === bytes.length ? [] : [at === 0 ? bytes : bytes.subarray(at)];
