@@ -47,11 +47,18 @@ interface PairedCalls {
   fault: MessageFault | undefined;
 }
 
+/** Most conversations. */
+const NO_CALLS: PairedCalls = { callIds: new Map(), resultIds: new Map(), fault: undefined };
+
+const hasCalls = ({ role, tool_calls, function_call }: Message): boolean =>
+  role === 'tool' || role === 'function' || (tool_calls ?? function_call) != null;
+
 /**
  * Matches tool calls with their results. A result must follow the assistant message with its call, before the next assistant or user message.
  * A call without an id takes the id of its result, or a generated one; a result without an id answers the message's only call.
  */
 export const pairCalls = (messages: readonly Message[]): PairedCalls => {
+  if (!messages.some(hasCalls)) return NO_CALLS;
   const turns = new Map<number, OpenCalls>();
   const results = new Map<number, { turn: OpenCalls; position: number }>();
   let turn: OpenCalls = { calls: [], ids: [] };

@@ -91,12 +91,11 @@ export const isPassed = (name: ChatExtra, { tokenizer }: Model): boolean =>
 /** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredFields = (request: ChatCompletionRequest, model: Model): string[] => {
   const { fields, extras } = dialects[model.dialect];
-  const passedOn = new Set<string>(extras.filter((name) => isPassed(name, model)));
-  const ignored = Object.entries(request).flatMap(([name, value]) => {
-    if (value == null) return [];
-    if (known.has(name)) return fields[name as keyof typeof fields].how === 'ignored' ? [name] : [];
-    return passedOn.has(name) ? [] : [name];
-  });
+  const isIgnored = (name: string): boolean =>
+    known.has(name)
+      ? fields[name as ChatField].how === 'ignored'
+      : !extras.includes(name as ChatExtra) || !isPassed(name as ChatExtra, model);
+  const ignored = Object.keys(request).filter((name) => request[name] != null && isIgnored(name));
   const budget = thinkingBudget(request);
   if (budget && !keepsThinkingBudget(model)) ignored.push(budget.field);
   if (!model.tokenizer) ignored.push(...NEEDS_COUNT.filter((name) => request[name] != null));
