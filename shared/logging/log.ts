@@ -5,12 +5,11 @@ type Facts = Record<string, unknown>;
 const toText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
 
 const line = (level: string, message: string, facts: Facts): string => {
-  const record: Facts = { timestamp: new Date().toISOString(), level, message };
-  // Serializing without a function for each value takes a fraction of the time, so the usual bigints are converted here.
-  for (const name in facts) record[name] = toText(name, facts[name]);
+  const record = { timestamp: new Date().toISOString(), level, message, ...facts };
   try {
     return JSON.stringify(record);
   } catch {
+    // Facts with a bigint. To call a function for each value takes several times as long.
     return JSON.stringify(record, toText);
   }
 };

@@ -65,6 +65,7 @@ export const settleRequest = async (
   const { metadata: _, user: __, user_id: ___, ...facts } = usageEvent;
   const line = {
     ...facts,
+    cost_nanos: String(facts.cost_nanos),
     gateway_request_id: event.requestContext.requestId,
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,
