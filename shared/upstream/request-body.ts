@@ -46,10 +46,23 @@ export const requestBody = (
  */
 export type CacheSalt = (organizationId: string, isolationKey: string | null | undefined) => string;
 
+/** The salts of so many organizations are kept. */
+const MAX_SALTS = 1_000;
+
 export const createCacheSalt = (secret: string): CacheSalt => {
   const key = createSecretKey(secret, 'utf8');
-  return (organizationId, isolationKey) =>
-    createHmac('sha256', key)
-      .update(`${organizationId}\0${isolationKey ?? ''}`)
-      .digest('hex');
+  const salts = new Map<string, string>();
+  const saltOf = (organizationId: string, isolationKey: string): string =>
+    createHmac('sha256', key).update(`${organizationId}\0${isolationKey}`).digest('hex');
+  return (organizationId, isolationKey) => {
+    // Keys of the caller's choice are not kept, because each request can have another one.
+    if (isolationKey) return saltOf(organizationId, isolationKey);
+    let salt = salts.get(organizationId);
+    if (salt === undefined) {
+      salt = saltOf(organizationId, '');
+      if (salts.size === MAX_SALTS) salts.clear();
+      salts.set(organizationId, salt);
+    }
+    return salt;
+  };
 };

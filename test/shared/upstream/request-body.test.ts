@@ -12,3 +12,12 @@ test('the prompt cache salt differs by organization and by isolation key, and re
   expect(createCacheSalt('s')('org_a', undefined)).toBe(salts[0]);
   for (const salt of salts) expect(salt).toMatch(/^[0-9a-f]{64}$/);
 });
+
+test('each of many organizations keeps its own salt, whatever was asked for before', () => {
+  const saltOf = createCacheSalt('s');
+  const organizations = Array.from({ length: 2_500 }, (_, i) => `org_${i}`);
+  const salts = organizations.map((organization) => saltOf(organization, null));
+  expect(new Set(salts).size).toBe(organizations.length);
+  expect(saltOf('org_0', 'k')).toBe(createCacheSalt('s')('org_0', 'k'));
+  expect(organizations.map((organization) => saltOf(organization, null))).toEqual(salts);
+});
