@@ -18,7 +18,7 @@ const MAX_REREADS = 5;
 const REREADS_MS = 5_000;
 
 interface Entry extends Seen {
-  refusesUntilMs?: number;
+  refusesUntilMs?: number | undefined;
   rereads?: { sinceMs: number; count: number };
 }
 
@@ -93,7 +93,7 @@ export const createLimiterCache = () => {
     /** Forgets a refusal, because a release by this environment can have made room. */
     forgetRefusal: (id: string): void => {
       const entry = entries.get(id);
-      if (entry) delete entry.refusesUntilMs;
+      if (entry) entry.refusesUntilMs = undefined;
     },
   };
 };

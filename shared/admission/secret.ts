@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Scope } from '../hosts/host.ts';
 import { randomBase62, toBase62 } from '../ids/base62.ts';
@@ -21,7 +21,7 @@ export interface PresentedKey {
 
 const checksum = (text: string): string => toBase62(crc32(text), CHECKSUM_CHARACTERS);
 
-const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const sha256 = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** A new secret for a key id: `sk-`, the scope's letter, the id without its prefix, 166 random bits, a checksum. */
 export const newSecret = (scope: Scope, keyId: string): { secret: string; hash: Buffer } => {

@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Model, Target } from '../../../shared/models/model.ts';
 
 /** Evenly spread in (0, 1). */
-const shareOf = (text: string): number => (createHash('sha256').update(text).digest().readUIntBE(0, 6) + 0.5) / 2 ** 48;
+const shareOf = (text: string): number => (hash('sha256', text, 'buffer').readUIntBE(0, 6) + 0.5) / 2 ** 48;
 
 /** A target's name, which no other target has. */
 export const targetName = ({ endpoint, component = '', region = '' }: Target): string => `${region}/${endpoint}/${component}`;
 
 /** An opaque id of an organization's user, by which endpoints with prefix-aware routing keep the user on one instance. */
-export const affinityOf = (organization: string, userId: string): string =>
-  createHash('sha256').update(`${organization}\n${userId}`).digest('base64url');
+export const affinityOf = (organization: string, userId: string): string => hash('sha256', `${organization}\n${userId}`, 'base64url');
 
 /**
  * A model's targets in the order in which a request tries them: the same key always has the same order, and keys spread over the targets by
