@@ -37,18 +37,11 @@ export interface Ending {
   known?: LimiterItem | undefined;
 }
 
-/** Whether a counter no longer counts. */
-const isStale = (counter: string, nowMs: number): boolean => {
-  const time = Number(counter.slice(1));
-  if (!Number.isInteger(time)) return false;
-  switch (counter[0]) {
-    case 'd':
-      return time < dayNumberOf(nowMs) - KEPT_DAYS;
-    case 'm':
-      return time < monthBefore(monthOf(nowMs));
-    default:
-      return false;
-  }
+/** Whether an attribute is a counter of money that no longer counts. */
+const isStale = (name: string, nowMs: number): boolean => {
+  // For other names, such as `models`, the time is not a number, and every comparison is false.
+  if (name.startsWith('d')) return Number(name.slice(1)) < dayNumberOf(nowMs) - KEPT_DAYS;
+  return name.startsWith('m') && Number(name.slice(1)) < monthBefore(monthOf(nowMs));
 };
 
 /** Corrections of the counters that still count, from reserved to used amounts. */
@@ -73,9 +66,17 @@ const correctionsOf = ({ requestId, entry, used, nowMs }: Ending): Map<string, n
 export const toEnd = (ending: Ending) => {
   const { requestId, entry, used, nowMs, known } = ending;
   const corrections = [...correctionsOf(ending)];
-  const stale = Object.keys(known ?? {}).filter((name) => isStale(name, nowMs));
+  const stale = known ? Object.keys(known).filter((name) => isStale(name, nowMs)) : [];
   const costNanos = used === 'undone' ? 0n : used.costNanos;
   const giveBack = entry.isFromCredit && entry.holdNanos !== costNanos;
+  const names: Record<string, string> = { '#id': requestId };
+  const values: Record<string, unknown> = { ':at': entry.admittedAtMs };
+  if (giveBack) values[':back'] = entry.holdNanos - costNanos;
+  for (const [i, name] of stale.entries()) names[`#s${i}`] = name;
+  for (const [i, [counter, correction]] of corrections.entries()) {
+    names[`#c${i}`] = counter;
+    values[`:c${i}`] = correction;
+  }
   return {
     UpdateExpression: [
       `REMOVE ${['fl.#id', ...stale.map((_, i) => `#s${i}`)].join(', ')}`,
@@ -85,15 +86,7 @@ export const toEnd = (ending: Ending) => {
       .filter(Boolean)
       .join(' '),
     ConditionExpression: 'fl.#id[0] = :at',
-    ExpressionAttributeNames: {
-      '#id': requestId,
-      ...Object.fromEntries(stale.map((name, i) => [`#s${i}`, name])),
-      ...Object.fromEntries(corrections.map(([name], i) => [`#c${i}`, name])),
-    },
-    ExpressionAttributeValues: {
-      ':at': entry.admittedAtMs,
-      ...(giveBack && { ':back': entry.holdNanos - costNanos }),
-      ...Object.fromEntries(corrections.map(([, value], i) => [`:c${i}`, value])),
-    },
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
   };
 };
