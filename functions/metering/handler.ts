@@ -1,5 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { createSpread } from '../../shared/admission/spread-configuration.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
@@ -9,7 +10,8 @@ import { settleBatch } from './settle-batch.ts';
 import { type SweepReport, sweep } from './sweep.ts';
 
 const database = createSdkDatabase();
-const limiters = createLimiterStore(database, environmentVariable('KEYS_TABLE'));
+const keysTable = environmentVariable('KEYS_TABLE');
+const limiters = { ...createLimiterStore(database, keysTable), ...createSpread(database, keysTable) };
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const settlements = createSettlementQueue(environmentVariable('SETTLEMENTS_QUEUE'));
 

@@ -5,6 +5,7 @@ import { endReservations, readAllShards, reservationsOf } from '../../shared/adm
 import { usedBy } from '../../shared/admission/reservation-end.ts';
 import type { Entry } from '../../shared/admission/reservation-entry.ts';
 import { ownerIdOf, shardIds } from '../../shared/admission/shards.ts';
+import type { Spread } from '../../shared/admission/spread-configuration.ts';
 import { EPOCH_MS, EPOCH_PARTITIONS, epochOf } from '../../shared/admission/sweep-epoch.ts';
 import { orphanedEvent } from '../../shared/usage/event.ts';
 import type { SettlementQueue } from '../../shared/usage/settlement-queue.ts';
@@ -14,7 +15,7 @@ import type { UsageStore } from '../../shared/usage/usage-store.ts';
 const MAX_EPOCHS_PER_RUN = 200;
 
 interface Sweep {
-  limiters: LimiterStore;
+  limiters: LimiterStore & Spread;
   usage: UsageStore;
   now: () => number;
   /** If a request is in flight for longer than this, its function has crashed: the function's timeout plus a minute. */

@@ -3,10 +3,11 @@ import { S3Client } from '@aws-sdk/client-s3';
 import type { Origin } from '../../functions/control/access/origin.ts';
 import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
+import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
 import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
-import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -82,7 +83,7 @@ const identityOf = async (dataStack: string): Promise<Identity> => {
 const creditStores = async (database: Database, stack: string) => {
   const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
   return {
-    limiters: createLimiterStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
+    limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
     credit: createCreditStore(database, await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack)),
     rollups: createRollupStore(database, usageTable),
     gpuEvents: createGpuEventStore(database, usageTable),

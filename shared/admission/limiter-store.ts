@@ -3,24 +3,18 @@ import { DatabaseUnavailable } from '../database/outage.ts';
 import { queryItems } from '../database/query.ts';
 import { transact, type Write } from '../database/transaction.ts';
 import { ChangedMeanwhile } from './configuration-write.ts';
-import { planCollection, toCollect, toGrant } from './credit-grant.ts';
-import { availableNanosOf, type LimiterItem, shardsOf } from './limiter-item.ts';
+import type { LimiterItem } from './limiter-item.ts';
 import { createLimiterReader, SWEEP_MARK } from './limiter-reader.ts';
 import { type Move, toMove } from './move-money.ts';
 import { type Ending, toEnd } from './reservation-end.ts';
 import { type ReservationPlan, toReserve } from './reservation-plan.ts';
-import { shardIds } from './shards.ts';
 import { type Split, toSplit } from './split-shard.ts';
-import { spreadConfiguration } from './spread-configuration.ts';
 import { epochPartition } from './sweep-epoch.ts';
 
 export const EPOCH_INDEX = 'epoch';
 export const ORGANIZATION_INDEX = 'organization';
 
 const MAX_PAGES = 100;
-/** A deduction collects credit from all shards in so many transactions, some of which fail because requests changed the shards. */
-const MAX_ATTEMPTS = 40;
-
 export type AdmitResult = { admitted: LimiterItem } | { refused: LimiterItem | undefined };
 
 /** The entry of a reservation is gone: it was released or undone. */
@@ -31,11 +25,8 @@ export class ReservationEnded extends Error {}
  * @param once sends each admission only once: one that arrives after its request has ended must differ from the one that was settled
  */
 export const createLimiterStore = (database: Database, table: string, once: Database = database) => {
-  const reader = createLimiterReader(database, table);
-  const { get, getMany } = reader;
-
   return {
-    ...reader,
+    ...createLimiterReader(database, table),
 
     /** Splits shards of an organization in one transaction; false if one of them changed meanwhile, and then nothing is done. */
     split: async (organization: string, splits: readonly Split[], before: number): Promise<boolean> => {
@@ -92,9 +83,6 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       refused: () => new ReservationEnded(),
     }),
 
-    /** Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often meanwhile */
-    spread: (ownerId: string, nowMs: number): Promise<void> => spreadConfiguration(database, table, { get, getMany }, ownerId, nowMs),
-
     /** The ids of an organization's own limiter and those of its keys and their shards. One that was just created can be missing. */
     listByOrganization: async function* (organization: string): AsyncGenerator<string> {
       const query = {
@@ -118,31 +106,6 @@ export const createLimiterStore = (database: Database, table: string, once: Data
       await write.catch((error: unknown) => {
         if (!(error instanceof ConditionFailed)) throw error;
       });
-    },
-
-    /**
-     * Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers.
-     * @throws 503 if the shards change too often meanwhile
-     */
-    addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const own = await get(id);
-        if (!own || (own.grants ?? 0) !== number - 1) return false;
-        const missing = amountNanos < 0n ? -amountNanos - availableNanosOf(own) : 0n;
-        const others = missing > 0n ? await getMany(shardIds(id, shardsOf(own)).slice(1)) : [];
-        const donations = planCollection(others, missing);
-        const items = donations.length > 0 ? toCollect(table, id, donations) : [toGrant(table, own, number, amountNanos)];
-        try {
-          await transact(
-            database,
-            items.map((item) => ({ item, refused: () => new ChangedMeanwhile() })),
-          );
-          if (donations.length === 0) return true;
-        } catch (error) {
-          if (!(error instanceof ChangedMeanwhile)) throw error;
-        }
-      }
-      throw new DatabaseUnavailable(new Error(`The credit of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
     },
 
     /** The ids of limiters whose last admission is in this partition of an epoch. */

@@ -13,6 +13,7 @@ import {
   WHOLE_ATTRIBUTES,
   wholeRateLimitsOf,
 } from './limiter-item.ts';
+import { createLimiterReader, type LimiterReader } from './limiter-reader.ts';
 import type { Limits, Period } from './limits.ts';
 import { shardIds } from './shards.ts';
 import { redivide } from './share-limits.ts';
@@ -83,11 +84,6 @@ const configurationOf = (own: LimiterItem, limits: Limits): Configuration<KeyIte
   };
 };
 
-interface LimiterReads {
-  get: (id: string) => Promise<LimiterItem | undefined>;
-  getMany: (ids: readonly string[]) => Promise<LimiterItem[]>;
-}
-
 const inBatches = <Element>(elements: readonly Element[], size: number): Element[][] =>
   Array.from({ length: Math.ceil(elements.length / size) }, (_, i) => elements.slice(i * size, (i + 1) * size));
 
@@ -97,10 +93,10 @@ const inBatches = <Element>(elements: readonly Element[], size: number): Element
  * Can be repeated, and runs concurrently with itself and with other changes: each of its transactions checks the version of the own item.
  * @throws 503 if the shards changed during every attempt
  */
-export const spreadConfiguration = async (
+const spreadConfiguration = async (
   database: Database,
   table: string,
-  { get, getMany }: LimiterReads,
+  { get, getMany }: LimiterReader,
   ownerId: string,
   nowMs: number,
 ): Promise<void> => {
@@ -141,3 +137,14 @@ export const spreadConfiguration = async (
   }
   throw new DatabaseUnavailable(new Error(`The shards of ${ownerId} changed during each of ${MAX_ATTEMPTS} attempts.`));
 };
+
+/** The completion of changes, for the functions that make them or find one that was not completed. */
+export const createSpread = (database: Database, table: string) => {
+  const reader = createLimiterReader(database, table);
+  return {
+    /** Completes a change of a configuration that has not reached all shards. @throws 503 if they change too often meanwhile */
+    spread: (ownerId: string, nowMs: number): Promise<void> => spreadConfiguration(database, table, reader, ownerId, nowMs),
+  };
+};
+
+export type Spread = ReturnType<typeof createSpread>;

@@ -1,43 +1,80 @@
-import { type Expected, toConfigure } from '../../../shared/admission/configuration-write.ts';
+import { ChangedMeanwhile, type Expected, toConfigure } from '../../../shared/admission/configuration-write.ts';
 import type { ContentSetting } from '../../../shared/admission/key-item.ts';
-import type { Configuration, LimiterItem } from '../../../shared/admission/limiter-item.ts';
+import { availableNanosOf, type Configuration, type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { shardIds } from '../../../shared/admission/shards.ts';
+import { createSpread } from '../../../shared/admission/spread-configuration.ts';
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
 import { getItems } from '../../../shared/database/get-items.ts';
-import type { Write } from '../../../shared/database/transaction.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import { transact, type Write } from '../../../shared/database/transaction.ts';
+import { planCollection, toCollect, toGrant } from './credit-grant.ts';
+
+/** A deduction collects credit from all shards in so many transactions, some of which fail because requests changed the shards. */
+const MAX_ATTEMPTS = 40;
 
 /** The `keys` table with the writes of the control plane, which configures limiters. */
-export const createLimiterConfigurationStore = (database: Database, table: string) => ({
-  ...createLimiterStore(database, table),
+export const createLimiterConfigurationStore = (database: Database, table: string) => {
+  const store = createLimiterStore(database, table);
+  const { get, getMany } = store;
+  return {
+    ...store,
+    ...createSpread(database, table),
 
-  /** Changes the configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as expected. */
-  toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, expected?: Expected): Write =>
-    toConfigure(table, id, configuration, expected),
+    /**
+     * Adds the grant with this number to the credit once; false if it was added before. Grants must be added in the order of their numbers.
+     * @throws 503 if the shards change too often meanwhile
+     */
+    addGrant: async (id: string, number: number, amountNanos: bigint): Promise<boolean> => {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const own = await get(id);
+        if (!own || (own.grants ?? 0) !== number - 1) return false;
+        const missing = amountNanos < 0n ? -amountNanos - availableNanosOf(own) : 0n;
+        const others = missing > 0n ? await getMany(shardIds(id, shardsOf(own)).slice(1)) : [];
+        const donations = planCollection(others, missing);
+        const items = donations.length > 0 ? toCollect(table, id, donations) : [toGrant(table, own, number, amountNanos)];
+        try {
+          await transact(
+            database,
+            items.map((item) => ({ item, refused: () => new ChangedMeanwhile() })),
+          );
+          if (donations.length === 0) return true;
+        } catch (error) {
+          if (!(error instanceof ChangedMeanwhile)) throw error;
+        }
+      }
+      throw new DatabaseUnavailable(new Error(`The credit of ${id} changed during each of ${MAX_ATTEMPTS} attempts.`));
+    },
 
-  /** Gives a key's limiter its organization's setting for content, unless it has that of the same or a later version of the organization. */
-  setContent: async (id: string, { mayStore, version }: ContentSetting): Promise<void> => {
-    const write = database.update({
-      TableName: table,
-      Key: { id },
-      UpdateExpression: mayStore ? 'SET no_v = :version REMOVE no_o ADD cfg :one' : 'SET no_v = :version, no_o = :true ADD cfg :one',
-      ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(no_v) OR no_v < :version)',
-      ExpressionAttributeValues: { ':version': version, ':one': 1, ...(!mayStore && { ':true': true }) },
-    });
-    await write.catch((error: unknown) => {
-      if (!(error instanceof ConditionFailed)) throw error;
-    });
-  },
+    /** Changes the configuration as one write of a transaction; fails with ChangedMeanwhile if the limiter is not as expected. */
+    toConfigure: <Item extends LimiterItem>(id: string, configuration: Configuration<Item>, expected?: Expected): Write =>
+      toConfigure(table, id, configuration, expected),
 
-  toCreate: (item: LimiterItem): Write => ({
-    item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },
-  }),
+    /** Gives a key's limiter its organization's setting for content, unless it has that of the same or a later version of the organization. */
+    setContent: async (id: string, { mayStore, version }: ContentSetting): Promise<void> => {
+      const write = database.update({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: mayStore ? 'SET no_v = :version REMOVE no_o ADD cfg :one' : 'SET no_v = :version, no_o = :true ADD cfg :one',
+        ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(no_v) OR no_v < :version)',
+        ExpressionAttributeValues: { ':version': version, ':one': 1, ...(!mayStore && { ':true': true }) },
+      });
+      await write.catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+    },
 
-  /** The time of each limiter's last admission, in ms since the epoch; limiters without admissions are absent. For at most 100 limiters. */
-  lastUses: async (ids: readonly string[]): Promise<Map<string, number>> => {
-    const Keys = ids.map((id) => ({ id }));
-    const items = await getItems(database, table, { Keys, ProjectionExpression: 'id, last_used' });
-    return new Map(items.flatMap(({ id, last_used }) => (last_used === undefined ? [] : [[String(id), Number(last_used)] as const])));
-  },
-});
+    toCreate: (item: LimiterItem): Write => ({
+      item: { Put: { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(id)' } },
+    }),
+
+    /** The time of each limiter's last admission, in ms since the epoch; limiters without admissions are absent. For at most 100 limiters. */
+    lastUses: async (ids: readonly string[]): Promise<Map<string, number>> => {
+      const Keys = ids.map((id) => ({ id }));
+      const items = await getItems(database, table, { Keys, ProjectionExpression: 'id, last_used' });
+      return new Map(items.flatMap(({ id, last_used }) => (last_used === undefined ? [] : [[String(id), Number(last_used)] as const])));
+    },
+  };
+};
 
 export type LimiterConfigurationStore = ReturnType<typeof createLimiterConfigurationStore>;

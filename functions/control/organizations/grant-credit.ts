@@ -1,13 +1,13 @@
-import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { Conflict } from '../../../shared/http/errors.ts';
+import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 
 /** Concurrent grants compete for the same number. */
 const MAX_ATTEMPTS = 20;
 
 export interface CreditDependencies {
-  limiters: LimiterStore;
+  limiters: LimiterConfigurationStore;
   credit: CreditStore;
 }
 
