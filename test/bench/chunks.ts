@@ -4,13 +4,15 @@ import { startCpuWatch } from './processes.ts';
 import { findLongAnswer, type StreamBodies } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { Stack } from './stack.ts';
-import { rotated, sum } from './statistics.ts';
+import { median, rotated, sum } from './statistics.ts';
 
 const gateways = ['proxy', 'sluice'] as const;
 type Gateway = (typeof gateways)[number];
 const gatewayProcess = { proxy: 'proxy', sluice: 'inference' } as const;
 
 const AFTERMATH_MS = 20;
+/** Odd, so that the median is the middle one. */
+const ROUNDS = 5;
 
 const LENGTHS = ['short', 'middle', 'long'] as const;
 type ByLength<Value> = Record<(typeof LENGTHS)[number], Value>;
@@ -20,20 +22,18 @@ interface Pace {
   label: string;
   concurrency: number;
   tokenDelayMs: number;
-  rounds: number;
   bounds: ByLength<Bound>;
   /** The most CPU of a stream of 100 chunks as a multiple of the proxy's. */
   targetRatio: number;
 }
 
 const paces = (secondsPerPhase: number): Pace[] => {
-  const bound = { ms: (secondsPerPhase * 1_000) / 4 };
+  const bound = { ms: (secondsPerPhase * 1_000) / (2 * ROUNDS) };
   return [
     {
       label: 'back to back',
       concurrency: 8,
       tokenDelayMs: 0,
-      rounds: 2,
       bounds: { short: bound, middle: bound, long: bound },
       targetRatio: 2.5,
     },
@@ -42,7 +42,6 @@ const paces = (secondsPerPhase: number): Pace[] => {
       label: 'one every 5 ms',
       concurrency: 16,
       tokenDelayMs: 5,
-      rounds: 2,
       bounds: { short: bound, middle: bound, long: { requests: 16 } },
       targetRatio: 1.6,
     },
@@ -54,6 +53,8 @@ interface Streams {
   streams: number;
   chunks: number;
   writes: number;
+  /** In each round: the CPU time of a stream. */
+  roundsCpuMs: number[];
 }
 
 /**
@@ -79,20 +80,22 @@ const toNote = ({ short, middle, long }: ByLength<Streams>, { label, concurrency
 
 const measureRounds = async (
   stack: Stack,
-  { concurrency, rounds, bounds }: Pace,
+  { concurrency, bounds }: Pace,
   bodies: StreamBodies,
 ): Promise<Record<Gateway, ByLength<Streams>>> => {
-  const nothing = (): Streams => ({ cpuMs: 0, streams: 0, chunks: 0, writes: 0 });
+  const nothing = (): Streams => ({ cpuMs: 0, streams: 0, chunks: 0, writes: 0, roundsCpuMs: [] });
   const each = (): ByLength<Streams> => ({ short: nothing(), middle: nothing(), long: nothing() });
   const seen = { proxy: each(), sluice: each() };
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     for (const length of LENGTHS) {
       for (const gateway of rotated(gateways, round)) {
         const cpu = startCpuWatch(stack.pids);
         const { answers } = await applyLoad(stack.servers[gateway], bodies[length], concurrency, bounds[length]);
         await delay(AFTERMATH_MS);
         const one = seen[gateway][length];
-        one.cpuMs += cpu()[gatewayProcess[gateway]];
+        const usedMs = cpu()[gatewayProcess[gateway]];
+        one.cpuMs += usedMs;
+        one.roundsCpuMs.push(usedMs / answers.length);
         one.streams += answers.length;
         one.chunks += sum(answers.map(({ chunks }) => chunks));
         one.writes += sum(answers.map(({ writes }) => writes));
@@ -102,6 +105,9 @@ const measureRounds = async (
   return seen;
 };
 
+const ratiosOf = (sluice: Streams, proxy: Streams): number[] =>
+  sluice.roundsCpuMs.map((ms, round) => ms / (proxy.roundsCpuMs[round] ?? Number.NaN));
+
 const toRows = (seen: Record<Gateway, ByLength<Streams>>, { label, targetRatio }: Pace): Row[] => {
   const aStream = ({ cpuMs, streams }: Streams): number => cpuMs / streams;
   const aChunk = ({ short, long }: ByLength<Streams>): number =>
@@ -110,8 +116,9 @@ const toRows = (seen: Record<Gateway, ByLength<Streams>>, { label, targetRatio }
     {
       figure: `gateway CPU ms a stream of 100 chunks, ${label}`,
       digits: 2,
-      proxy: aStream(seen.proxy.middle),
-      sluice: aStream(seen.sluice.middle),
+      proxy: median(seen.proxy.middle.roundsCpuMs),
+      sluice: median(seen.sluice.middle.roundsCpuMs),
+      toProxy: ratiosOf(seen.sluice.middle, seen.proxy.middle),
       peers: 'LiteLLM 90×',
       targetRatio,
     },

@@ -1,4 +1,5 @@
 import type { ServerName } from './stack.ts';
+import { median } from './statistics.ts';
 
 /** One figure, with the same figure of the other servers if they have it. */
 export interface Row extends Partial<Record<ServerName, number>> {
@@ -10,6 +11,8 @@ export interface Row extends Partial<Record<ServerName, number>> {
   /** The limit for Sluice, or for its ratio to the proxy. */
   target?: number;
   targetRatio?: number;
+  /** The ratio of Sluice to the proxy in each round of a figure that swings from round to round; their median counts. */
+  toProxy?: readonly number[];
   /** Whether ratios of this figure are meaningful; true if absent. */
   hasRatios?: boolean;
 }
@@ -24,32 +27,48 @@ const COLUMNS = ['figure', 'direct', 'proxy', 'sluice', 'sluice/proxy', 'sluice/
 
 const shown = (value: number | undefined, digits: number): string => (value === undefined ? '' : value.toFixed(digits));
 
-const ratio = (a: number | undefined, b: number | undefined): string => {
-  if (a === undefined || b === undefined) return '';
-  return `${(a / b).toFixed(a / b < 10 ? 2 : 1)}×`;
+const shownRatio = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : 1)}×`;
+
+const ratio = (a: number | undefined, b: number | undefined): string => (a === undefined || b === undefined ? '' : shownRatio(a / b));
+
+const ratioToProxy = ({ proxy, sluice, toProxy }: Row): number | undefined => {
+  if (toProxy) return median(toProxy);
+  return proxy === undefined || sluice === undefined ? undefined : sluice / proxy;
 };
 
 /** Whether a figure keeps its limit. */
 const verdict = (value: number, limit: number, unit = ''): string => `≤ ${limit}${unit} ${value <= limit ? 'ok' : 'MISS'}`;
 
-const toVerdict = ({ proxy, sluice, target, targetRatio }: Row): string => {
+const toVerdict = (row: Row): string => {
+  const { sluice, target, targetRatio } = row;
   if (sluice === undefined) return '';
-  if (targetRatio !== undefined && proxy !== undefined) return verdict(sluice / proxy, targetRatio, '×');
+  const toProxy = ratioToProxy(row);
+  if (targetRatio !== undefined && toProxy !== undefined) return verdict(toProxy, targetRatio, '×');
   return target === undefined ? '' : verdict(sluice, target);
 };
 
 const toCells = (row: Row): string[] => {
   const { figure, digits, direct, proxy, sluice, peers = '', hasRatios = true } = row;
+  const toProxy = hasRatios ? ratioToProxy(row) : undefined;
   return [
     figure,
     shown(direct, digits),
     shown(proxy, digits),
     shown(sluice, digits),
-    hasRatios ? ratio(sluice, proxy) : '',
+    toProxy === undefined ? '' : shownRatio(toProxy),
     hasRatios ? ratio(sluice, direct) : '',
     peers,
     toVerdict(row),
   ];
+};
+
+/** How far the ratios of single rounds are from their medians. */
+const toSpread = (rows: readonly Row[]): string[] => {
+  const spreads = rows.flatMap(({ figure, toProxy }) =>
+    toProxy ? [`${figure} ${shownRatio(Math.min(...toProxy))} to ${shownRatio(Math.max(...toProxy))} in ${toProxy.length} rounds`] : [],
+  );
+  if (spreads.length === 0) return [];
+  return [`\nA CPU figure is the median of its rounds, and so is its ratio, taken within each round. The rounds: ${spreads.join('; ')}.`];
 };
 
 /** What falls short, in one line. */
@@ -71,5 +90,5 @@ export const toTable = (rows: readonly (readonly string[])[]): string => {
 /** All results as Markdown. */
 export const toReport = (findings: readonly Findings[]): string => {
   const all = findings.flatMap(({ rows }) => rows);
-  return `${toTable([COLUMNS, ...all.map(toCells)])}\n\n${toSummary(all)}\n${findings.flatMap(({ notes }) => notes).join('\n')}\n`;
+  return `${toTable([COLUMNS, ...all.map(toCells)])}\n\n${toSummary(all)}\n${[...toSpread(all), ...findings.flatMap(({ notes }) => notes)].join('\n')}\n`;
 };

@@ -4,14 +4,15 @@ import { machineBusyMs, startCpuWatch } from './processes.ts';
 import { shortBody } from './prompts.ts';
 import { type Findings, type Row, toTable } from './report.ts';
 import type { ServerName, Stack } from './stack.ts';
-import { percentile, rotated, sum } from './statistics.ts';
+import { median, percentile, rotated, sum } from './statistics.ts';
 
 const CONCURRENCIES = [1, 32];
 /** The most CPU of a request as a multiple of the proxy's. */
 const TARGET_RATIOS: Readonly<Record<number, number>> = { 1: 10, 32: 8 };
 /** Portkey has no keys, limits or records here; LiteLLM has keys, limits and budgets. */
 const PEERS = { 'requests/s': 'Portkey 0.14×', 'CPU ms': 'Envoy 0.5×, Portkey 7.6×, LiteLLM 98×' };
-const ROUNDS = 4;
+/** Odd, so that the median is the middle one. */
+const ROUNDS = 9;
 /** The time after a load in which work after a reply (a log line, a freed socket) is still counted. */
 const AFTERMATH_MS = 20;
 
@@ -22,7 +23,11 @@ interface Seen {
   /** The CPU time of all processes on the machine. */
   busyMs: number;
   cpuMs: Partial<Record<string, number>>;
+  /** In each round: the CPU time of a request in the process of this server's gateway. */
+  gatewayCpuMs: number[];
 }
+
+const gatewayProcess = { direct: 'container', proxy: 'proxy', sluice: 'inference' } as const;
 
 const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
 
@@ -46,7 +51,7 @@ export const measureRequests = async (stack: Stack, secondsPerPhase: number): Pr
 };
 
 const measureRounds = async (stack: Stack, concurrency: number, sliceMs: number): Promise<Record<ServerName, Seen>> => {
-  const nothing = (): Seen => ({ latenciesMs: [], elapsedMs: 0, busyMs: 0, cpuMs: {} });
+  const nothing = (): Seen => ({ latenciesMs: [], elapsedMs: 0, busyMs: 0, cpuMs: {}, gatewayCpuMs: [] });
   const seen = { direct: nothing(), proxy: nothing(), sluice: nothing() };
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of rotated(names, round)) {
@@ -54,7 +59,9 @@ const measureRounds = async (stack: Stack, concurrency: number, sliceMs: number)
       const cpu = startCpuWatch(stack.pids);
       const { answers, elapsedMs } = await applyLoad(stack.servers[name], shortBody(false), concurrency, { ms: sliceMs });
       await delay(AFTERMATH_MS);
-      for (const [process, ms] of Object.entries(cpu())) seen[name].cpuMs[process] = (seen[name].cpuMs[process] ?? 0) + ms;
+      const used = cpu();
+      for (const [process, ms] of Object.entries(used)) seen[name].cpuMs[process] = (seen[name].cpuMs[process] ?? 0) + ms;
+      seen[name].gatewayCpuMs.push(used[gatewayProcess[name]] / answers.length);
       seen[name].latenciesMs.push(...answers.map(({ latencyMs }) => latencyMs));
       seen[name].elapsedMs += elapsedMs;
       seen[name].busyMs += machineBusyMs() - busyBeforeMs;
@@ -69,7 +76,6 @@ const toRows = (seen: Record<ServerName, Seen>, concurrency: number): Row[] => {
     proxy: figure(seen.proxy),
     sluice: figure(seen.sluice),
   });
-  const cpu = (name: 'proxy' | 'sluice', process: string): number => (seen[name].cpuMs[process] ?? 0) / seen[name].latenciesMs.length;
   const at = `concurrency ${concurrency}`;
   return [
     {
@@ -83,13 +89,17 @@ const toRows = (seen: Record<ServerName, Seen>, concurrency: number): Row[] => {
     {
       figure: `gateway CPU ms a request, ${at}`,
       digits: 3,
-      proxy: cpu('proxy', 'proxy'),
-      sluice: cpu('sluice', 'inference'),
+      proxy: median(seen.proxy.gatewayCpuMs),
+      sluice: median(seen.sluice.gatewayCpuMs),
+      toProxy: ratiosOf(seen),
       targetRatio: TARGET_RATIOS[concurrency] ?? Number.POSITIVE_INFINITY,
       ...(concurrency > 1 && { peers: PEERS['CPU ms'] }),
     },
   ];
 };
+
+const ratiosOf = ({ proxy, sluice }: Record<ServerName, Seen>): number[] =>
+  sluice.gatewayCpuMs.map((ms, round) => ms / (proxy.gatewayCpuMs[round] ?? Number.NaN));
 
 /** The shares of the machine's CPU time. */
 const toNotes = ({ cpuMs, latenciesMs, elapsedMs, busyMs }: Seen, concurrency: number): string[] => {
