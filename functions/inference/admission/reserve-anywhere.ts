@@ -1,0 +1,188 @@
+import { furthestClock, inFlightOf, type LimiterItem, rateLimitsOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import { mergeShards } from '../../../shared/admission/merge-shards.ts';
+import { planMove } from '../../../shared/admission/move-money.ts';
+import { isMoneyRefusal, type Refusal } from '../../../shared/admission/refusal.ts';
+import { randomShards, shardId, shardIds, wholeId } from '../../../shared/admission/shards.ts';
+import { ServiceUnavailable } from '../../../shared/http/errors.ts';
+import { blockGrowth, growOrganization, IN_FLIGHT_BEFORE_SPLIT, isGrowthBlocked, maySplit } from './grow-organization.ts';
+import {
+  exactRefusal,
+  type Known,
+  type Limiters,
+  type RefusedBy,
+  type RequestedAmounts,
+  type RequestedReservation,
+  type Reserved,
+  reserve,
+} from './reserve.ts';
+
+/** Shards are read this often for one request; meanwhile other requests can take what the reads showed. */
+const MAX_SURVEYS = 6;
+/** So often, a request that finds crowded shards only waits for more shards. */
+const PATIENT_SURVEYS = 5;
+/** The first time, a few shards are read, because one of them nearly always has room. */
+const FEW = 8;
+/** Later, this many are read in one call, or all if money is limited: it must be known what they have together. */
+const MANY = 100;
+
+/** A reservation in any of the shards of a key or an organization. */
+export interface SharedReservation<Item extends LimiterItem> extends Omit<RequestedReservation<Item>, 'limiterId' | 'maxInFlight'> {
+  ownerId: string;
+  /** The owner's own item, which is its first shard. */
+  own: Known;
+  /** The number of shards that have a part of the limits, and the one to try first. */
+  shards: number;
+  first: number;
+  /** What is known of another shard. */
+  knownOf: (limiterId: string) => Promise<Known>;
+  /** Whether the owner gets more shards under load. */
+  isGrowing: boolean;
+}
+
+/** What is reserved, and in whose shards. */
+type Wanted = RequestedAmounts & Pick<SharedReservation<LimiterItem>, 'ownerId' | 'shards' | 'first'>;
+
+/** The search for a shard with room. */
+interface Search {
+  /** How often shards were read before. */
+  survey: number;
+  /** The last refusal by a shard. */
+  refused: RefusedBy<LimiterItem>;
+  /** Whether money is what is missing. */
+  isMoney: boolean;
+  /** Whether to wait for more shards before a crowded one is used. */
+  isGrowing: boolean;
+  roundTrips: number;
+}
+
+interface Survey {
+  items: readonly [LimiterItem, ...LimiterItem[]];
+  /** Whether these are all shards. */
+  isComplete: boolean;
+}
+
+/** Whether a shard has room, but so many requests in flight that it must be split first. */
+export const isCrowded = ({ item, refusal }: RefusedBy<LimiterItem>): boolean =>
+  refusal.dimension === 'concurrency' && inFlightOf(item) < rateLimitsOf(item).concurrency;
+
+const anyOf = <Element>(elements: readonly Element[]): Element | undefined => elements[Math.floor(Math.random() * elements.length)];
+
+const refusalBy = ({ now }: Limiters, item: LimiterItem, amounts: RequestedAmounts): Refusal | undefined =>
+  exactRefusal(item, amounts, furthestClock(item, now()));
+
+/** The most requests in flight in a shard that could be split instead; undefined: only its limit holds. */
+const maxInFlightOf = ({ now }: Limiters, { isGrowing }: Search, item: LimiterItem): number | undefined =>
+  isGrowing && maySplit(item, now()) ? IN_FLIGHT_BEFORE_SPLIT : undefined;
+
+const mostToRead = ({ survey, isMoney }: Search): number => {
+  if (survey === 0) return FEW;
+  return isMoney ? Number.POSITIVE_INFINITY : MANY;
+};
+
+/** Reads some of the owner's shards: its own, the one that was tried, and others. All of them, if they are not more than `most`. */
+const readShards = async (
+  { store, cache, now }: Limiters,
+  { ownerId, shards, first }: Wanted,
+  most: number,
+): Promise<Survey | undefined> => {
+  const idsOf = (count: number): string[] =>
+    count <= most
+      ? shardIds(ownerId, count)
+      : [...new Set([0, first, ...randomShards(count, first, most)])].map((shard) => shardId(ownerId, shard));
+  const known = Math.max(shards, shardsOf(cache.get(ownerId)?.item));
+  let items = await store.getMany(idsOf(known));
+  const current = shardsOf(items[0]);
+  if (current > known) items = await store.getMany(idsOf(current));
+  for (const item of items) cache.set(item.id, item, now());
+  return items.length > 0 ? { items: items as [LimiterItem, ...LimiterItem[]], isComplete: current <= most } : undefined;
+};
+
+/** The refusal by all shards together, which this environment remembers. */
+const refusedByAll = (limiters: Limiters, wanted: Wanted, { items, isComplete }: Survey) => {
+  const whole = isComplete ? mergeShards(items) : undefined;
+  const refusal = whole && refusalBy(limiters, whole, wanted);
+  if (!refusal) return undefined;
+  const { cache, now } = limiters;
+  cache.refuse(wholeId(wanted.ownerId), whole, refusal, now());
+  return { item: whole, refusal, nowMs: furthestClock(whole, now()) };
+};
+
+/** Adds shards to an owner whose shards are crowded. Without a new shard, the ones with room take more requests, at a higher cost. */
+const addShards = async (limiters: Limiters, { ownerId }: Wanted, search: Search): Promise<void> => {
+  search.roundTrips++;
+  search.isGrowing = !isGrowthBlocked(limiters, ownerId) && (await growOrganization(limiters, ownerId, 1));
+  if (!search.isGrowing) blockGrowth(limiters, ownerId);
+};
+
+/** The shard that gets money: the one that could not pay, for the next requests too, or else any that has room for everything but money. */
+const payeeOf = (limiters: Limiters, wanted: Wanted, { refused }: Search, { items }: Survey): LimiterItem | undefined => {
+  const payees = items.filter((item) => !refusalBy(limiters, item, { ...wanted, holdNanos: () => 0n }));
+  return payees.find(({ id }) => id === refused.item.id) ?? anyOf(payees);
+};
+
+/** Finds a shard with room, or makes room by adding shards or moving money. */
+const findShard = async (
+  limiters: Limiters,
+  wanted: Wanted,
+  search: Search,
+  survey: Survey,
+): Promise<LimiterItem | 'look again' | 'give up'> => {
+  const { items, isComplete } = survey;
+  const free = anyOf(items.filter((item) => !refusalBy(limiters, item, { ...wanted, maxInFlight: maxInFlightOf(limiters, search, item) })));
+  if (!free && items.some((item) => !refusalBy(limiters, item, wanted))) {
+    await addShards(limiters, wanted, search);
+    return 'look again';
+  }
+  if (free && !search.isMoney) return free;
+  const payee = payeeOf(limiters, wanted, search, survey);
+  const move = payee && planMove(items, payee, wanted.requestId, wanted.holdNanos());
+  if (move && !(free && move.isScarce)) {
+    search.roundTrips++;
+    const isMoved = await limiters.store.move(move);
+    return (isMoved ? await limiters.store.get(payee.id) : undefined) ?? 'look again';
+  }
+  if (free) return free;
+  if (isComplete || (!payee && search.survey > 0)) return 'give up';
+  search.isMoney = payee !== undefined;
+  return 'look again';
+};
+
+/**
+ * Reserves a request that one of its owner's shards rejected: reads a few others, then all, and uses one with room, adds shards, or moves money to one.
+ * @throws what `check` throws; 503 if other requests were always faster
+ */
+export const reserveAnywhere = async <Item extends LimiterItem>(
+  limiters: Limiters,
+  wanted: SharedReservation<Item>,
+  tried: RefusedBy<LimiterItem>,
+): Promise<Reserved<Item> | RefusedBy<LimiterItem>> => {
+  const search: Search = {
+    survey: 0,
+    refused: tried,
+    isMoney: isMoneyRefusal(tried.refusal),
+    isGrowing: wanted.isGrowing,
+    roundTrips: tried.roundTrips,
+  };
+  for (; search.survey < MAX_SURVEYS; search.survey++) {
+    const survey = await readShards(limiters, wanted, mostToRead(search));
+    search.roundTrips++;
+    wanted.check(survey?.items[0], limiters.now());
+    if (!survey) break;
+    const refusedAll = refusedByAll(limiters, wanted, survey);
+    if (refusedAll) return { ...refusedAll, roundTrips: search.roundTrips };
+    // Requests that were always slower than others are admitted where there is room, at a higher cost.
+    if (search.survey >= PATIENT_SURVEYS) search.isGrowing = false;
+    const found = await findShard(limiters, wanted, search, survey);
+    if (found === 'give up') break;
+    if (found === 'look again') continue;
+    const requested = { ...wanted, limiterId: found.id, maxInFlight: maxInFlightOf(limiters, search, found) };
+    const result = await reserve(limiters, requested, { item: found, isExact: true });
+    search.roundTrips += result.roundTrips;
+    if ('entry' in result) return { ...result, roundTrips: search.roundTrips };
+    search.refused = result;
+  }
+  const { refused, roundTrips } = search;
+  // The shards together had room for it, but other requests were always faster.
+  if (isMoneyRefusal(refused.refusal) || isCrowded(refused)) throw new ServiceUnavailable();
+  return { ...refused, roundTrips };
+};
