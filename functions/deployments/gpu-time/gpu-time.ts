@@ -1,4 +1,3 @@
-import { toReturnCredit, toTakeCredit } from '../../../shared/admission/credit-grant.ts';
 import { createLimiterReader } from '../../../shared/admission/limiter-reader.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import type { Database } from '../../../shared/database/database.ts';
@@ -9,6 +8,7 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { InstancePrice } from '../../../shared/prices/instance-price.ts';
 import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { creditOf } from './credit.ts';
+import { toReturnCredit, toTakeCredit } from './credit-writes.ts';
 import type { InstancePrices } from './intervals.ts';
 import { type Look, type Metered, meterPass, type Notice } from './meter-pass.ts';
 

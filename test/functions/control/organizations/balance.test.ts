@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
-import { toTakeCredit } from '../../../../shared/admission/credit-grant.ts';
+import { toTakeCredit } from '../../../../functions/deployments/gpu-time/credit-writes.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import type { GpuEvent } from '../../../../shared/usage/gpu-event.ts';
 import { runAdmin } from '../../../infra/admin/run-admin.ts';
