@@ -62,7 +62,7 @@ const isUsable = ({ wanted, state, reason }: Deployment): boolean => {
   return wanted === 'running' ? !ENDED.includes(state) || !reason : SERVING.includes(state);
 };
 
-/** See docs/api.md, "Cold starts", for what callers are promised, and decision 0037 for the reasons. */
+/** See docs/api.md, "Cold starts", for what callers are promised, and decision 0035 for the reasons. */
 export const createCapacity = (deps: CapacityDependencies): Capacity => {
   const { host, deployments, models, startTimes, now, wait } = deps;
 

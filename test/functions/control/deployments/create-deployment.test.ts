@@ -156,7 +156,7 @@ describe('a creation is rejected', () => {
   });
 
   test.each([
-    { scale_to_zero_after_seconds: 299 },
+    { scale_to_zero_after_seconds: 59 },
     { copies: { max: 65 } },
     { tags: { 'aws:x': 'y' } },
     { tags: { 'sluice:organization': 'org_other' } },
