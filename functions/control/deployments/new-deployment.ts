@@ -1,10 +1,9 @@
 import * as z from 'zod';
+import { MAX_COPIES } from '../../../shared/deployments/deployment.ts';
 import { Capabilities, DefaultTemperature, DefaultTopP, ThinkingVariable, TokenizerFiles, Tokens } from '../../../shared/models/model.ts';
 import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.ts';
 import { Environment } from './environment.ts';
 
-/** The most copies of a deployment. */
-const MAX_COPIES = 64;
 /** Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away. */
 const MIN_IDLE_SECONDS = 60;
 const MAX_IDLE_SECONDS = 7 * 24 * 3_600;

@@ -157,7 +157,7 @@ describe('a creation is rejected', () => {
 
   test.each([
     { scale_to_zero_after_seconds: 59 },
-    { copies: { max: 65 } },
+    { copies: { max: 101 } },
     { tags: { 'aws:x': 'y' } },
     { tags: { 'sluice:organization': 'org_other' } },
     { name: 'two words' },

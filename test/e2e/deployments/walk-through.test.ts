@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { createDeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { startWalk, type Walk } from '../../support/walk-through.ts';
+
+const DOCUMENT = path.join(import.meta.dirname, '../../../docs/on-demand.md');
+const SECOND_MS = 1_000;
+/** The emulator's time of a wake: long compared with the time between two looks. */
+const TIMES = { instance_ms: 6 * SECOND_MS, download_ms: 3 * SECOND_MS, load_ms: 3 * SECOND_MS };
+
+let walk: Walk;
+beforeAll(async () => {
+  walk = await startWalk('--queue-delay-ms', '300', '--batch-window-ms', '300', '--schedule-ms', '1000');
+  await fetch(`${walk.run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
+});
+afterAll(() => walk.close());
+
+const deploymentOf = async (id: string): Promise<Deployment> => {
+  const { database, tables } = walk.run;
+  const deployment = await createDeploymentStore(createAccountTable(database, tables.Deployments as string)).find(id);
+  if (!deployment) throw new Error(`${id} is gone.`);
+  return deployment;
+};
+
+test('the commands in docs/on-demand.md print the output that it shows, and Retry-After is right within 20 %', async () => {
+  expect(await walk.follow(DOCUMENT)).toBeGreaterThan(11);
+
+  const { error } = JSON.parse(readFileSync(path.join(walk.folder, 'waking.json'), 'utf8'));
+  const [, retryAfter] = /^retry-after: (\d+)/im.exec(readFileSync(path.join(walk.folder, 'headers.txt'), 'utf8')) ?? [];
+  const { id } = JSON.parse(readFileSync(path.join(walk.folder, 'deployment.json'), 'utf8'));
+  const { transitions } = await deploymentOf(id);
+  const waking = transitions.findIndex(({ state }) => state === 'waking');
+  const tookSeconds = ((transitions[waking + 1]?.at ?? 0) - (transitions[waking]?.at ?? 0)) / SECOND_MS;
+  expect(transitions[waking + 1]?.state).toBe('in_service');
+  expect(Math.abs(Number(retryAfter) - tookSeconds) / tookSeconds).toBeLessThan(0.2);
+  expect(error.wake.expected_at - error.wake.started_at).toBe(error.wake.p50_seconds);
+});
