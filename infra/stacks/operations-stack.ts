@@ -129,6 +129,11 @@ export class OperationsStack extends Stack {
       FilterPattern.all(says('deployment_state'), FilterPattern.stringValue('$.state', '=', 'failed'), ofOperators),
       deployments.function,
     );
+    const uncharged = count(
+      'GpuTimeUncharged',
+      FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid')),
+      deployments.function,
+    );
     const refused = count('RequestsRefused', says('refused'), ...inference);
     const capped = count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const overcounted = count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
@@ -166,6 +171,7 @@ export class OperationsStack extends Stack {
     this.#alarm('ReconcilerFailed', deployments.function.metricErrors({ statistic: 'sum', period: PERIOD }), REPEATED);
     this.#alarmWithout('ReconcilerStalled', deployments.function.metricInvocations({ statistic: 'sum', period: PERIOD }));
     this.#alarm('DeploymentsFailed', failedDeployments, 0);
+    this.#alarm('GpuTimeUncharged', uncharged, 0);
 
     if (control.auditCopies) {
       const { failures, function: copier } = control.auditCopies;

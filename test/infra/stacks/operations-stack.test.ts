@@ -101,6 +101,14 @@ describe('the alarms', () => {
     });
   });
 
+  test('GpuTimeUncharged counts GPU time without a price, and without credit to pay for it', () => {
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      LogGroupName: source('sluice-deployments:.*RefDeploymentsLogs'),
+      FilterPattern: Match.stringLikeRegexp('gpu_time_unpriced.*gpu_time_unpaid'),
+      MetricTransformations: [Match.objectLike({ MetricName: 'GpuTimeNotCharged' })],
+    });
+  });
+
   test('ReconciliationsStuck goes off for the first deployment whose reconciliation fails to the end', () => {
     operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmDescription: Match.stringLikeRegexp('"ReconciliationsStuck"'),
