@@ -130,7 +130,7 @@ export class OperationsStack extends Stack {
       deployments.function,
     );
     const uncharged = count(
-      'GpuTimeUncharged',
+      'GpuTimeNotCharged',
       FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid')),
       deployments.function,
     );
