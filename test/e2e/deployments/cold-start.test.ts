@@ -1,0 +1,126 @@
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { createDeploymentStore, type DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
+import { type Control, controlOf } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+const SECOND_MS = 1_000;
+const TIMEOUT_MS = 180 * SECOND_MS;
+const CALLERS = 200;
+/** More than may wait: 50 is the default of `maxHeldRequests`. */
+const WAITING = 60;
+const HELD = 50;
+/** Long enough for all callers to come while the deployment wakes. */
+const TIMES = { instance_ms: 8 * SECOND_MS, download_ms: SECOND_MS, load_ms: SECOND_MS, release_ms: SECOND_MS };
+const USER = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+
+let run: TestRun;
+let control: Control;
+let s3: S3Client;
+let deployments: DeploymentStore;
+beforeAll(async () => {
+  run = await startTestRun('--queue-delay-ms', '200', '--batch-window-ms', '200', '--schedule-ms', '500');
+  await fetch(`${run.sagemaker_url}/control/deployments`, { method: 'PUT', body: JSON.stringify({ times: TIMES }) });
+  control = controlOf(run);
+  s3 = new S3Client({
+    region: 'us-east-1',
+    endpoint: run.s3_endpoint,
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  deployments = createDeploymentStore(createAccountTable(run.database, run.tables.Deployments as string));
+  const { token } = await control.asAdmin();
+  await control.done('POST', '/v1/instance-types/ml.g5.xlarge/prices', { token, body: { per_hour: '1.41' } });
+});
+afterAll(async () => {
+  s3.destroy();
+  await run.close();
+});
+
+const find = async (id: string): Promise<Deployment> => (await deployments.find(id)) as Deployment;
+const isIn = (state: Deployment['state'], id: string) => async (): Promise<boolean> => (await find(id)).state === state;
+
+/** Makes a deployment look as if nobody had used it for an hour. */
+const leaveAlone = async (id: string): Promise<void> => {
+  const left = { last_used_at: Date.now() - 3_600 * SECOND_MS };
+  for (let written = false; !written; ) {
+    const write = deployments.toReplace({ ...(await find(id)), ...left });
+    written = await transact(run.database, [write]).then(
+      () => true,
+      () => false,
+    );
+  }
+};
+
+/** An organization with a deployment of this name that is asleep, and an on-demand key. */
+const newTenant = async (name: string) => {
+  const { id: organization } = await control.createOrganization();
+  const { token } = await control.createUser({ role: 'owner', organization });
+  await s3.send(new PutObjectCommand({ Bucket: run.buckets.Weights, Key: `${organization}/tiny/config.json`, Body: '{}' }));
+  const body = {
+    name,
+    model: `s3://${run.buckets.Weights}/${organization}/tiny/`,
+    runtime: 'vllm-0.27.1',
+    instance_types: ['ml.g5.xlarge'],
+    scale_to_zero_after_seconds: 60,
+  };
+  const { id } = await control.done('POST', '/v1/deployments', { token, body });
+  await eventually(isIn('in_service', id), 'the deployment is in service');
+  await leaveAlone(id);
+  await eventually(isIn('scaled_to_zero', id), 'the deployment is asleep');
+  return { id, key: await run.createKey({ org: organization, scope: 'on_demand', concurrency: 256 }) };
+};
+
+test(
+  `${CALLERS} callers wake a deployment once: ${HELD} wait for their own answers, the others get a 503 at once, and another organization's deployment of the same name sleeps on`,
+  async () => {
+    const [ours, theirs] = await Promise.all([newTenant('tiny'), newTenant('tiny')]);
+    const finished: number[] = [];
+
+    /** Asks with a prompt of its own length, so that each answer's count of tokens says whose it is. */
+    const ask = async (words: number) => {
+      const response = await fetch(`${run.ondemand_url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${ours.key.secret}`,
+          'content-type': 'application/json',
+          'x-user-id': USER,
+          ...(words <= WAITING && { 'x-wait-for-capacity': '120' }),
+        },
+        body: JSON.stringify({ model: 'tiny', max_tokens: 2, messages: [{ role: 'user', content: ' river'.repeat(words) }] }),
+      });
+      const body = (await response.json()) as { usage?: { prompt_tokens: number }; error?: { code: string; wake: object } };
+      finished.push(response.status);
+      return { words, status: response.status, retryAfter: Number(response.headers.get('retry-after')), ...body };
+    };
+    const answers = await Promise.all(Array.from({ length: CALLERS }, (_, i) => ask(i + 1)));
+
+    const answered = answers.filter(({ status }) => status === 200);
+    expect(answered).toHaveLength(HELD);
+    for (const { words } of answered) expect(words).toBeLessThanOrEqual(WAITING);
+    const [first] = answered;
+    for (const { words, usage } of answered)
+      expect(usage?.prompt_tokens).toBe((first?.usage?.prompt_tokens ?? 0) + words - (first?.words ?? 0));
+
+    const rejected = answers.filter(({ status }) => status !== 200);
+    for (const { status, error, retryAfter } of rejected) {
+      expect({ status, code: error?.code }).toEqual({ status: 503, code: 'deployment_waking' });
+      expect(retryAfter).toBeGreaterThan(0);
+    }
+    // At once: before the first of those that waited was answered.
+    expect(finished.indexOf(200)).toBe(CALLERS - HELD);
+
+    const wakes = async (id: string): Promise<number> => (await find(id)).transitions.filter(({ state }) => state === 'waking').length;
+    expect(await wakes(ours.id)).toBe(1);
+    expect(await wakes(theirs.id)).toBe(0);
+    expect(await find(theirs.id)).toMatchObject({ state: 'scaled_to_zero' });
+    // What capacity never came for costs nothing, and neither organization pays for the other.
+    expect(await run.eventsOf(ours.key.key_id)).toHaveLength(CALLERS);
+    expect(await run.eventsOf(theirs.key.key_id)).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
