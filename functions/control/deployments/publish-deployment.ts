@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { SERVING } from '../../../shared/deployments/state.ts';
 import { MAX_PRICES, Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
@@ -35,17 +36,22 @@ export interface PublishDependencies extends ChangeDependencies {
   checkModel: CheckModel;
 }
 
-const NOT_READY = 'Only a deployment that has been in service can be published. Wait until its state is in_service.';
+const notInService = ({ state }: Deployment): WrongState =>
+  new WrongState(
+    'deployment_not_ready',
+    `Only a deployment that is in service can be published; the state of this one is ${state}. Try again once it is in_service. A request wakes a deployment that sleeps.`,
+  );
 
 /** The shared model of a deployment: with the targets of its own model, which the function `deployments` keeps up to date in both. */
 const sharedModel = async (
   { models }: PublishDependencies,
-  { organization, name, serving }: Deployment,
+  read: Deployment,
   { name: publicName, prices }: Publication,
   nowMs: number,
 ): Promise<Model> => {
-  const own = await models.get(organization, name);
-  if (!own?.deployment) throw new WrongState('deployment_not_ready', NOT_READY);
+  const { organization, name, serving, state } = read;
+  const own = SERVING.includes(state) ? await models.get(organization, name) : undefined;
+  if (!own?.deployment) throw notInService(read);
   const { dialect, targets, deployment } = own;
   return Model.parse({
     ...serving,
@@ -90,7 +96,7 @@ export const publishDeployment = async (
       action: 'deployment.published',
       apply: (before) => {
         checkUnpublished(before);
-        if (before.wanted !== 'running') throw new WrongState('deployment_not_ready', NOT_READY);
+        if (before.wanted !== 'running') throw notInService(before);
         return { ...before, published_as: model.name };
       },
       writes: () => [deps.models.toCreate(SERVERLESS_POOL, model)],

@@ -6,6 +6,8 @@ import { deleteModel, updateModel } from '../../../../functions/control/model-re
 import { ModelUpdate } from '../../../../functions/control/model-registry/registration.ts';
 import { addPrice } from '../../../../functions/control/prices/add-price.ts';
 import { NewPrice } from '../../../../functions/control/prices/price-resource.ts';
+import { inState } from '../../../../shared/deployments/deployment.ts';
+import type { DeploymentState } from '../../../../shared/deployments/state.ts';
 import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
@@ -32,9 +34,9 @@ beforeEach(async () => {
 });
 
 const TARGETS = [{ endpoint: 'sluice-x-g1', component: 'sluice-x-g1', container_model: 'qwen', weight: 100 }] as const;
-/** The model that the function `deployments` writes for a deployment. */
-const serve = async (): Promise<void> => {
-  const { serving } = await managed.stored(id);
+/** What the function `deployments` writes for a deployment in this state. */
+const serve = async (state: DeploymentState = 'in_service'): Promise<void> => {
+  const { serving } = await managed.observe(id, (before) => inState(before, state, NOW_MS));
   await emulator.models.put(organization, {
     name: 'qwen',
     status: 'published',
@@ -99,8 +101,16 @@ describe('a published deployment', () => {
 });
 
 describe('a deployment is not published', () => {
-  test('before it has been in service', async () => {
+  test('unless it is in service, whatever the admin accepts', async () => {
     await expect(publish()).rejects.toMatchObject({ status: 409, code: 'deployment_not_ready' });
+    for (const state of ['creating', 'scaled_to_zero', 'stopped', 'failed'] as const) {
+      await serve(state);
+      await expect(publish({ accept_failed_checks: true })).rejects.toMatchObject({
+        status: 409,
+        code: 'deployment_not_ready',
+        message: expect.stringContaining(state),
+      });
+    }
   });
 
   test('under the name of another shared model', async () => {
