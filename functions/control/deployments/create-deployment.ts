@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, NO_PROGRESS } from '../../../shared/deployments/deployment.ts';
 import { CreatedMeanwhile, DeploymentExists, KeyUsed } from '../../../shared/deployments/deployment-store.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
@@ -98,13 +99,19 @@ const newDeployment = (
   };
 };
 
+/** @returns the check that an organization still has room for a deployment in the transaction of its creation @throws 409 */
+const checkRoom = async ({ deployments }: CreateDependencies, organization: string): Promise<Write> => {
+  const { count, toCheck } = await deployments.count(organization);
+  if (count >= MAX_DEPLOYMENTS) throw new TooManyDeployments();
+  return toCheck;
+};
+
 /** Stores a deployment, unless the organization has as many as it may. @throws DeploymentExists, KeyUsed, 409, 503 */
 const store = async (deps: CreateDependencies, actor: Actor, deployment: Deployment, key: string | undefined): Promise<void> => {
   const { id, organization } = deployment;
   const change = { action: 'deployment.created', organization, target: { type: 'deployment', id }, after: auditedFields(deployment) };
   for (let attempt = 1; ; attempt++) {
-    const { count, toCheck } = await deps.deployments.count(organization);
-    if (count >= MAX_DEPLOYMENTS) throw new TooManyDeployments();
+    const toCheck = await checkRoom(deps, organization);
     try {
       return await commit(deps, actor.origin, change, [
         ...deps.users.toCheckActor(actor),
@@ -139,12 +146,15 @@ export const createDeployment = async (
     return made && { deployment: (await toResources(deps, actor, [made]))[0] as DeploymentResource, estimate: null };
   };
   await requireActive(deps.organizations, organization);
-  const before = validate_only ? undefined : await existing();
-  if (before) return before;
+  const before = await existing();
+  if (before && !validate_only) return before;
   const { generation, types } = await planGeneration(deps, actor, organization, body);
   const deployment = newDeployment(actor, request, { ...body, validate_only }, generation);
-  // The transaction verifies this as well; here, the error comes before the slow checks.
-  if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);
+  if (!before) {
+    // The transaction verifies this as well; here, the errors come before the slow checks, and without a creation.
+    if (await deps.models.get(organization, body.name)) throw new ModelExists(body.name);
+    await checkRoom(deps, organization);
+  }
   const estimate = await checkGeneration(deps, { organization, generation, types, copies: deployment.copies, nowMs });
   if (validate_only) return { deployment: null, estimate };
   try {

@@ -65,9 +65,9 @@ const warningsOf = (estimates: readonly z.infer<typeof InstanceEstimate>[], { co
     if (!quota) return [];
     const [least, most] = [instancesFor(copies.min, perInstance), instancesFor(copies.max, perInstance)];
     if (quota.left >= most) return [];
-    const what = quota.left < least ? `can't start on ${id}` : `can't scale to ${copies.max} copies on ${id}`;
+    const [what, needed] = quota.left < least ? ['start', least] : [`scale to ${copies.max} copies`, most];
     return [
-      `The deployment ${what}: AWS's quota has ${quota.left} instances left, and it needs ${quota.left < least ? least : most}. Ask an admin to raise the quota '${id} for endpoint usage'.`,
+      `The deployment can't ${what} on ${id}, because AWS's quota has too few instances left (needed: ${needed}, left: ${quota.left}). Ask an admin to raise the quota '${id} for endpoint usage'.`,
     ];
   });
 

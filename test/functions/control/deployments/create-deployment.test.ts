@@ -4,6 +4,7 @@ import { createDeployment } from '../../../../functions/control/deployments/crea
 import { NewDeployment } from '../../../../functions/control/deployments/new-deployment.ts';
 import { updateRuntime } from '../../../../functions/control/runtimes/manage-runtimes.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import type { Deployment } from '../../../../shared/deployments/deployment.ts';
 import { validate } from '../../../../shared/http/validate.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ManagedDeployments, manageDeployments, NOW_MS } from '../../../support/managed-deployments.ts';
@@ -24,6 +25,17 @@ beforeEach(async () => {
 });
 
 const create = (fields: object = {}, key?: string, actor: Actor = owner) => managed.create(actor, fields, key);
+/** Stores a model in the organization's inventory. */
+const putModel = (name: string, { serving }: Deployment, fields: object = {}): Promise<void> =>
+  emulator.models.put(organization, {
+    name,
+    status: 'published',
+    created: 1,
+    ...serving,
+    targets: [{ endpoint: 'e' }],
+    prices: [{ version: 'price_1', effective_at: 0, prompt_nanos: 0, completion_nanos: 0 }],
+    ...fields,
+  });
 const names = async (): Promise<string[]> =>
   (await managed.deps.deployments.list(organization, { limit: 100 })).deployments.map(({ name }) => name);
 
@@ -205,15 +217,7 @@ describe('a creation is rejected', () => {
 
   test('with the name of a model that an admin registered for the organization', async () => {
     const { id } = await create();
-    const own = await managed.stored(id);
-    await emulator.models.put(organization, {
-      name: 'registered',
-      status: 'published',
-      created: 1,
-      ...own.serving,
-      targets: [{ endpoint: 'e' }],
-      prices: [{ version: 'price_1', effective_at: 0, prompt_nanos: 0, completion_nanos: 0 }],
-    });
+    await putModel('registered', await managed.stored(id));
     await expect(create({ name: 'registered' })).rejects.toMatchObject({ status: 409, code: 'model_exists' });
   });
 
@@ -294,7 +298,7 @@ describe('a validation', () => {
   test('warns of a quota that is too small, which does not keep the deployment from being created', async () => {
     managed.setFindings({ quotas: [{ instance_type: 'ml.g5.xlarge', limit: 1, used: 1 }] });
     const { warnings = [] } = (await estimate()) ?? {};
-    expect(warnings).toEqual([expect.stringMatching(/can't start on ml\.g5\.xlarge.*0 instances left.*needs 1/)]);
+    expect(warnings).toEqual([expect.stringMatching(/can't start on ml\.g5\.xlarge.*needed: 1, left: 0/)]);
     expect(await create()).toMatchObject({ state: 'pending' });
   });
 
@@ -302,5 +306,17 @@ describe('a validation', () => {
     managed.setFindings({ weights: { passed: false, message: 'The folder is empty.' } });
     await expect(estimate()).rejects.toMatchObject({ status: 400, param: 'model' });
     await expect(estimate({ runtime: 'vllm' })).rejects.toMatchObject({ status: 400, param: 'runtime' });
+  });
+
+  test('of a name in use is rejected as the creation would be, unless it is the same deployment', async () => {
+    const { id } = await create();
+    await putModel('qwen', await managed.stored(id), { deployment: { id, is_ready: false } });
+    await expect(estimate({ copies: { max: 9 } })).rejects.toMatchObject({ status: 409, code: 'deployment_exists' });
+    expect(await estimate()).toMatchObject({ instance_types: [{ instance_type: 'ml.g5.xlarge' }] });
+  });
+
+  test('beyond the twenty deployments of an organization is rejected', async () => {
+    for (let i = 0; i < 20; i++) await create({ name: `qwen-${i}` });
+    await expect(estimate()).rejects.toMatchObject({ status: 409, code: 'too_many_deployments' });
   });
 });
