@@ -84,7 +84,7 @@ const Size = Tokens.max(100_000_000);
 const serving = {
   context_length: Size.meta({
     description:
-      'The maximum number of prompt and completion tokens together. Default: `SM_VLLM_MAX_MODEL_LEN` of the environment, or 8,192.',
+      'The maximum number of prompt and completion tokens together, at most `SM_VLLM_MAX_MODEL_LEN` of each generation that gets requests. Default: that of the environment, or 8,192.',
   }),
   max_output_tokens: Size.meta({ description: 'Default: 4,096, or the context length if it is less.' }),
   default_output_tokens: Size.meta({
@@ -136,7 +136,7 @@ export const DeploymentUpdate = z
     allow_code: generation.allow_code.optional(),
     traffic_percent: z.int().min(0).max(100).optional().meta({
       description:
-        'With a new runtime, model, environment or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation.',
+        'With a new runtime, model, environment, accelerators or instance types: the share of requests that the new generation gets once it is ready, from 1 to 100. Default: 100, which replaces the old generation. Alone, it shifts the traffic of a rollout: 100 completes it, 0 returns to the old generation.',
     }),
     copies: operation.copies.optional(),
     scale_to_zero_after_seconds: operation.scale_to_zero_after_seconds.optional(),

@@ -21,6 +21,16 @@ export const contentOf = ({ runtime, model, allows_code, instance_types, acceler
   environment,
 });
 
+/** A generation that gets requests, or will; one that is only planned has no number. */
+export type ServingGeneration = PlannedGeneration & { number?: number };
+
+/** The generations that get requests after an update, the one that it adds included. */
+export const generationsAfter = (deployment: Deployment, planned: PlannedGeneration | undefined): ServingGeneration[] => {
+  const live = liveOf(deployment);
+  if (planned) return deployment.state === 'stopped' ? [planned] : [...live, planned];
+  return live.length > 0 ? live : [wantedGeneration(deployment)];
+};
+
 const append = (deployment: Deployment, planned: PlannedGeneration, nowMs: number): Generation[] => {
   const { generations, state } = deployment;
   const number = (generations.at(-1) as Generation).number + 1;

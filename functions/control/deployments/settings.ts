@@ -4,6 +4,7 @@ import { checkSizes } from '../model-registry/register-model.ts';
 import { MAX_MODEL_LEN } from './environment.ts';
 import { invalid } from './errors.ts';
 import type { DeploymentUpdate, NewDeployment } from './new-deployment.ts';
+import type { ServingGeneration } from './rollout.ts';
 
 const DEFAULT_CONTEXT_LENGTH = 8_192;
 const DEFAULT_MAX_OUTPUT = 4_096;
@@ -17,14 +18,15 @@ export const copiesOf = (fields: NewDeployment['copies'], before?: Deployment['c
   return { min, max };
 };
 
-type Environment = Readonly<Record<string, string>>;
-
-/** @throws 400 for sizes that contradict each other, or the environment */
-const checked = (serving: Serving, environment: Environment): Serving => {
+/** @throws 400 for sizes that contradict each other, or the environment of a generation that gets requests */
+const checked = (serving: Serving, generations: readonly Pick<ServingGeneration, 'number' | 'environment'>[]): Serving => {
   checkSizes(serving);
-  const most = environment[MAX_MODEL_LEN];
-  if (most !== undefined && serving.context_length > Number(most))
-    throw invalid('context_length', `expected at most ${MAX_MODEL_LEN} of the environment (${most})`);
+  for (const { number, environment } of generations) {
+    const most = environment[MAX_MODEL_LEN];
+    if (most === undefined || serving.context_length <= Number(most)) continue;
+    const whose = number === undefined ? 'the environment' : `generation ${number}, which gets requests`;
+    throw invalid('context_length', `expected at most ${MAX_MODEL_LEN} of ${whose} (${most})`);
+  }
   return serving;
 };
 
@@ -36,11 +38,11 @@ export const newServing = (fields: NewDeployment): Serving => {
   const default_output_tokens = fields.default_output_tokens ?? Math.min(max_output_tokens, DEFAULT_OUTPUT);
   const sizes = { context_length, max_output_tokens, default_output_tokens };
   const others = { capabilities, thinking_variable, continuous_usage, default_temperature, default_top_p };
-  return checked({ ...sizes, ...others, ...(tokenizer && { tokenizer }) }, environment);
+  return checked({ ...sizes, ...others, ...(tokenizer && { tokenizer }) }, [{ environment }]);
 };
 
-/** The same with changes; absent fields keep their values. @param environment of the generation that is wanted @throws 400 */
-export const changedServing = (before: Serving, fields: DeploymentUpdate, environment: Environment): Serving => {
+/** The same with changes; absent fields keep their values. @param generations that get requests then @throws 400 */
+export const changedServing = (before: Serving, fields: DeploymentUpdate, generations: readonly ServingGeneration[]): Serving => {
   const { tokenizer: oldTokenizer, ...rest } = before;
   const tokenizer = fields.tokenizer === undefined ? oldTokenizer : fields.tokenizer;
   return checked(
@@ -55,6 +57,6 @@ export const changedServing = (before: Serving, fields: DeploymentUpdate, enviro
       default_top_p: fields.default_top_p ?? rest.default_top_p,
       ...(tokenizer && { tokenizer }),
     },
-    environment,
+    generations,
   );
 };

@@ -5,11 +5,12 @@ import type { Actor } from '../access/actor.ts';
 import { type ChangeDependencies, changeDeployment, type DeploymentAddress } from './change-deployment.ts';
 import { type CheckDependencies, checkGeneration } from './check-generation.ts';
 import type { DeploymentResource } from './deployment-resource.ts';
+import { TENSOR_PARALLEL_SIZE } from './environment.ts';
 import { invalid } from './errors.ts';
 import { visibleDeployment } from './find-deployment.ts';
 import type { DeploymentUpdate } from './new-deployment.ts';
 import { type GenerationFields, type PlanDependencies, type PlannedGeneration, planGeneration } from './plan-generation.ts';
-import { beginRollout, contentOf, shiftTraffic, wantedGeneration } from './rollout.ts';
+import { beginRollout, contentOf, generationsAfter, shiftTraffic, wantedGeneration } from './rollout.ts';
 import { changedServing, copiesOf } from './settings.ts';
 
 export type UpdateDependencies = ChangeDependencies & CheckDependencies & PlanDependencies;
@@ -22,6 +23,14 @@ const fieldsOf = ({ runtime, model, instance_types, accelerators, environment, a
   environment,
   allow_code: allows_code,
 });
+
+/** The fields that a generation has after an update. One that used all accelerators of a copy uses all of the new number, too. */
+const updatedFields = (current: Generation, given: Partial<GenerationFields>): GenerationFields => {
+  const { accelerators = current.accelerators } = given;
+  const { [TENSOR_PARALLEL_SIZE]: parallel, ...others } = current.environment;
+  const usedAll = accelerators !== current.accelerators && parallel === String(current.accelerators);
+  return { ...fieldsOf(current), ...(usedAll && { environment: others }), ...given };
+};
 
 /** The fields of a generation that an update has, whatever their values. */
 const givenFields = (update: DeploymentUpdate): Partial<GenerationFields> => {
@@ -41,7 +50,7 @@ const planUpdate = async (
   if (Object.keys(given).length === 0) return undefined;
   const { organization, starts } = before;
   const current = wantedGeneration(before);
-  const { generation, types } = await planGeneration(deps, actor, organization, { ...fieldsOf(current), ...given });
+  const { generation, types } = await planGeneration(deps, actor, organization, updatedFields(current, given));
   if (isDeepStrictEqual(generation, contentOf(current)) && current.status !== 'failed') return undefined;
   const copies = copiesOf(update.copies ?? {}, before.copies);
   await checkGeneration(deps, { organization, generation, types, copies, starts, nowMs: actor.origin.nowMs });
@@ -51,14 +60,13 @@ const planUpdate = async (
 /** The settings that apply to all generations. */
 const withSettings = (before: Deployment, update: DeploymentUpdate, planned: PlannedGeneration | undefined): Deployment => {
   const { scale_to_zero_after_seconds: idle, max_concurrency_per_copy: concurrency, tags } = update;
-  const { environment } = planned ?? wantedGeneration(before);
   return {
     ...before,
     copies: copiesOf(update.copies ?? {}, before.copies),
     ...(idle !== undefined && { scale_to_zero_after_seconds: idle }),
     ...(concurrency !== undefined && { max_concurrency_per_copy: concurrency }),
     ...(tags !== undefined && { tags }),
-    serving: changedServing(before.serving, update, environment),
+    serving: changedServing(before.serving, update, generationsAfter(before, planned)),
   };
 };
 

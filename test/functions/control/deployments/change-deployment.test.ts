@@ -207,6 +207,36 @@ describe('a rollout', () => {
     });
   });
 
+  test('of more or fewer accelerators uses all of them, unless its owner says otherwise', async () => {
+    const { id } = await managed.create(owner, { instance_types: ['ml.g5.12xlarge'], accelerators: 2 });
+    const inService = async (number: number): Promise<void> => {
+      await managed.observe(id, (before) => ({
+        ...inState(before, 'in_service', NOW_MS),
+        generations: withStatus(before, 'ready', number).slice(-1),
+      }));
+    };
+    await inService(1);
+    expect(await update(id, { accelerators: 4 })).toMatchObject({ environment: { SM_VLLM_TENSOR_PARALLEL_SIZE: '4' } });
+    await inService(2);
+    expect((await update(id, { accelerators: 1 })).environment).toEqual({});
+    await inService(3);
+    const chosen = await update(id, { accelerators: 4, environment: { SM_VLLM_TENSOR_PARALLEL_SIZE: '2' } });
+    await inService(4);
+    expect(await update(id, { accelerators: 3 })).toMatchObject({ accelerators: 3, environment: chosen.environment });
+  });
+
+  test('raises the context length only once no generation with a shorter one gets requests', async () => {
+    const { id } = await managed.create(owner, { environment: { SM_VLLM_MAX_MODEL_LEN: '8192' } });
+    await managed.observe(id, (before) => inState({ ...before, generations: withStatus(before, 'ready') }, 'in_service', NOW_MS));
+    const longer = { environment: { SM_VLLM_MAX_MODEL_LEN: '16384' }, traffic_percent: 10 };
+    const tooEarly = { status: 400, param: 'context_length', message: expect.stringContaining('generation 1') };
+    await expect(update(id, { ...longer, context_length: 16_384 })).rejects.toMatchObject(tooEarly);
+    await update(id, longer);
+    await expect(update(id, { context_length: 16_384 })).rejects.toMatchObject(tooEarly);
+    await managed.observe(id, (before) => ({ ...before, generations: withStatus(before, 'ready', 2).slice(1) }));
+    expect(await update(id, { context_length: 16_384 })).toMatchObject({ context_length: 16_384 });
+  });
+
   test('checks the new weights, and keeps code that only an admin may allow from an owner', async () => {
     const id = await deploymentIn('in_service');
     managed.setFindings({ weights: { passed: false, message: 'The folder is empty.' } });
