@@ -99,7 +99,7 @@ export const Config = z.strictObject({
     .strictObject({
       /**
        * Whether a deployment can load a model from the Hugging Face Hub. Its container then has a network, and with it the credentials of a role that
-       * reads no weights; see docs/decisions/0034.
+       * reads no weights; see docs/decisions/0032.
        */
       hubModels: z.boolean().default(false),
       /** The ECR repositories with the images of runtimes, in any account, such as AWS's `vllm`. SageMaker can pull no others. */
