@@ -1,5 +1,6 @@
 import { RightsChanged, requireRole } from '../../functions/control/access/actor.ts';
 import { TooManyKeysToday } from '../../functions/control/api-keys/member-quota.ts';
+import { InstanceTypeNotPriced, RolloutUnfinished } from '../../functions/control/deployments/errors.ts';
 import { expiredToken, missingToken, TooManyAttempts, WeakPassword, wrongToken } from '../../functions/control/identity/errors.ts';
 import { LoginRefused, RefreshRefused } from '../../functions/control/sessions/errors.ts';
 import { Credentials } from '../../functions/control/sessions/session.ts';
@@ -64,7 +65,11 @@ export const controlErrorReplies = {
     description: 'The state of this resource, or of another one, does not allow the request. `code` says why.',
     schema: 'Error',
     headers: [],
-    examples: examplesOf({ email_taken: emailTaken() }),
+    examples: examplesOf({
+      email_taken: emailTaken(),
+      instance_type_not_priced: new InstanceTypeNotPriced('ml.g5.xlarge'),
+      rollout_unfinished: new RolloutUnfinished(),
+    }),
   },
   412: {
     description: 'The resource does not have the version in `If-Match`, or another change was made first. Read the resource again.',

@@ -24,7 +24,9 @@ const GenerationResource = z.object({
     description:
       '`creating`: not in service yet. `ready`: has been in service. `failed` and `retired` (replaced by the next one): get no traffic and are removed.',
   }),
-  traffic_percent: z.int().meta({ description: 'The share of requests that it gets, once it is ready.' }),
+  traffic_percent: z
+    .int()
+    .meta({ description: 'Its share of the requests, once the newest generation is ready. Until then, the one before gets all of them.' }),
   reason: ReasonResource.nullable().meta({ description: 'Why it failed.' }),
   runtime: z.string(),
   image: z.string().optional().meta({ description: 'The container image. Only for admins.' }),

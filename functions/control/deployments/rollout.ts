@@ -82,7 +82,7 @@ export const shiftTraffic = (deployment: Deployment, percent: number, nowMs: num
     if (percent === 100 && deployment.traffic_percent === 100) return deployment;
     throw new WrongState(
       'no_rollout',
-      'The deployment has only one generation, which gets all traffic. traffic_percent needs a rollout: send it with a new runtime, model, environment or instance types.',
+      'The deployment has only one generation, which gets all traffic. traffic_percent needs a rollout: send it with a new runtime, model, environment, accelerators or instance types.',
     );
   }
   if (percent > 0) return { ...deployment, traffic_percent: percent };

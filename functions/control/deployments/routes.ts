@@ -108,7 +108,7 @@ export const deploymentRoutes = [
       operationId: 'updateDeployment',
       summary: 'Update a deployment, or roll out a new generation',
       description:
-        'Fields that you omit keep their values. A new runtime, model, environment or other instance types start beside what runs now, and get `traffic_percent` of the requests once they are ready. If they fail, all requests go on as before.',
+        'Fields that you omit keep their values. A new runtime, model, environment, accelerators or instance types make a new generation. It starts beside the old one and gets `traffic_percent` of the requests once it is ready. If it fails, all requests go to the old one.',
       access: 'owner',
       ...change,
       body: {

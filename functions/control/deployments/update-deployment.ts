@@ -82,7 +82,7 @@ const applied = (before: Deployment, update: DeploymentUpdate, planned: PlannedG
 };
 
 /**
- * Changes a deployment; absent fields keep their values. A new runtime, model, environment or other instance types make a new generation, which gets
+ * Changes a deployment; absent fields keep their values. What it runs is changed by a new generation, which gets
  * `traffic_percent` of the requests once it is ready.
  * @throws 400, 403, 404, 409, 412, 503
  */
