@@ -1,6 +1,7 @@
 import { redact } from '../../shared/aws/redact.ts';
 import type { Reason } from '../../shared/deployments/deployment.ts';
 import { wordsOf } from './aws/errors.ts';
+import { HubNotAllowed } from './aws/generation-resources.ts';
 
 /** Every reason for which a deployment fails, stops or makes no progress: what is wrong, and what to do. docs/operations.md has an entry for each code. */
 const REASONS = {
@@ -59,6 +60,10 @@ const REASONS = {
     message: 'AWS reports that this deployment has failed.',
     action: "Read AWS's message in aws. Retry; if it fails again, change the instance type or the runtime.",
   },
+  hub_not_allowed: {
+    message: 'Models of the Hugging Face Hub are no longer allowed here.',
+    action: "Copy the model's files to your organization's folder of the weights bucket, change model to that folder, then retry.",
+  },
   name_in_use: {
     message: 'A model that was registered by hand already has the name of this deployment.',
     action: 'Delete that model, or create the deployment under another name. Then retry.',
@@ -113,6 +118,7 @@ export const reasonOfFailure = (words: string | undefined, hasStarted: boolean):
 
 /** Why AWS rejected a call that can't succeed as it is. */
 export const reasonOfRejection = (error: unknown): Reason => {
+  if (error instanceof HubNotAllowed) return reasonFor('hub_not_allowed');
   const words = wordsOf(error);
   return reasonFor(codeFor(words, 'rejected_by_aws'), words);
 };

@@ -18,8 +18,13 @@ export interface Installation {
   endpointTag: string;
   /** The role of containers, which reads the weights. */
   executionRoleArn: string;
-  /** The role of containers that load from the Hugging Face Hub, which reads nothing. */
+  /** The role of containers that load from the Hugging Face Hub, which reads nothing. Absent: the deployer doesn't allow models of the Hub. */
   hubExecutionRoleArn?: string | undefined;
+}
+
+/** The deployer no longer allows models of the Hugging Face Hub. */
+export class HubNotAllowed extends Error {
+  override name = 'HubNotAllowed';
 }
 
 /** What a generation's resources on AWS are made of. */
@@ -54,7 +59,6 @@ const tagsOf = ({ name, endpointTag }: Installation, { id, organization, tags }:
 
 /** The container's variables: the owner's, then ours, which an owner can't replace. */
 const environmentOf = ({ name }: Deployment, generation: Generation): Record<string, string> => ({
-  ...(generation.accelerators > 1 && { SM_VLLM_TENSOR_PARALLEL_SIZE: String(generation.accelerators) }),
   ...generation.environment,
   SM_VLLM_MODEL: isInS3(generation) ? WEIGHTS_FOLDER : generation.model,
   SM_VLLM_SERVED_MODEL_NAME: name,
@@ -87,15 +91,14 @@ const specificationsOf = (name: string, { accelerators, instance_types }: Genera
 /**
  * The resources of a generation as SageMaker's calls take them. All have the same name, which follows from the deployment's id and the generation's
  * number. Weights from S3 run without a network; weights from the Hub need one, and get a role that can read nothing.
+ * @throws HubNotAllowed if there is no such role: the other one's credentials would reach a container with a network
  */
 export const resourcesOf = (installation: Installation, deployment: Deployment, generation: Generation): GenerationResources => {
   const name = awsNameOf(installation.name, deployment.id, generation.number);
-  const { executionRoleArn, hubExecutionRoleArn = executionRoleArn } = installation;
+  const ExecutionRoleArn = isInS3(generation) ? installation.executionRoleArn : installation.hubExecutionRoleArn;
+  if (ExecutionRoleArn === undefined) throw new HubNotAllowed(`${generation.model} is a model of the Hugging Face Hub.`);
   const Tags = tagsOf(installation, deployment);
-  const security = {
-    ExecutionRoleArn: isInS3(generation) ? executionRoleArn : hubExecutionRoleArn,
-    EnableNetworkIsolation: isInS3(generation),
-  };
+  const security = { ExecutionRoleArn, EnableNetworkIsolation: isInS3(generation) };
   const S3DataSource = { S3Uri: generation.model, S3DataType: 'S3Prefix', CompressionType: 'None' } as const;
   const ami = generation.runtime.ami as ProductionVariantInferenceAmiVersion | undefined;
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { resourcesOf } from '../../../../functions/deployments/aws/generation-resources.ts';
+import { HubNotAllowed, resourcesOf } from '../../../../functions/deployments/aws/generation-resources.ts';
 import type { Deployment, Generation } from '../../../../shared/deployments/deployment.ts';
 import { newDeployment } from '../../../support/deployments.ts';
 import { INSTALLATION } from '../world.ts';
@@ -34,6 +34,13 @@ test('only a container with a model of the Hub has a network, and a role that re
   });
   expect(model.PrimaryContainer?.ModelDataSource).toBeUndefined();
   expect(config).toMatchObject({ EnableNetworkIsolation: false, ExecutionRoleArn: INSTALLATION.hubExecutionRoleArn });
+});
+
+test('without the role for models of the Hub, one that was deployed earlier never gets the role that reads weights', () => {
+  const deployment = newDeployment({ organization: 'org_1' });
+  const generation = { ...(deployment.generations[0] as Generation), model: 'Qwen/Qwen3-8B' };
+  const { hubExecutionRoleArn: _, ...withoutHub } = INSTALLATION;
+  expect(() => resourcesOf(withoutHub, deployment, generation)).toThrow(HubNotAllowed);
 });
 
 test("an owner's variables and tags never replace those on which security depends", () => {
