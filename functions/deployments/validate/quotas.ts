@@ -5,27 +5,36 @@ import { logError } from '../../../shared/logging/log.ts';
 /** SageMaker has about two thousand quotas. */
 const PAGE_SIZE = 100;
 const MAX_PAGES = 40;
+/** Less than the time that the control plane waits for the whole validation. */
+const MAX_MS = 8_000;
 
 const SUFFIX = ' for endpoint usage';
 
-const readLimits = async (client: ServiceQuotasClient, instanceTypes: readonly string[]): Promise<Map<string, number>> => {
-  const limits = new Map<string, number>();
+/** The quotas of these types, as they are found. They are in no useful order, and their codes are not known. */
+async function* readLimits(
+  client: ServiceQuotasClient,
+  instanceTypes: ReadonlySet<string>,
+  abortSignal: AbortSignal,
+): AsyncGenerator<readonly [type: string, limit: number]> {
+  let left = instanceTypes.size;
   let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES && limits.size < new Set(instanceTypes).size; page++) {
+  for (let page = 0; page < MAX_PAGES && left > 0; page++) {
     const input = { ServiceCode: 'sagemaker', MaxResults: PAGE_SIZE, ...(token !== undefined && { NextToken: token }) };
-    const { Quotas = [], NextToken } = await client.send(new ListServiceQuotasCommand(input));
+    const { Quotas = [], NextToken } = await client.send(new ListServiceQuotasCommand(input), { abortSignal });
     for (const { QuotaName = '', Value = 0 } of Quotas) {
       const type = QuotaName.endsWith(SUFFIX) ? QuotaName.slice(0, -SUFFIX.length) : '';
-      if (instanceTypes.includes(type)) limits.set(type, Math.floor(Value));
+      if (!instanceTypes.has(type)) continue;
+      left -= 1;
+      yield [type, Math.floor(Value)];
     }
     token = NextToken;
     if (token === undefined) break;
   }
-  return limits;
-};
+}
 
 /**
- * AWS's quotas of instances for endpoints, in this account and region. They only inform, so a failure of Service Quotas is logged.
+ * AWS's quotas of instances for endpoints, in this account and region. They only inform, so a failure of Service Quotas is logged, and its list of
+ * thousands is read for no longer than eight seconds.
  * @param used how many instances of each type run
  * @returns the types of which a quota is known
  */
@@ -33,11 +42,14 @@ export const readQuotas = async (
   client: ServiceQuotasClient,
   instanceTypes: readonly string[],
   used: ReadonlyMap<string, number>,
+  signal = AbortSignal.timeout(MAX_MS),
 ): Promise<DeploymentFindings['quotas']> => {
-  const limits = await readLimits(client, instanceTypes).catch((error: unknown) => {
-    logError('quotas_unknown', error);
-    return new Map<string, number>();
-  });
+  const limits = new Map<string, number>();
+  try {
+    for await (const [type, limit] of readLimits(client, new Set(instanceTypes), signal)) limits.set(type, limit);
+  } catch (error) {
+    logError('quotas_unknown', error, { instance_types: instanceTypes.filter((type) => !limits.has(type)) });
+  }
   return instanceTypes.flatMap((type) => {
     const limit = limits.get(type);
     return limit === undefined ? [] : [{ instance_type: type, limit, used: used.get(type) ?? 0 }];

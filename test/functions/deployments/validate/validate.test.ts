@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { S3Client } from '@aws-sdk/client-s3';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { instancesUsed } from '../../../../functions/deployments/validate/instances-used.ts';
+import { readQuotas } from '../../../../functions/deployments/validate/quotas.ts';
 import { validate } from '../../../../functions/deployments/validate/validate.ts';
 import { newDeployment } from '../../../support/deployments.ts';
 import { createControlPlane } from '../../../support/sagemaker-control-plane.ts';
@@ -72,6 +73,23 @@ test('looks at all pages of a folder', async () => {
 test('does not look up models of the Hub, and rejects what is no folder', async () => {
   expect(await weightsOf([], { model: 'Qwen/Qwen3-8B' })).toMatchObject({ passed: true });
   expect(await weightsOf(FILES, { model: 's3://weights/org_1/qwen3-8b' })).toMatchObject({ passed: false });
+});
+
+test('returns the quotas that were found in time, if Service Quotas is slow', async () => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const time = new AbortController();
+  const pages = [{ Quotas: [{ QuotaName: 'ml.g5.xlarge for endpoint usage', Value: 7 }], NextToken: '1' }];
+  const slow = {
+    send: async (_: unknown, { abortSignal }: { abortSignal: AbortSignal }) => {
+      const page = pages.shift();
+      if (page) return page;
+      time.abort();
+      abortSignal.throwIfAborted();
+      throw new Error('It went on after its time was over.');
+    },
+  };
+  const quotas = await readQuotas(slow as never, ['ml.g5.xlarge', 'ml.g6.xlarge'], new Map(), time.signal);
+  expect(quotas).toEqual([{ instance_type: 'ml.g5.xlarge', limit: 7, used: 0 }]);
 });
 
 test("returns AWS's quota of each type that has one, and how many instances deployments use", async () => {
