@@ -17,17 +17,22 @@ const CONSEQUENCE = /see root cause|engine core initialization failed/i;
 /** A container is started again after a crash; so often must it have ended with the same error. */
 const MIN_CRASHES = 3;
 
+/** Each process of a container can write the same error when it crashes; lines closer together than this are one crash. */
+const SAME_CRASH_MS = 1_000;
+
 /** The error without its numbers, which differ from one crash to the next. */
 const kindOf = (error: string): string => error.replace(/\d+(?:\.\d+)?/g, '0');
 
-/** The error with which containers ended again and again. @param copies how many copies are starting */
+/** The error with which containers ended again and again. @param lines oldest first @param copies how many copies are starting */
 export const crashOf = (lines: readonly LogLine[], copies: number): string | undefined => {
-  const counts = new Map<string, { error: string; count: number }>();
-  for (const { message } of lines) {
+  const counts = new Map<string, { error: string; count: number; lastMs: Map<string, number> }>();
+  for (const { atMs, stream, message } of lines) {
     const error = ERROR.exec(message.trim())?.[0];
     if (error === undefined) continue;
-    const known = counts.get(kindOf(error)) ?? { error, count: 0 };
-    counts.set(kindOf(error), { error, count: known.count + 1 });
+    const known = counts.get(kindOf(error)) ?? { error, count: 0, lastMs: new Map() };
+    const isNew = atMs - (known.lastMs.get(stream) ?? Number.NEGATIVE_INFINITY) >= SAME_CRASH_MS;
+    known.lastMs.set(stream, atMs);
+    counts.set(kindOf(error), { ...known, count: known.count + (isNew ? 1 : 0) });
   }
   const loops = [...counts.values()].filter(({ count }) => count >= MIN_CRASHES * Math.max(1, copies));
   return (loops.find(({ error }) => !CONSEQUENCE.test(error)) ?? loops[0])?.error;
