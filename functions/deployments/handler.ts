@@ -29,6 +29,9 @@ const table = environmentVariable('DEPLOYMENTS_TABLE');
 const keysTable = environmentVariable('KEYS_TABLE');
 const rows = createAccountTable(database, table);
 const deployments = createDeploymentStore(rows);
+const activity = createActivityStore(database, table);
+const startTimes = createStartTimesStore(database, rows);
+const limiters = createLimiterStore(database, keysTable);
 const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
 const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
 
@@ -57,10 +60,10 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
     pricesOf: createCatalogueStore(rows).prices,
   }),
   repeatForCredit,
-  lastEventAt: (deployment) => lastEventAt(createActivityStore(database, table), deployment),
+  lastEventAt: (deployment) => lastEventAt(activity, deployment),
   usageLagMs: Number(environmentVariable('USAGE_LAG_SECONDS')) * 1_000,
-  isInUse: (deployment) => isInUse({ limiters: createLimiterStore(database, keysTable), now }, deployment),
-  recordStart: (instanceType, { seconds }) => createStartTimesStore(database, rows).record(instanceType, seconds),
+  isInUse: (deployment) => isInUse({ limiters, now }, deployment),
+  recordStart: (instanceType, { seconds }) => startTimes.record(instanceType, seconds),
   reconciliations,
   now,
 };

@@ -131,7 +131,7 @@ export class OperationsStack extends Stack {
     );
     const uncharged = count(
       'GpuTimeNotCharged',
-      FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid')),
+      FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid'), says('gpu_time_not_metered')),
       deployments.function,
     );
     const refused = count('RequestsRefused', says('refused'), ...inference);

@@ -18,6 +18,9 @@ const placeOf = (id: string): Place => ({ account: id, record: ROW });
 /** A served name of an organization, which only one deployment has at a time. */
 const namePlace = (organization: string, name: string): Place => ({ account: organization, record: NAME + name });
 
+/** The record of a deployment's waiting list. */
+export const WAITING = 'waiting';
+
 /** Incremented by every creation of the organization, so that two at the same time can't both be its last allowed one. */
 const creationsPlace = (organization: string): Place => ({ account: organization, record: 'creations' });
 /** The deployment that was created with an idempotency key. */
@@ -126,8 +129,11 @@ export const createDeploymentStore = (table: AccountTable) => {
       return isWoken ? { ...waking, version: deployment.version + 1 } : undefined;
     },
 
-    /** Makes the served name available again, when the deployment is deleted. */
-    toFreeName: ({ organization, name }: Deployment): Write => table.toDelete(namePlace(organization, name)),
+    /** Removes what belongs to a deployment that is deleted: its served name, which is then available again, and its waiting list. */
+    toClear: ({ id, organization, name }: Deployment): Write[] => [
+      table.toDelete(namePlace(organization, name)),
+      table.toDelete({ account: id, record: WAITING }),
+    ],
   };
 };
 

@@ -37,7 +37,7 @@ export interface ComponentFacts {
   status: string;
   failure?: string;
   wantedCopies: number;
-  /** Copies in service. */
+  /** Copies in service, without those that are being removed. */
   copies: number;
 }
 
@@ -98,11 +98,12 @@ export const createSageMaker = (client: SageMakerClient) => ({
     const found = await orNone(client.send(new DescribeInferenceComponentCommand({ InferenceComponentName: name })));
     if (!found) return undefined;
     const { InferenceComponentStatus = 'Unknown', FailureReason: failure, RuntimeConfig } = found;
+    const { DesiredCopyCount: wantedCopies = 0, CurrentCopyCount: copies = 0 } = RuntimeConfig ?? {};
     return {
       status: InferenceComponentStatus,
       ...(failure !== undefined && { failure }),
-      wantedCopies: RuntimeConfig?.DesiredCopyCount ?? 0,
-      copies: RuntimeConfig?.CurrentCopyCount ?? 0,
+      wantedCopies,
+      copies: Math.min(copies, wantedCopies),
     };
   },
 
@@ -131,12 +132,14 @@ export const createSageMaker = (client: SageMakerClient) => ({
   deleteModel: async (name: string): Promise<void> => void (await client.send(new DeleteModelCommand({ ModelName: name }))),
 
   /** The names of the components on an endpoint, whether or not it still exists. */
-  listComponentsOn: (endpoint: string): Promise<string[]> =>
-    allNames(async (NextToken) => {
+  listComponentsOn: async (endpoint: string): Promise<string[]> => {
+    const listed = allNames(async (NextToken) => {
       const input = { EndpointNameEquals: endpoint, MaxResults: PAGE_SIZE, NextToken };
       const { InferenceComponents = [], NextToken: next } = await client.send(new ListInferenceComponentsCommand(input));
       return { names: InferenceComponents.map(({ InferenceComponentName }) => InferenceComponentName), next };
-    }),
+    });
+    return (await orNone(listed)) ?? [];
+  },
 
   /** The names of all models, configurations, endpoints and components that begin with a prefix. */
   listByPrefix: async (prefix: string): Promise<string[]> => {

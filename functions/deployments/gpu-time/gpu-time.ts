@@ -15,6 +15,13 @@ import { type Look, type Metered, meterPass, type Notice } from './meter-pass.ts
 /** Requests of the organization have used the credit that the pass was about to take. Nothing was written. */
 export class CreditChanged extends PreconditionFailed {}
 
+/** What was metered can't be written, and won't be until someone corrects the row. Nothing was written. */
+export class MeteringFailed extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
 const MAX_ATTEMPTS = 4;
 
 /**
@@ -62,13 +69,16 @@ export const createMeterPass = ({ database, usageTable, keysTable, pricesOf }: G
     new Map(await Promise.all([...types].map(async (type) => [type, await pricesOf(type)] as const)));
 
   const toWrites = (organization: string, { events: added, draws, returnedNanos }: Metered): Write[] => [
-    ...events.toAdd(added),
+    ...events
+      .toAdd(added)
+      .map(({ item, refused }): Write => ({ item, ...(refused && { refused: (existing) => new MeteringFailed(refused(existing)) }) })),
     ...draws.map(({ id, nanos }) => ({ item: toTakeCredit(keysTable, id, nanos), refused: () => new CreditChanged() })),
     ...(returnedNanos > 0n
       ? [
           {
             item: toReturnCredit(keysTable, organization, returnedNanos),
-            refused: () => new Error(`${organization} has no credit to which ${returnedNanos} nano-dollars could be returned.`),
+            refused: () =>
+              new MeteringFailed(new Error(`${organization} has no credit to which ${returnedNanos} nano-dollars could be returned.`)),
           },
         ]
       : []),

@@ -29,7 +29,7 @@ const failureOf = (deployment: Deployment, generation: Generation, seen: Observe
   const copies = component?.copies ?? 0;
   if (copies > 0) return undefined;
   if (log?.crash !== undefined) return reasonFor('crash_loop', log.crash);
-  if (component?.status === 'Failed') return reasonOfFailure(component.failure, log?.hasStarted ?? false);
+  if (component?.status === 'Failed') return reasonOfFailure(component.failure, log?.hasStarted ?? true);
   if (nowMs - startedAt(deployment, generation, nowMs) > MAX_START_MS) return reasonFor('start_timed_out', component?.failure);
   return undefined;
 };

@@ -1,5 +1,6 @@
 import type { Deployment, Generation } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf, awsPrefixOf } from '../../../shared/deployments/names.ts';
+import { logError } from '../../../shared/logging/log.ts';
 import type { ContainerLog } from '../aws/container-log.ts';
 import type { ComponentFacts, EndpointFacts, SageMaker } from '../aws/sagemaker.ts';
 import type { Scaling, ScalingFacts } from '../aws/scaling.ts';
@@ -15,7 +16,7 @@ export interface ObservedGeneration {
   /** Other components on its endpoint. */
   adapters: readonly string[];
   scaling?: ScalingFacts;
-  /** Only while copies are starting, or have failed. */
+  /** Only while copies are starting, or have failed; absent if it can't be read. */
   log?: StartLog;
 }
 
@@ -48,7 +49,7 @@ export const isLeaving = ({ wanted }: Deployment, generation: Generation | undef
 const readLog = async (
   { log }: AwsReader,
   name: string,
-  { wake }: Deployment,
+  { id, wake }: Deployment,
   { created_at, started_at = created_at }: Generation,
   component: ComponentFacts | undefined,
 ): Promise<StartLog | undefined> => {
@@ -56,7 +57,12 @@ const readLog = async (
   const { status, copies, wantedCopies } = component;
   const isStarting = copies < wantedCopies && status !== 'Deleting';
   if (!isStarting && status !== 'Failed') return undefined;
-  return readStartLog(log, name, Math.max(started_at, wake?.started_at ?? 0), wantedCopies);
+  const sinceMs = Math.max(started_at, wake?.started_at ?? 0);
+  return readStartLog(log, name, sinceMs, wantedCopies).catch((error: unknown) => {
+    // The log explains failures, and they are found later without it. Nothing else must wait for it.
+    logError('container_log_unread', error, { deployment: id });
+    return undefined;
+  });
 };
 
 const observeGeneration = async (aws: AwsReader, deployment: Deployment, number: number): Promise<ObservedGeneration> => {
@@ -89,7 +95,8 @@ const observeGeneration = async (aws: AwsReader, deployment: Deployment, number:
 
 /** The number of the generation to which a name belongs. */
 const numberOf = (prefix: string, name: string): number | undefined => {
-  const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  // SageMaker ignores the case of names, and writes ARNs in lower case.
+  const rest = name.toLowerCase().startsWith(prefix.toLowerCase()) ? name.slice(prefix.length) : '';
   return /^[1-9]\d{0,8}$/.test(rest) ? Number(rest) : undefined;
 };
 

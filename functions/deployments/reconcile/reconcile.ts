@@ -9,6 +9,7 @@ import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { isTransient } from '../aws/errors.ts';
+import { MeteringFailed } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
 import type { Reconciliations } from '../reconciliations.ts';
 import { isActive, PASS_MS } from './generations.ts';
@@ -87,7 +88,7 @@ const read = async (deps: Reconciling, before: Deployment): Promise<Read> => {
 };
 
 /** Meters GPU time, then plans: without credit, the deployment is stopped, until its owner starts it again. */
-const plan = async ({ meterPass }: Reconciling, { before, observed, rows, use, nowMs }: Read, canDraw: boolean): Promise<Pass> => {
+const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }: Read, canDraw: boolean): Promise<Pass> => {
   const running = runningInstances(before, observed);
   const { meter, writes, stop, warning } = await meterPass({ deployment: before, running, nowMs, canDraw });
   const isStopped = stop !== undefined && before.wanted === 'running';
@@ -107,25 +108,44 @@ const store = async ({ database, deployments, models, aws }: Reconciling, { befo
   const inventory = isDeleted
     ? await toRemoveFromInventory(models, next, rows)
     : toUpdateInventory(models, aws.installation.name, next, rows);
-  const name = isDeleted ? [deployments.toFreeName(next)] : [];
+  const cleared = isDeleted ? deployments.toClear(next) : [];
   if (isDeepStrictEqual(before, next) && inventory.length === 0 && writes.length === 0) return next;
-  await transact(database, [deployments.toReplace(next), ...name, ...writes, ...inventory]);
+  await transact(database, [deployments.toReplace(next), ...cleared, ...writes, ...inventory]);
   return { ...next, version: next.version + 1 };
 };
 
+const withoutMetering: MeterPass = async ({ deployment: { meter } }) => ({ meter, writes: [] });
+
+/**
+ * Plans and stores. If GPU time can't be metered, the pass goes on without it: a deployment that could be neither stopped nor deleted would cost more
+ * than the time that is not charged.
+ */
+const planAndStore = async (deps: Reconciling, found: Read): Promise<{ planned: Pass; stored: Deployment }> => {
+  const attempt = async (meterPass: MeterPass, canDraw: boolean) => {
+    const planned = await plan(meterPass, found, canDraw);
+    return { planned, stored: await store(deps, planned) };
+  };
+  try {
+    return await deps.repeatForCredit((canDraw) => attempt(deps.meterPass, canDraw));
+  } catch (error) {
+    if (!(error instanceof MeteringFailed)) throw error;
+    logError('gpu_time_not_metered', error, { deployment: found.before.id, organization: found.before.organization });
+    return attempt(withoutMetering, false);
+  }
+};
+
+/** Only statistics, so no call of AWS waits for them to succeed. */
 const recordWakes = async ({ recordStart }: Reconciling, { before, started, next }: Pass): Promise<void> => {
   const [type] = before.meter?.running.map(({ instance_type }) => instance_type) ?? [];
   const [first = ''] = next.generations.at(-1)?.instance_types ?? [];
-  for (const start of started) if (start.kind === 'wake') await recordStart(type ?? first, start);
+  const wakes = started.filter(({ kind }) => kind === 'wake').map((start) => recordStart(type ?? first, start));
+  await Promise.all(wakes).catch((error: unknown) => logError('start_not_recorded', error, { deployment: next.id }));
 };
 
 const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> => {
   const until = deps.now() + PASS_MS;
   const found = await read(deps, before);
-  const { planned, stored } = await deps.repeatForCredit(async (canDraw) => {
-    const attempt = await plan(deps, found, canDraw);
-    return { planned: attempt, stored: await store(deps, attempt) };
-  });
+  const { planned, stored } = await planAndStore(deps, found);
   if (stored.state !== before.state)
     logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });
   await recordWakes(deps, planned);

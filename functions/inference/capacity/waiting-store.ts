@@ -1,11 +1,10 @@
 import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
+import { WAITING } from '../../../shared/deployments/deployment-store.ts';
 
 /** An entry that is not renewed for so long belongs to a function that crashed. */
 export const LEASE_MS = 45_000;
 /** Joining and releasing remove entries of crashed functions, and are tried again so often. */
 const MAX_ATTEMPTS = 3;
-
-const RECORD = 'waiting';
 
 /** A request in the waiting list of a deployment. */
 export interface Waiter {
@@ -46,7 +45,7 @@ const split = ({ held, running }: Stored, nowMs: number): { live: Stored; expire
  * @param most so many requests are held a deployment
  */
 export const createWaitingStore = (database: Database, table: string, most: number) => {
-  const keyOf = (deploymentId: string) => ({ account: deploymentId, record: RECORD });
+  const keyOf = (deploymentId: string) => ({ account: deploymentId, record: WAITING });
 
   const read = async (deploymentId: string): Promise<Stored | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: keyOf(deploymentId), ConsistentRead: true });
@@ -159,12 +158,17 @@ export const createWaitingStore = (database: Database, table: string, most: numb
       });
     },
 
+    /** Gives the place up. The list is gone if the deployment is deleted. */
     leave: async ({ deploymentId, requestId }: Waiter): Promise<void> => {
-      await database.update({
+      const write = database.update({
         TableName: table,
         Key: keyOf(deploymentId),
         UpdateExpression: 'REMOVE held.#id, running.#id',
+        ConditionExpression: 'attribute_exists(held)',
         ExpressionAttributeNames: { '#id': requestId },
+      });
+      await write.catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
       });
     },
   };

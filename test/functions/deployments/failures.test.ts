@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { MeteringFailed } from '../../../functions/deployments/gpu-time/gpu-time.ts';
 import { type ReasonCode, reasonCodes, reasonOfFailure, reasonOfRejection } from '../../../functions/deployments/reasons.ts';
 import type { DeploymentSettingsInput } from '../../../infra/local/sagemaker/control-plane/settings.ts';
-import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { type Deployment, inState } from '../../../shared/deployments/deployment.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { Model } from '../../../shared/models/model.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newDeployment } from '../../support/deployments.ts';
-import { createWorld, type World } from './world.ts';
+import { newId } from '../../support/new-id.ts';
+import { createWorld, INSTALLATION, type World } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -106,6 +109,17 @@ describe('a deployment fails, is removed from AWS, and says why and what to do, 
     },
   );
 
+  test('its model is on the Hub, which the deployer does not allow any more', async () => {
+    const world = await createWorld(database, withGeneration({ model: 'Qwen/Qwen3-8B' }));
+    const { hubExecutionRoleArn: _, ...installation } = INSTALLATION;
+    world.dependencies.aws.installation = installation;
+    await world.pass();
+    const row = await world.run(MINUTE_MS);
+    expect(row.state).toBe('failed');
+    expectReason(row, 'hub_not_allowed');
+    expect(world.plane.account.proof().created).toEqual({});
+  });
+
   test('a model that was registered by hand has its name, and leaves that model alone', async () => {
     const world = await createWorld(database);
     const model = Model.parse({
@@ -169,6 +183,51 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(nothingLeft(world)).toBe(true);
     await world.change({ wanted: 'running' });
     expect(await world.run(3 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  });
+
+  test('its log can not be read', async () => {
+    const world = await createWorld(database, {}, { settings: { times: { load_ms: MINUTE_MS } } });
+    world.dependencies.aws.log = {
+      read: async () => {
+        throw Object.assign(new Error('Denied.'), { name: 'AccessDeniedException' });
+      },
+    };
+    await world.pass();
+    expect(await world.run(2 * MINUTE_MS)).toMatchObject({ state: 'in_service' });
+  });
+
+  test('the time of its wake can not be recorded', async () => {
+    const world = await createWorld(database);
+    world.dependencies.recordStart = async () => {
+      throw new PreconditionFailed();
+    };
+    await world.pass();
+    expect(await world.run(14 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    await world.change((row) => ({ ...inState(row, 'waking', world.plane.now()), wake: { started_at: world.plane.now() } }));
+    await world.pass();
+    for (let passes = 0; (await world.read()).state === 'waking'; passes++) {
+      if (passes === 20) throw new Error('It was never awake.');
+      world.plane.advance(15_000);
+      expect(await world.pass()).toBe('done');
+    }
+    expect(await world.read()).toMatchObject({ state: 'in_service' });
+  });
+
+  test('its GPU time can not be metered: it can be deleted all the same, and its instances with it', async () => {
+    const world = await createWorld(database);
+    await world.pass();
+    await world.run(2 * MINUTE_MS);
+    const log = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const Item = { usage_bucket: newId('deployment'), usage_event: 'gpu_1' };
+    const put = { TableName: database.tables.Usage as string, Item, ConditionExpression: 'attribute_exists(usage_bucket)' };
+    world.dependencies.meterPass = async ({ deployment: { meter } }) => ({
+      meter,
+      writes: [{ item: { Put: put }, refused: () => new MeteringFailed(new Error('It is already metered.')) }],
+    });
+    await world.change({ wanted: 'deleted' });
+    expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+    expect(nothingLeft(world)).toBe(true);
+    expect(log.mock.calls.some(([line]) => String(line).includes('gpu_time_not_metered'))).toBe(true);
   });
 
   test('AWS does not remove it for an hour', async () => {

@@ -1,5 +1,7 @@
-import { CreateEndpointConfigCommand, CreateInferenceComponentCommand } from '@aws-sdk/client-sagemaker';
+import { CreateEndpointConfigCommand, CreateInferenceComponentCommand, ListInferenceComponentsCommand } from '@aws-sdk/client-sagemaker';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
+import { createWaitingStore } from '../../../functions/inference/capacity/waiting-store.ts';
 import { awsNameOf, awsTags } from '../../../shared/deployments/names.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
@@ -90,6 +92,52 @@ test('finds and removes what the row has forgotten, by the prefix of its names',
   expect(await world.run(6 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
   const { models, endpoint_configs, endpoints, inference_components } = world.plane.account.proof();
   expect([models, endpoint_configs, endpoints, inference_components]).toEqual([[], [], [], []]);
+});
+
+test('finds what is listed by tag only, although ARNs are in lower case', async () => {
+  const world = await inService();
+  const { aws } = world.dependencies;
+  const { listTagged } = aws;
+  aws.listTagged = async (id) => (await listTagged(id)).map((name) => name.toLowerCase());
+  aws.sageMaker = { ...aws.sageMaker, listByPrefix: async () => [] };
+  await world.change((row) => ({ generations: row.generations.map((generation) => ({ ...generation, number: 2 })), wanted: 'deleted' }));
+  expect(await world.run(6 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+  expect(world.plane.account.proof().endpoints).toEqual([]);
+});
+
+test('is removed although SageMaker lists no components of an endpoint that is gone', async () => {
+  const world = await inService();
+  const { dependencies, plane, id } = world;
+  const gone = { name: 'ValidationException', message: `Could not find endpoint "arn:aws:sagemaker:us-east-1:1:endpoint/${id}".` };
+  const send = plane.sagemaker.send.bind(plane.sagemaker);
+  const strict = {
+    send: async (command: ListInferenceComponentsCommand) => {
+      if (command instanceof ListInferenceComponentsCommand && command.input.EndpointNameEquals !== undefined) {
+        const { endpoints } = plane.account.proof();
+        if (!endpoints.some(({ name }) => name === command.input.EndpointNameEquals)) throw Object.assign(new Error(gone.message), gone);
+      }
+      return send(command);
+    },
+  };
+  dependencies.aws.sageMaker = createSageMaker(strict as never);
+  await world.change({ wanted: 'deleted' });
+  expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+});
+
+test('its list of waiting requests goes with it, and a request that leaves later changes nothing', async () => {
+  const world = await inService();
+  const table = database.tables.Deployments as string;
+  const waiting = createWaitingStore(database.database, table, 1);
+  const waiter = { deploymentId: world.id, requestId: 'req_1', joinedAtMs: 0 };
+  const stored = async () =>
+    (await database.database.get({ TableName: table, Key: { account: world.id, record: 'waiting' }, ConsistentRead: true })).Item;
+  expect(await waiting.join(waiter, 0)).toBe(true);
+  expect(await stored()).toBeDefined();
+  await world.change({ wanted: 'deleted' });
+  expect(await world.run(5 * MINUTE_MS)).toMatchObject({ state: 'deleted' });
+  expect(await stored()).toBeUndefined();
+  await waiting.leave(waiter);
+  expect(await stored()).toBeUndefined();
 });
 
 test('a deployment that was deleted before anything was created is deleted', async () => {

@@ -104,7 +104,7 @@ describe('the alarms', () => {
   test('GpuTimeUncharged counts GPU time without a price, and without credit to pay for it', () => {
     operations.hasResourceProperties('AWS::Logs::MetricFilter', {
       LogGroupName: source('sluice-deployments:.*RefDeploymentsLogs'),
-      FilterPattern: Match.stringLikeRegexp('gpu_time_unpriced.*gpu_time_unpaid'),
+      FilterPattern: Match.stringLikeRegexp('gpu_time_unpriced.*gpu_time_unpaid.*gpu_time_not_metered'),
       MetricTransformations: [Match.objectLike({ MetricName: 'GpuTimeNotCharged' })],
     });
   });

@@ -53,7 +53,7 @@ describe('a stored deployment', () => {
     const stored = await storeDeployment(emulator, { organization: newOrganization() });
     expect(await live()).toContain(stored.id);
     const store = deploymentsOf(emulator);
-    await transact(emulator.database, [store.toReplace(inState(stored, 'deleted', Date.now())), store.toFreeName(stored)]);
+    await transact(emulator.database, [store.toReplace(inState(stored, 'deleted', Date.now())), ...store.toClear(stored)]);
     expect(await live()).not.toContain(stored.id);
     expect(await store.find(stored.id)).toMatchObject({ state: 'deleted' });
     await storeDeployment(emulator, { organization: stored.organization });
