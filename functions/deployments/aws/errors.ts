@@ -44,6 +44,15 @@ export const isAbsent = (error: unknown): boolean => {
   return isNotFound || (name === 'ValidationException' && ABSENT.test(message));
 };
 
+/** SageMaker's texts for a model, configuration or endpoint that a call names and that does not exist; the same words about weights name no ARN. */
+const UNKNOWN_PART = /^Could not find .{0,40}\barn:[\w-]+:sagemaker:/i;
+
+/** Whether a call names another resource on SageMaker that does not exist, or that was created so recently that SageMaker does not see it everywhere. */
+export const lacksPart = (error: unknown): boolean => {
+  const { name = '', message = '' } = error as Thrown;
+  return name === 'ValidationException' && UNKNOWN_PART.test(message);
+};
+
 /** SageMaker's texts for a resource that is changing, so that the call can succeed once it has changed. */
 const BUSY = /\bin-progress\b|\bwhile it is in state\b|\bin progress\b|\bis a base inference component\b/i;
 

@@ -9,3 +9,6 @@ export type Call = { generation: number } & (
   | { kind: 'deregister_scaling' | 'delete_component' | 'delete_endpoint' | 'delete_config' | 'delete_model' }
   | { kind: 'delete_adapter'; adapter: string }
 );
+
+/** The calls without which a generation can't come into being. */
+export const CREATIONS: ReadonlySet<Call['kind']> = new Set(['create_model', 'create_config', 'create_endpoint', 'create_component']);

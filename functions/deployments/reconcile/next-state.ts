@@ -80,7 +80,9 @@ const reasonOf = (
 /** The starts that have just ended. */
 const endedStarts = (before: Deployment, next: Deployment, state: DeploymentState, nowMs: number): Start[] => {
   const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: (nowMs - sinceMs) / 1_000 });
-  if (before.state === 'waking' && before.wake && SERVING.includes(state)) return [start('wake', before.wake.started_at)];
+  if (before.state === 'waking' && before.wake && SERVING.includes(state))
+    // Woken before its last copy was removed, it took no time to start, and must not shorten the prediction for those that do.
+    return before.progress.ready > 0 ? [] : [start('wake', before.wake.started_at)];
   return next.generations
     .filter(({ number, status }) => status === 'ready' && before.generations.find((old) => old.number === number)?.status === 'creating')
     .map(({ started_at = nowMs }) => start('creation', started_at));

@@ -1,12 +1,12 @@
 import type { Deployment, Reason } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { logError } from '../../../shared/logging/log.ts';
-import { isBusy, isTransient } from '../aws/errors.ts';
+import { isBusy, isTransient, lacksPart } from '../aws/errors.ts';
 import { type Installation, resourcesOf } from '../aws/generation-resources.ts';
 import type { SageMaker } from '../aws/sagemaker.ts';
 import type { Scaling } from '../aws/scaling.ts';
 import { reasonOfRejection } from '../reasons.ts';
-import type { Call } from './calls.ts';
+import { type Call, CREATIONS } from './calls.ts';
 
 export interface AwsWriter {
   sageMaker: SageMaker;
@@ -100,7 +100,8 @@ const make = async (aws: AwsWriter, deployment: Deployment, call: Call): Promise
     return 'done';
   } catch (error) {
     const facts = { deployment: deployment.id, generation: call.generation, call: call.kind };
-    if (isTransient(error) || isBusy(error)) {
+    // What a call lacks, the next pass finds or creates again.
+    if (isTransient(error) || isBusy(error) || (CREATIONS.has(call.kind) && lacksPart(error))) {
       logError('aws_call_delayed', error, facts);
       return 'again';
     }

@@ -1,9 +1,7 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { CREATIONS } from './calls.ts';
 import { failed, isActive } from './generations.ts';
 import type { Rejection } from './perform.ts';
-
-/** The calls without which a generation can't come into being. */
-const CREATIONS = new Set(['create_model', 'create_config', 'create_endpoint', 'create_component']);
 
 /**
  * The row after calls that AWS rejected: a generation that can't be created has failed; for any other call, the owner is told, and the next pass makes it

@@ -3,12 +3,15 @@ import type { Call } from './calls.ts';
 import type { ObservedGeneration } from './observe.ts';
 
 /** Copies are added before all of them are full. */
-const TARGET_SHARE = 0.8;
+const TARGET_PERCENT = 80;
 
-/** The concurrent requests per copy at which copies are added. */
-const targetOf = ({ max_concurrency_per_copy }: Deployment): number => Math.max(1, max_concurrency_per_copy * TARGET_SHARE);
+/**
+ * The concurrent requests per copy at which copies are added. Divided last: the result is the number that its decimal digits say, and the one that
+ * AWS returns. 7 × 0.8 is 5.6000000000000005.
+ */
+const targetOf = ({ max_concurrency_per_copy }: Deployment): number => Math.max(1, (max_concurrency_per_copy * TARGET_PERCENT) / 100);
 
-/** The states in which an endpoint accepts components. */
+/** The states in which an endpoint's component can be scaled. It can be created only on one that is not changing: a rejected creation is a failure. */
 const OPEN = new Set(['InService', 'Updating', 'SystemUpdating']);
 
 /**
@@ -25,7 +28,7 @@ export const stepsUp = (deployment: Deployment, generation: number, seen: Observ
     return [...model, ...config, { generation, kind: 'create_endpoint' }];
   }
   if (!OPEN.has(endpoint.status)) return [];
-  if (!component) return [...model, { generation, kind: 'create_component' }];
+  if (!component) return endpoint.status === 'InService' ? [...model, { generation, kind: 'create_component' }] : model;
   if (component.status !== 'InService') return [];
   return isAsleep ? stepsToSleep(deployment, generation, seen) : stepsToScale(deployment, generation, seen);
 };

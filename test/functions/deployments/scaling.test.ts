@@ -1,5 +1,6 @@
 import { DescribeScalableTargetsCommand, DescribeScalingPoliciesCommand } from '@aws-sdk/client-application-auto-scaling';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { inState } from '../../../shared/deployments/deployment.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createWorld, INSTALLATION, type World } from './world.ts';
@@ -74,6 +75,54 @@ test('is draining while instances without copies run, and they are metered; asle
   expect(await world.run(12 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
   expect(world.looks.at(-1)).toEqual([]);
   expect(await world.run(10 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero', progress: { ready: 0 } });
+});
+
+test('sets a target for the scaling once, although it is a fraction', async () => {
+  const world = await ready({ scale_to_zero_after_seconds: null, max_concurrency_per_copy: 7 });
+  expect(await scalingOf(world)).toMatchObject({ policy: { TargetValue: 5.6 } });
+});
+
+/** What a request does that finds the deployment asleep. */
+const wake = async (world: World): Promise<void> => {
+  await world.change((row) => ({ ...inState(row, 'waking', world.plane.now()), wake: { started_at: world.plane.now() } }));
+};
+
+/** A deployment that has just become idle: its last copy is about to be removed. */
+const idle = async (): Promise<World> => {
+  const world = await createWorld(
+    database,
+    { scale_to_zero_after_seconds: 300 },
+    { settings: { times: { delete_ms: MINUTE_MS, release_ms: 10 * MINUTE_MS } } },
+  );
+  await world.pass();
+  for (let passes = 0; (await world.read()).state !== 'draining'; passes++) {
+    if (passes === 60) throw new Error('It never became idle.');
+    await world.run(15_000);
+  }
+  return world;
+};
+
+test('woken while its last copy is being removed, it is waking until there is a new one', async () => {
+  const world = await idle();
+  await wake(world);
+  await world.pass();
+  expect(await world.read()).toMatchObject({ state: 'waking', progress: { ready: 0 } });
+  const { transitions, starts } = await world.run(4 * MINUTE_MS);
+  expect(transitions.slice(-2)).toMatchObject([{ state: 'waking' }, { state: 'in_service' }]);
+  expect(starts.at(-1)?.kind).toBe('wake');
+  expect(starts.at(-1)?.seconds).toBeGreaterThanOrEqual(60);
+});
+
+test('woken before its last copy is removed, it serves at once, and that is no start from which others are predicted', async () => {
+  const world = await createWorld(database, { scale_to_zero_after_seconds: 300 });
+  await world.pass();
+  const { state } = await world.run(2 * MINUTE_MS);
+  expect(state).toBe('in_service');
+  // The pass that saw that nobody uses it crashed before it removed the copy.
+  await world.change((row) => ({ ...inState(row, 'draining', world.plane.now()) }));
+  await wake(world);
+  await world.pass();
+  expect(await world.read()).toMatchObject({ state: 'in_service', starts: [{ kind: 'creation' }] });
 });
 
 test('shows how far the first copy is: pending, downloading, loading, ready', async () => {

@@ -1,0 +1,55 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { EndpointFacts, SageMaker } from '../../../functions/deployments/aws/sagemaker.ts';
+import type { Scaling } from '../../../functions/deployments/aws/scaling.ts';
+import { type AwsWriter, perform } from '../../../functions/deployments/reconcile/perform.ts';
+import { stepsUp } from '../../../functions/deployments/reconcile/steps.ts';
+import { newDeployment } from '../../support/deployments.ts';
+import { INSTALLATION } from './world.ts';
+
+beforeEach(() => {
+  jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+});
+
+const deployment = newDeployment({ organization: 'org_1' });
+
+/** SageMaker, which rejects the creation of endpoints and models with this text, and has neither. */
+const rejecting = (message: string, installation: Partial<AwsWriter['installation']> = {}): AwsWriter => {
+  const reject = async (): Promise<never> => {
+    throw Object.assign(new Error(message), { name: 'ValidationException' });
+  };
+  const sageMaker = { createModel: reject, createEndpoint: reject, hasModel: async () => false, describeEndpoint: async () => undefined };
+  return {
+    sageMaker: sageMaker as Partial<SageMaker> as SageMaker,
+    scaling: {} as Scaling,
+    installation: { ...INSTALLATION, ...installation },
+    hasTime: () => true,
+  };
+};
+
+test('a configuration that SageMaker does not see yet fails no deployment: the next pass creates the endpoint', async () => {
+  const aws = rejecting('Could not find endpoint configuration "arn:aws:sagemaker:us-east-1:123456789012:endpoint-config/sluice-x-g1".');
+  expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_endpoint' }])).toEqual([]);
+});
+
+test('weights that SageMaker does not find fail the deployment', async () => {
+  const aws = rejecting('Could not find model data at s3://sluice-weights/org_1/qwen3-8b/.');
+  expect(await perform(aws, deployment, [{ generation: 1, kind: 'create_model' }])).toMatchObject([
+    { reason: { code: 'weights_unreadable' } },
+  ]);
+});
+
+describe('creates a component only on an endpoint that is in service, since a rejected creation is a failure:', () => {
+  const onEndpoint = (status: string) => {
+    const endpoint: EndpointFacts = { status, instances: [], missingInstances: 0 };
+    return stepsUp(deployment, 1, { hasModel: true, hasConfig: true, endpoint, adapters: [] }, false).map(({ kind }) => kind);
+  };
+
+  test.each([
+    ['InService', ['create_component']],
+    ['Updating', []],
+    ['SystemUpdating', []],
+    ['Creating', []],
+  ] as const)('%s', (status, calls) => {
+    expect(onEndpoint(status)).toEqual(calls);
+  });
+});
