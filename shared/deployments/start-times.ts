@@ -32,3 +32,17 @@ export const expectedEnd = (startedAtMs: number, { p50, p90 }: StartTime, nowMs:
   const ends = [p50, p90].map((seconds) => startedAtMs + seconds * 1_000);
   return ends.find((end) => end > nowMs) ?? nowMs + LATE_SECONDS * 1_000;
 };
+
+/** When a deployment began to start, and when it is expected to be ready. */
+export interface PredictedStart extends StartTime {
+  startedAtMs: number;
+  expectedAtMs: number;
+}
+
+/** A predicted start on the wire: Unix times and durations in seconds. The end is rounded up, so that nobody tries again too early. */
+export const wakeOf = ({ startedAtMs, expectedAtMs, p50, p90 }: PredictedStart) => ({
+  started_at: Math.floor(startedAtMs / 1_000),
+  expected_at: Math.ceil(expectedAtMs / 1_000),
+  p50_seconds: Math.ceil(p50),
+  p90_seconds: Math.ceil(p90),
+});

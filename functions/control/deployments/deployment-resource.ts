@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Deployment, type Generation, InstancePhase, Progress, type Reason } from '../../../shared/deployments/deployment.ts';
-import { expectedEnd, predictStart } from '../../../shared/deployments/start-times.ts';
+import { expectedEnd, predictStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import { DeploymentState } from '../../../shared/deployments/state.ts';
 import { Capabilities, TokenizerFiles } from '../../../shared/models/model.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
@@ -151,15 +151,10 @@ const generationOf = (deployment: Deployment, generation: Generation, role: Role
   };
 };
 
-const wakeOf = ({ state, wake, starts }: Deployment, { ofType, nowMs }: View): DeploymentResource['wake'] => {
+const wakeInProgress = ({ state, wake, starts }: Deployment, { ofType, nowMs }: View): DeploymentResource['wake'] => {
   if (state !== 'waking' || !wake) return null;
   const predicted = predictStart(starts, ofType);
-  return {
-    started_at: secondsOf(wake.started_at),
-    expected_at: secondsOf(expectedEnd(wake.started_at, predicted, nowMs)),
-    p50_seconds: Math.round(predicted.p50),
-    p90_seconds: Math.round(predicted.p90),
-  };
+  return wakeOf({ ...predicted, startedAtMs: wake.started_at, expectedAtMs: expectedEnd(wake.started_at, predicted, nowMs) });
 };
 
 const runningOf = ({ meter }: Deployment, { hourNanos }: View): Pick<DeploymentResource, 'instances' | 'price_per_hour'> => {
@@ -214,7 +209,7 @@ export const toResource = (deployment: Deployment, view: View): DeploymentResour
     state_since: secondsOf(state_since),
     reason: reasonOf(reason, role),
     progress,
-    wake: wakeOf(deployment, view),
+    wake: wakeInProgress(deployment, view),
     ...runningOf(deployment, view),
     generations: generations.map((generation) => generationOf(deployment, generation, role)),
     history: transitions.map((each) => ({ state: each.state, at: secondsOf(each.at), reason: reasonOf(each.reason, role) })),

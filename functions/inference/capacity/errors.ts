@@ -1,8 +1,8 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import { type PredictedStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 import type { Host } from '../../../shared/hosts/host.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { waitHeaders } from '../../../shared/http/wait-headers.ts';
-import type { PredictedStart } from './predict.ts';
 import { WAIT_HEADER } from './wait-header.ts';
 
 /** OpenAI's clients ignore a longer `retry-after`, and retry within seconds, which can't help. */
@@ -38,14 +38,6 @@ export class DeploymentWaking extends ApiError {
     });
   }
 }
-
-/** Unix times in seconds. */
-export const wakeOf = ({ startedAtMs, expectedAtMs, p50, p90 }: PredictedStart) => ({
-  started_at: Math.floor(startedAtMs / 1_000),
-  expected_at: Math.ceil(expectedAtMs / 1_000),
-  p50_seconds: Math.ceil(p50),
-  p90_seconds: Math.ceil(p90),
-});
 
 /** The deployment is in service, but its copies were busy with requests that waited longer: 503. */
 export class DeploymentBusy extends ApiError {

@@ -1,12 +1,6 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
-import { expectedEnd, predictStart, type StartTime } from '../../../shared/deployments/start-times.ts';
+import { expectedEnd, type PredictedStart, predictStart } from '../../../shared/deployments/start-times.ts';
 import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
-
-/** When a deployment began to start, and when it is expected to be ready. */
-export interface PredictedStart extends StartTime {
-  startedAtMs: number;
-  expectedAtMs: number;
-}
 
 /** When the start in progress began: a wake, or the creation of everything. */
 const startedAtOf = ({ wake, transitions, state_since }: Deployment): number =>

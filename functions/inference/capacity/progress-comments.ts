@@ -1,6 +1,5 @@
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
-import { wakeOf } from './errors.ts';
-import type { PredictedStart } from './predict.ts';
+import { type PredictedStart, wakeOf } from '../../../shared/deployments/start-times.ts';
 
 /** Without a change, the progress is repeated after this time, so that no proxy closes the connection. */
 const REPEAT_MS = 15_000;

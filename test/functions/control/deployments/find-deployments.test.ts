@@ -99,6 +99,9 @@ describe('a deployment on the wire', () => {
     expect((await retrieve(id)).wake).toEqual({ started_at: NOW - 100, expected_at: NOW + 100, p50_seconds: 200, p90_seconds: 400 });
     await managed.observe(id, (before) => ({ ...before, starts: [{ kind: 'wake', at: NOW_MS, seconds: 150 }] }));
     expect((await retrieve(id)).wake).toMatchObject({ expected_at: NOW + 50, p50_seconds: 150 });
+    await managed.observe(id, (before) => ({ ...before, starts: [{ kind: 'wake', at: NOW_MS, seconds: 150.2 }] }));
+    // Rounded up, as in the 503 of a caller, so that nobody comes back too early.
+    expect((await retrieve(id)).wake).toMatchObject({ expected_at: NOW + 51, p50_seconds: 151, p90_seconds: 151 });
     await managed.observe(id, ({ wake: _, ...before }) => inState(before, 'in_service', NOW_MS));
     expect((await retrieve(id)).wake).toBeNull();
   });
