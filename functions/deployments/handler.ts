@@ -74,7 +74,7 @@ const validating = { s3, serviceQuotas, instancesUsed: () => instancesUsed(listL
 /** A pass stops making calls this long before the function's timeout. */
 const RESERVE_MS = 10_000;
 
-/** Four kinds of events: see `events.ts`. */
+/** Five kinds of events: see `events.ts`. */
 export const handler = (event: unknown, context: Pick<Context, 'getRemainingTimeInMillis'>) => {
   const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
   const deps: Reconciling = { ...dependencies, aws: { ...dependencies.aws, hasTime } };

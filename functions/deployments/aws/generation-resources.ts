@@ -38,8 +38,11 @@ export interface GenerationResources {
 /** The only variant of each endpoint. */
 const VARIANT = 'AllTraffic';
 
-/** How long one type of instance is tried before the next one; without a next one, SageMaker's default of about half an hour holds. */
-const PROVISION_TIMEOUT_SECONDS = 600;
+/**
+ * How long instances of all pools are tried. SageMaker goes on to the next pool when one has no free instance. The same half an hour as its default for a
+ * single type: a second type must not shorten the wait.
+ */
+const PROVISION_TIMEOUT_SECONDS = 1_800;
 /** SageMaker's maximum is an hour for both. */
 const DOWNLOAD_TIMEOUT_SECONDS = 3_600;
 const HEALTH_CHECK_TIMEOUT_SECONDS = 1_800;

@@ -79,7 +79,8 @@ const reasonOf = (
 
 /** The starts that have just ended. */
 const endedStarts = (before: Deployment, next: Deployment, state: DeploymentState, nowMs: number): Start[] => {
-  const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: (nowMs - sinceMs) / 1_000 });
+  // The clock of the function that woke it can be ahead of ours.
+  const start = (kind: Start['kind'], sinceMs: number): Start => ({ kind, at: sinceMs, seconds: Math.max(0, nowMs - sinceMs) / 1_000 });
   if (before.state === 'waking' && before.wake && SERVING.includes(state))
     // Woken before its last copy was removed, it took no time to start, and must not shorten the prediction for those that do.
     return before.progress.ready > 0 ? [] : [start('wake', before.wake.started_at)];

@@ -125,6 +125,15 @@ test('woken before its last copy is removed, it serves at once, and that is no s
   expect(await world.read()).toMatchObject({ state: 'in_service', starts: [{ kind: 'creation' }] });
 });
 
+test('a wake whose function has a clock that is far ahead took no time, and harms nothing', async () => {
+  const world = await ready({ scale_to_zero_after_seconds: 300 });
+  expect(await world.run(12 * MINUTE_MS)).toMatchObject({ state: 'scaled_to_zero' });
+  await world.change((row) => ({ ...inState(row, 'waking', world.plane.now()), wake: { started_at: world.plane.now() + 10 * MINUTE_MS } }));
+  await world.pass();
+  const { starts } = await world.run(2 * MINUTE_MS);
+  expect(starts.at(-1)).toMatchObject({ kind: 'wake', seconds: 0 });
+});
+
 test('shows how far the first copy is: pending, downloading, loading, ready', async () => {
   const times = { instance_ms: MINUTE_MS, download_ms: MINUTE_MS, load_ms: MINUTE_MS };
   const world = await createWorld(database, {}, { settings: { times } });

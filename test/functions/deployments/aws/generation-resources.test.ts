@@ -88,7 +88,7 @@ test('one instance type: one specification; the endpoint may scale to nothing', 
   expect(component.Specifications).toBeUndefined();
 });
 
-test('several instance types: pools in the order of preference, and a specification for each type', () => {
+test('several instance types: pools in the order of preference, a specification for each type, and half an hour to find an instance', () => {
   const { config, component } = resources({}, { instance_types: ['ml.g6.12xlarge', 'ml.g5.12xlarge'], accelerators: 4 });
   const [variant] = config.ProductionVariants ?? [];
   expect(variant?.InstanceType).toBeUndefined();
@@ -96,6 +96,7 @@ test('several instance types: pools in the order of preference, and a specificat
     { InstanceType: 'ml.g6.12xlarge', Priority: 1 },
     { InstanceType: 'ml.g5.12xlarge', Priority: 2 },
   ]);
+  expect(variant?.VariantInstanceProvisionTimeoutInSeconds).toBe(1_800);
   expect(component.Specification).toBeUndefined();
   expect(component.Specifications).toMatchObject([
     { InstanceType: 'ml.g6.12xlarge', ComputeResourceRequirements: { NumberOfAcceleratorDevicesRequired: 4 } },
