@@ -76,6 +76,10 @@ const REASONS = {
     message: "Your organization's credit is used up, so the deployment was stopped.",
     action: 'Add credit, then start the deployment.',
   },
+  instances_not_released: {
+    message: 'Nobody uses the deployment, and its copies are removed, but AWS has not released its instances, which are still charged.',
+    action: 'Stop the deployment: its instances are then removed with its endpoint. Start it when you need it again.',
+  },
   removal_blocked: {
     message: 'AWS has not yet removed everything that belongs to this deployment. It is still being removed.',
     action:

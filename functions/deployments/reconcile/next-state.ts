@@ -26,6 +26,8 @@ interface Seen {
 
 /** After so long without an instance, its owner is told why it waits. */
 const SLOW_CAPACITY_MS = 10 * 60_000;
+/** SageMaker releases instances without copies after about ten minutes. After so long, their owner is told what else ends the charge. */
+const SLOW_RELEASE_MS = 60 * 60_000;
 
 const copiesOf = (deployment: Deployment, observed: Observed): number =>
   deployment.generations
@@ -73,6 +75,8 @@ const reasonOf = (
   const isWaiting = main && (state === 'creating' || state === 'waking') && !endpoint?.instances.length;
   if (isWaiting && nowMs - startedAt(next, main, nowMs) > SLOW_CAPACITY_MS) return reasonFor('insufficient_capacity');
   if (isCreditLow) return reasonFor('credit_low');
+  if (state === 'draining' && before.state === state && nowMs - before.state_since > SLOW_RELEASE_MS)
+    return reasonFor('instances_not_released');
   // A call that was rejected while it starts is made again and again.
   return before.state === state && state === 'waking' ? before.reason : undefined;
 };

@@ -230,6 +230,17 @@ describe('a deployment goes on and says why and what to do, if', () => {
     expect(log.mock.calls.some(([line]) => String(line).includes('gpu_time_not_metered'))).toBe(true);
   });
 
+  test('AWS does not release its instances for an hour after it has fallen asleep', async () => {
+    const settings = { times: { release_ms: 3 * HOUR_MS } };
+    const world = await createWorld(database, { scale_to_zero_after_seconds: 300 }, { settings });
+    await world.pass();
+    expect(await world.run(HOUR_MS)).toMatchObject({ state: 'draining' });
+    expect((await world.read()).reason).toBeUndefined();
+    expectReason(await world.run(15 * MINUTE_MS), 'instances_not_released');
+    expect(await world.run(2 * HOUR_MS)).toMatchObject({ state: 'scaled_to_zero' });
+    expect((await world.read()).reason).toBeUndefined();
+  });
+
   test('AWS does not remove it for an hour', async () => {
     const world = await createWorld(database);
     await world.pass();
