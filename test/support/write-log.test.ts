@@ -111,7 +111,7 @@ describe('the log of writes', () => {
       const { Item } = await database.database.get({ TableName: keysTable, Key: { id: limiter }, ConsistentRead: true });
       expect(Object.keys(Item?.fl as object).sort()).toEqual([...(inFlight.get(limiter) ?? [])].sort());
     }
-    const { Items = [] } = await database.database.scan({ TableName: usageTable });
+    const { Items = [] } = await database.sdk.scan({ TableName: usageTable });
     const events = bad.writes().flatMap((write) => (write.kind === 'event' ? [unmarshall(write.item).usage_event] : []));
     const stored = Items.filter(({ usage_bucket }) => usage_bucket === client).map(({ usage_event }) => usage_event);
     expect(events.sort()).toEqual(stored.sort());

@@ -1,11 +1,3 @@
-import type { Database } from '../../../shared/database/database.ts';
-import { createDirectDatabases } from '../../../shared/database/direct-database.ts';
-
-const place = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-
-/** The client of the functions on the request path. */
-export const openDirectDatabase = (endpoint: string): Database => createDirectDatabases({ endpoint, ...place }).database;
-
 const FIELDS = ['Item', 'Items', 'Attributes', 'LastEvaluatedKey', 'Responses', 'UnprocessedKeys'] as const;
 
 /** The fields of an output that the interface has; the SDK returns more. */

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { openLocalDatabase } from '../../../infra/local/seed.ts';
 import type { Database, Item } from '../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { openDirectDatabase } from '../../support/direct-database.ts';
 import { type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
-import { openDirectDatabase } from './clients-fixtures.ts';
 
 let database: TestDatabase;
 let clients: Record<'sdk' | 'direct', Database>;
 let TableName: string;
 beforeAll(async () => {
   database = await startTestDatabase();
-  clients = { sdk: database.database, direct: openDirectDatabase(database.url) };
+  clients = { sdk: database.sdk, direct: database.database };
   TableName = database.tables.Keys as string;
 });
 afterAll(() => database.close());

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database, Item, TransactItem } from '../../../shared/database/database.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { openDirectDatabase, outcomeOf } from './clients-fixtures.ts';
+import { outcomeOf } from './clients-fixtures.ts';
 
 /** Equal databases, one for each client, so that equal calls must have equal outcomes. */
 let ofSdk: TestDatabase;
 let ofDirect: TestDatabase;
-let direct: Database;
 let Keys: string;
 let Accounts: string;
 beforeAll(async () => {
   [ofSdk, ofDirect] = await Promise.all([startTestDatabase(), startTestDatabase()]);
-  direct = openDirectDatabase(ofDirect.url);
   ({ Keys, Accounts } = ofSdk.tables as { Keys: string; Accounts: string });
 });
 afterAll(async () => {
@@ -26,8 +24,8 @@ const run = async (database: Database, calls: readonly ((database: Database) => 
 };
 /** The outcomes of these calls, which are equal with both clients. */
 const sameOutcomes = async (...calls: ((database: Database) => Promise<unknown>)[]): Promise<object[]> => {
-  const expected = await run(ofSdk.database, calls);
-  expect(await run(direct, calls)).toEqual(expected);
+  const expected = await run(ofSdk.sdk, calls);
+  expect(await run(ofDirect.database, calls)).toEqual(expected);
   return expected;
 };
 
@@ -139,7 +137,7 @@ describe('both clients read the same pages', () => {
     return read;
   };
   beforeAll(async () => {
-    for (const database of [ofSdk.database, direct])
+    for (const database of [ofSdk.sdk, ofDirect.database])
       for (let i = 0; i < 5; i++) await put({ account: 'pages', record: `r${i}`, n: i, text: 'é' }, Accounts)(database);
   });
 
@@ -171,7 +169,7 @@ describe('both clients throw the same error', () => {
   const item = { id: 'exists', n: 2n ** 64n, bytes: new Uint8Array([1, 2]) };
   const ALL_OLD = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   beforeAll(async () => {
-    for (const database of [ofSdk.database, direct]) await put(item)(database);
+    for (const database of [ofSdk.sdk, ofDirect.database]) await put(item)(database);
   });
 
   test('for a failed condition, with the existing item if it is requested', async () => {

@@ -81,7 +81,7 @@ describe('a claim', () => {
   test('stores nothing that the caller sent', async () => {
     const request = attempts()({ idempotencyKey: 'order-of-mrs-miller' });
     await store.claim(request);
-    const { Items } = await database.database.scan({ TableName: database.tables.Responses as string });
+    const { Items } = await database.sdk.scan({ TableName: database.tables.Responses as string });
     expect(JSON.stringify(Items)).not.toContain('miller');
   });
 });

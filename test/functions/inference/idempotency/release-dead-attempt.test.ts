@@ -65,9 +65,9 @@ describe('a function that crashes during an idempotent request', () => {
 
   /** Restores an idempotency record to its state before its request completed. */
   const reopen = async (keyId: string): Promise<void> => {
-    const { database, tables } = pipeline.database;
+    const { database, sdk, tables } = pipeline.database;
     const TableName = tables.Responses as string;
-    const { Items = [] } = await database.scan({ TableName });
+    const { Items = [] } = await sdk.scan({ TableName });
     const record = Items.find(({ id, holder }) => holder !== undefined && String(id).startsWith(`idempotency#${keyId}#`));
     if (!record) throw new Error('The key was given back.');
     await database.update({ TableName, Key: { id: record.id }, UpdateExpression: 'REMOVE completed_at, content_type' });

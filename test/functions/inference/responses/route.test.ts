@@ -318,8 +318,8 @@ describe('an item reference', () => {
 
 /** The ids of all rows of an organization or a key that have a content. */
 const rowsWithContent = async (owner: string): Promise<string[]> => {
-  const { database, tables } = pipeline.database;
-  const { Items = [] } = await database.scan({ TableName: tables.Responses as string });
+  const { sdk, tables } = pipeline.database;
+  const { Items = [] } = await sdk.scan({ TableName: tables.Responses as string });
   return Items.flatMap(({ id, content }) => (content !== undefined && String(id).includes(owner) ? [String(id)] : []));
 };
 

@@ -1,0 +1,7 @@
+import { REGION } from '../../infra/local/assembly/resolve.ts';
+import type { Database } from '../../shared/database/database.ts';
+import { createDirectDatabases } from '../../shared/database/direct-database.ts';
+
+/** The client of the functions on the request path. */
+export const openDirectDatabase = (endpoint: string): Database =>
+  createDirectDatabases({ endpoint, region: REGION, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }).database;
