@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/key-item.ts';
 import { type LimiterItem, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { type Control, controlOf, type SignedIn } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 let run: TestRun;
@@ -26,6 +27,12 @@ const grant = (id: string, body: object, key?: string) =>
     token: admin.token,
     body: { reason: 'invoice 7', ...body },
     ...(key && { headers: { 'idempotency-key': key } }),
+  });
+const chat = (secret: string) =>
+  fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: run.model, max_tokens: 4, messages: [{ role: 'user', content: 'Hello' }] }),
   });
 const balanceOf = (id: string) => control.done('GET', `/v1/organizations/${id}/balance`, { token: admin.token });
 
@@ -82,14 +89,7 @@ describe('limits', () => {
       prepaid: false,
     });
     const answers: number[] = [];
-    for (let i = 0; i < 4; i++) {
-      const response = await fetch(`${run.base_url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secrets[i % 2]}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: run.model, max_tokens: 4, messages: [{ role: 'user', content: 'Hello' }] }),
-      });
-      answers.push(response.status);
-    }
+    for (let i = 0; i < 4; i++) answers.push((await chat(secrets[i % 2] as string)).status);
     expect(answers).toEqual([200, 200, 200, 429]);
     expect((await put(id, {})).body.limits).toMatchObject({ requests_per_minute: null, month_budget: null });
     expect(limitsOf((await run.limiters.get(id)) as LimiterItem).requestsPerMinute).toBe(Number.POSITIVE_INFINITY);
@@ -189,4 +189,41 @@ describe('content', () => {
     await update(false);
     expect(await storedBy(old)).toBe(true);
   });
+});
+
+describe('suspension', () => {
+  test('stops every key of the organization at its next request, until the organization is resumed', async () => {
+    const { id } = await control.createOrganization('Late');
+    const { token } = admin;
+    const secrets: string[] = [];
+    for (const limits of [undefined, { concurrency: 96, requests_per_minute: 6_000, tokens_per_minute: 10_000_000 }])
+      secrets.push((await control.done('POST', '/v1/api-keys', { token, body: { name: 'k', organization: id, limits } })).secret);
+    for (const secret of secrets) expect((await chat(secret)).status).toBe(200);
+    await control.done('POST', `/v1/organizations/${id}/suspend`, { token, body: { reason: 'overdue' } });
+    for (const secret of secrets)
+      for (let i = 0; i < 4; i++) {
+        const rejected = await chat(secret);
+        expect([rejected.status, ((await rejected.json()) as { error: { code: string } }).error.code]).toEqual([
+          403,
+          'organization_suspended',
+        ]);
+      }
+    const rejected = await control.call('POST', '/v1/api-keys', { token, body: { name: 'k', organization: id } });
+    expect([rejected.status, rejected.body.error.code]).toEqual([403, 'organization_suspended']);
+    await control.done('POST', `/v1/organizations/${id}/resume`, { token, body: { reason: 'paid' } });
+    for (const secret of secrets) await eventually(async () => (await chat(secret)).status === 200, 'the keys work again');
+  });
+});
+
+test('an organization can have at most a thousand active keys', async () => {
+  const { id: organization } = await control.createOrganization('Full');
+  await run.accounts.fillKeyCount(organization, 999);
+  const { token } = admin;
+  const create = () => control.call('POST', '/v1/api-keys', { token, body: { name: 'k', organization } });
+  const answers = await Promise.all([create(), create(), create()]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  expect(answers.find(({ status }) => status === 409)?.body.error.code).toBe('too_many_keys');
+  const { id } = answers.find(({ status }) => status === 201)?.body ?? {};
+  await control.done('DELETE', `/v1/api-keys/${id}`, { token });
+  expect((await create()).status).toBe(201);
 });

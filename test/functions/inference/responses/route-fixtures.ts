@@ -1,0 +1,85 @@
+import { createIdempotencyStore } from '../../../../functions/inference/idempotency/idempotency-store.ts';
+import type { Dependencies, Serve } from '../../../../functions/inference/pipeline/dependencies.ts';
+import { serve } from '../../../../functions/inference/pipeline/pipeline.ts';
+import { createTargetHealth } from '../../../../functions/inference/pipeline/target-health.ts';
+import { responses } from '../../../../functions/inference/responses/route.ts';
+import type { ApiEvent } from '../../../../shared/http/api-event.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { createInventory } from '../../../../shared/models/inventory.ts';
+import { SERVERLESS_POOL } from '../../../../shared/models/model-store.ts';
+import { createResponseStore, type ResponseStore } from '../../../../shared/responses/response-store.ts';
+import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
+import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
+import { makeCaller, wide } from '../../../support/callers.ts';
+import { createKey } from '../../../support/create-key.ts';
+import { answers, noCapacity, noQueue, noTokenizer, startTestPipeline } from '../../../support/pipeline.ts';
+import type { Whole } from '../../../support/responses-replies.ts';
+
+interface Caller {
+  org?: string;
+  kept?: ResponseStore;
+  now?: () => number;
+  no_content?: true;
+}
+
+/** The route of responses over a database of its own. */
+export const startResponsesRoute = async () => {
+  const pipeline = await startTestPipeline();
+  const { database } = pipeline;
+  const table = database.tables.Responses as string;
+  const store = createResponseStore(database.database, table, Date.now);
+
+  /** A caller with a key of its own. */
+  const setUp = async (invoke: Invoke, { org = wide.org, kept = store, now = Date.now, ...rules }: Caller = {}) => {
+    const { secret, key_id } = await createKey(database.limiters, { ...wide, org, ...rules });
+    const inventory = createInventory(database.models, SERVERLESS_POOL, Date.now);
+    const deps: Dependencies = {
+      host: { scope: 'serverless' },
+      modelsOf: () => inventory,
+      keys: makeCaller(database.limiters, now),
+      usage: database.usage,
+      settlements: noQueue,
+      tokenizer: noTokenizer,
+      invoke,
+      health: createTargetHealth(Date.now),
+      idempotency: createIdempotencyStore(database.database, table, Date.now),
+      cacheSalt: createCacheSalt('secret'),
+      capacity: noCapacity,
+      now: Date.now,
+    };
+    const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);
+    const call = (body: Record<string, unknown>, headers: Record<string, string> = {}, remainingMs = 600_000): ReturnType<Serve> =>
+      respond(
+        {
+          headers: { Authorization: `Bearer ${secret}`, ...headers },
+          body: JSON.stringify({ model: 'm', input: 'Hi', ...body }),
+          requestContext: {},
+          requestId: newRequestId(Date.now()),
+          receivedAtMs: Date.now(),
+        } as unknown as ApiEvent,
+        { getRemainingTimeInMillis: () => remainingMs },
+      );
+    const create = async (body: Record<string, unknown> = {}): Promise<Whole> => JSON.parse((await call(body)).body as string) as Whole;
+    const events = () => database.recentEvents(key_id);
+    return { call, create, events, keyId: key_id };
+  };
+
+  /** The ids of all rows of an organization or a key that have content. */
+  const rowsWithContent = async (owner: string): Promise<string[]> => {
+    const { Items = [] } = await database.sdk.scan({ TableName: table });
+    return Items.flatMap(({ id, content }) => (content !== undefined && String(id).includes(owner) ? [String(id)] : []));
+  };
+  return { database, store, setUp, rowsWithContent, close: pipeline.close };
+};
+
+export type ResponsesRoute = Awaited<ReturnType<typeof startResponsesRoute>>;
+
+/** Answers, and records its requests. */
+export const listening = () => {
+  const sent: { messages: unknown[] }[] = [];
+  const invoke: Invoke = async function* (invocation: Invocation) {
+    sent.push(JSON.parse(invocation.body as string) as { messages: unknown[] });
+    yield* answers(invocation);
+  };
+  return { sent, invoke };
+};
