@@ -2,6 +2,7 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': '<rootDir>/test/support/strip-types.mjs' },
+  testSequencer: '<rootDir>/test/support/slow-tests-first.mjs',
   globalSetup: '<rootDir>/test/support/synthesize.mjs',
   globalTeardown: '<rootDir>/test/support/clean-up.mjs',
   testTimeout: 60_000,
