@@ -1,5 +1,5 @@
 import { ACCOUNT_ID, REGION } from '../assembly/resolve.ts';
-import type { Fault, HeadFaultKind } from './settings.ts';
+import type { Fault, HeadFaultKind } from './invocation-settings.ts';
 
 /** An error response of the SageMaker runtime API. */
 export interface WireError {

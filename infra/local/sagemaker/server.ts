@@ -7,12 +7,11 @@ import { readBody } from '../http/read-body.ts';
 import { type Account, createAccount } from './account.ts';
 import { type ComponentContainers, createComponentContainers, type StartContainer } from './component-containers.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
-import { serveControl } from './control.ts';
 import { serveControlApi } from './control-api.ts';
 import { createCutter } from './cuts.ts';
-import { serveDeploymentsControl } from './deployments-control.ts';
 import { componentMismatch, endpointNotFound, faultError, modelError, NO_CAPACITY, payloadTooLarge, type WireError } from './errors.ts';
-import { type ClaimedFault, createSettings, type SettingsHolder } from './settings.ts';
+import { type ClaimedFault, createSettings, type SettingsHolder } from './invocation-settings.ts';
+import { deploymentSettings, invocationSettings, serveSettings } from './settings-api.ts';
 import { streamParts } from './stream-parts.ts';
 
 const MAX_PAYLOAD_BYTES = 26_214_400;
@@ -96,13 +95,14 @@ export const startSageMaker = async (
 
 const COMPONENT = 'x-amzn-sagemaker-inference-component';
 const OPERATION = 'x-amz-target';
+const NOTHING = Buffer.alloc(0);
 
 const serve = async (emulated: Emulated, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { account, settings } = emulated;
   const payload = await readBody(request, MAX_PAYLOAD_BYTES);
   const method = request.method ?? 'GET';
-  if (request.url === '/control') return serveControl(settings, method, payload ?? Buffer.alloc(0), response);
-  if (request.url === '/control/deployments') return serveDeploymentsControl(account, method, payload ?? Buffer.alloc(0), response);
+  if (request.url === '/control') return serveSettings(invocationSettings(settings), method, payload ?? NOTHING, response);
+  if (request.url === '/control/deployments') return serveSettings(deploymentSettings(account), method, payload ?? NOTHING, response);
   const controlOperation = request.url === '/' && method === 'POST' && request.headers[OPERATION]?.toString();
   if (controlOperation && payload) return serveControlApi(emulated, controlOperation, payload, response);
   const [, name, operation] = /^\/endpoints\/([^/]+)\/(invocations|invocations-response-stream)$/.exec(request.url ?? '') ?? [];

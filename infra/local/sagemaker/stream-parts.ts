@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorFrame, exceptionFrame, payloadPart } from './frames.ts';
-import type { Fault, StreamFaultKind } from './settings.ts';
+import type { Fault, StreamFaultKind } from './invocation-settings.ts';
 
 const STREAM_TIMEOUT_MS = 480_000;
 

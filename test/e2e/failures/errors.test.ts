@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { IN_THE_STREAM } from '../../../infra/local/sagemaker/settings.ts';
+import { IN_THE_STREAM } from '../../../infra/local/sagemaker/invocation-settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { HOSTS, type HostRun, startHostRun } from '../../support/hosts.ts';
 

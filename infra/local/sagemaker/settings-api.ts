@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http';
+import type * as z from 'zod';
+import type { Account } from './account.ts';
+import { DeploymentSettings } from './control-plane/settings.ts';
+import { Settings, type SettingsHolder } from './invocation-settings.ts';
+
+/** Settings that tests manage over HTTP. */
+interface Managed<Value> {
+  schema: z.ZodType<Value>;
+  set(settings: Value): void;
+  reset(): void;
+  /** What a response shows. */
+  show(): object;
+}
+
+/** `/control`: how invocations end. */
+export const invocationSettings = (holder: SettingsHolder): Managed<Settings> => ({
+  schema: Settings,
+  set: holder.set,
+  reset: () => holder.set(Settings.parse({})),
+  show: holder.get,
+});
+
+/** `/control/deployments`: how transitions of deployments go. Responses also show all that exists, and a reset removes it. */
+export const deploymentSettings = (account: Account): Managed<DeploymentSettings> => ({
+  schema: DeploymentSettings,
+  set: account.configure,
+  reset: account.reset,
+  show: () => ({ settings: account.settings(), ...account.proof() }),
+});
+
+/** Serves settings: PUT replaces them (missing ones get their defaults), DELETE resets them, GET returns them. */
+export const serveSettings = <Value>(managed: Managed<Value>, method: string, body: Buffer, response: ServerResponse): void => {
+  if (method === 'PUT') {
+    const parsed = managed.schema.safeParse(parseJson(body));
+    if (!parsed.success) {
+      send(response, 400, { message: 'Invalid settings', issues: parsed.error.issues });
+      return;
+    }
+    managed.set(parsed.data);
+  } else if (method === 'DELETE') {
+    managed.reset();
+  } else if (method !== 'GET') {
+    send(response, 405, { message: 'Use GET, PUT or DELETE' });
+    return;
+  }
+  send(response, 200, managed.show());
+};
+
+const parseJson = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+};
+
+const send = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+};
