@@ -1,10 +1,16 @@
-import type { Deployment } from '../../../shared/deployments/deployment.ts';
+import type { Deployment, Start } from '../../../shared/deployments/deployment.ts';
 import { expectedEnd, type PredictedStart, predictStart } from '../../../shared/deployments/start-times.ts';
 import type { StartTimesStore } from '../../../shared/deployments/start-times-store.ts';
 
 /** When the start in progress began: a wake, or the creation of everything. */
 const startedAtOf = ({ wake, transitions, state_since }: Deployment): number =>
   wake?.started_at ?? transitions.findLast(({ state }) => state === 'pending')?.at ?? state_since;
+
+/** The starts that predict the one in progress: a creation takes longer than a wake. */
+const startsLike = ({ wake, starts }: Deployment): Start[] => {
+  const creations = starts.filter(({ kind }) => kind === 'creation');
+  return wake || creations.length === 0 ? starts : creations;
+};
 
 /** The instance type that the deployment prefers. */
 const instanceTypeOf = ({ generations }: Deployment): string | undefined =>
@@ -17,7 +23,7 @@ export const predict = async (
   nowMs: number,
 ): Promise<PredictedStart> => {
   const instanceType = deployment.starts.length === 0 ? instanceTypeOf(deployment) : undefined;
-  const start = predictStart(deployment.starts, instanceType === undefined ? [] : await secondsOf(instanceType));
+  const start = predictStart(startsLike(deployment), instanceType === undefined ? [] : await secondsOf(instanceType));
   const startedAtMs = startedAtOf(deployment);
   return { ...start, startedAtMs, expectedAtMs: expectedEnd(startedAtMs, start, nowMs) };
 };

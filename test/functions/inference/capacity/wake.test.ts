@@ -67,6 +67,17 @@ describe('a request to a deployment that sleeps, without the header', () => {
     expect((await ask('Hi')).headers['retry-after']).toBe('30');
   });
 
+  test('is predicted from creations while the deployment is created again, because a wake does less', async () => {
+    const starts = [
+      { kind: 'creation' as const, at: 0, seconds: 58 },
+      { kind: 'wake' as const, at: 0, seconds: 20 },
+    ];
+    const world = await cold.createWorld({ fields: { state: 'creating', starts } });
+    await world.write((row) => ({ ...row, transitions: [{ state: 'pending', at: world.clock.now() }] }));
+    const { ask } = await world.createEnvironment();
+    expect((await ask('Hi')).headers['retry-after']).toBe('58');
+  });
+
   test('wakes it from draining, when its instances have not been released yet', async () => {
     const world = await cold.createWorld({ fields: { state: 'draining' } });
     const { ask } = await world.createEnvironment();
