@@ -7,8 +7,10 @@ import { createIdempotencyStore } from '../../functions/inference/idempotency/id
 import type { Dependencies, Serve } from '../../functions/inference/pipeline/dependencies.ts';
 import { serve } from '../../functions/inference/pipeline/pipeline.ts';
 import { createTargetHealth } from '../../functions/inference/pipeline/target-health.ts';
+import { responses } from '../../functions/inference/responses/route.ts';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import type { Database } from '../../shared/database/database.ts';
+import { DatabaseUnavailable } from '../../shared/database/outage.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { transact } from '../../shared/database/transaction.ts';
 import { type Deployment, inState, NO_PROGRESS } from '../../shared/deployments/deployment.ts';
@@ -23,6 +25,7 @@ import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createDeployments } from '../../shared/models/deployments.ts';
 import { createInventory } from '../../shared/models/inventory.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { createResponseStore } from '../../shared/responses/response-store.ts';
 import { toUpstreamError } from '../../shared/upstream/errors.ts';
 import type { Invoke } from '../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../shared/upstream/request-body.ts';
@@ -48,6 +51,8 @@ interface WorldOptions {
   isReady?: boolean;
   mostHeld?: number;
   scope?: Scope;
+  /** The name of the shared model that it is published as. */
+  publishedAs?: string;
   organization?: string;
   clock?: VirtualClock;
 }
@@ -64,11 +69,12 @@ export const startColdDeployments = async () => {
   return { test, createWorld: (options: WorldOptions = {}) => createWorld(test, options), close: test.close };
 };
 
-/** A database that counts its calls. */
-const counting = (database: Database, calls: CountedCall[]): Database =>
+/** A database that counts its calls, and that nobody reaches during an outage. */
+const counting = (database: Database, calls: CountedCall[], outage: { isOn: boolean }): Database =>
   new Proxy(database, {
-    get: (target, method: keyof Database) => (input: { TableName: string }) => {
+    get: (target, method: keyof Database) => async (input: { TableName: string }) => {
       calls.push({ method, table: input.TableName });
+      if (outage.isOn) throw new DatabaseUnavailable(new Error('Out of reach.'));
       return target[method](input as never);
     },
   });
@@ -76,8 +82,9 @@ const counting = (database: Database, calls: CountedCall[]): Database =>
 const createWorld = async (test: TestDatabase, options: WorldOptions) => {
   const { fields = {}, isReady = false, mostHeld = 50, scope = 'on_demand', organization = newId('organization') } = options;
   const clock = options.clock ?? createVirtualClock(Date.now());
-  const name = fields.name ?? (scope === 'on_demand' ? 'qwen3-8b' : newId('key'));
-  const made = newDeployment({ organization, name, state: 'scaled_to_zero', state_since: clock.now(), ...fields });
+  const owned = fields.name ?? (scope === 'on_demand' ? 'qwen3-8b' : newId('key'));
+  const name = options.publishedAs ?? owned;
+  const made = newDeployment({ organization, name: owned, state: 'scaled_to_zero', state_since: clock.now(), ...fields });
   const deployment: Deployment = {
     ...made,
     generations: made.generations.map((generation) => ({ ...generation, status: 'ready' as const })),
@@ -110,6 +117,8 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
     /** How it fails without copies. */
     words: NO_COPIES,
     answerMs: 0,
+    /** How long it takes to fail without copies. */
+    failMs: 0,
     running: 0,
     mostRunning: 0,
     invocations: 0,
@@ -118,6 +127,7 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
   };
   const invoke: Invoke = async function* ({ body, target: { endpoint }, signal }) {
     container.invocations++;
+    if (container.failMs > 0 && container.copies === 0) await clock.wait(container.failMs, signal.signal);
     if (container.copies === 0 || endpoint !== target)
       throw toUpstreamError(Object.assign(new Error(container.words), { name: 'ValidationError' }));
     const { messages } = JSON.parse(body) as { messages: { content: string }[] };
@@ -136,10 +146,11 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
   /** Deployments that the reconciler was called for. */
   const reconciled: string[] = [];
   const calls: CountedCall[] = [];
+  const outage = { isOn: false };
 
   /** The pipeline as one environment runs it: it shares only the database with others. */
   const createEnvironment = async (change: Partial<CapacityDependencies> = {}, limits: Partial<TestKey> = {}) => {
-    const database = counting(clock.watch(test.database), calls);
+    const database = counting(clock.watch(test.database), calls, outage);
     const { tables } = test;
     const { secret, key_id } = await createKey(test.limiters, { ...wide, scope, org: organization, ...limits });
     const models = createModelStore(database, tables.Models as string);
@@ -168,20 +179,25 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
       idempotency: createIdempotencyStore(database, tables.Responses as string, Date.now),
       cacheSalt: createCacheSalt('secret'),
       capacity: async () => capacity,
-      now: Date.now,
+      now: clock.now,
     };
-    const { path } = inferenceHostRoutes.createChatCompletion;
-    const respond = serve(path, chatCompletions({ structuredOutputs: false }), deps);
+    const { createChatCompletion: chat, createResponse } = inferenceHostRoutes;
+    const store = createResponseStore(database, tables.Responses as string, Date.now);
+    const routes: Record<string, Serve> = {
+      [chat.path]: serve(chat.path, chatCompletions({ structuredOutputs: false }), deps),
+      [createResponse.path]: serve(createResponse.path, responses({ structuredOutputs: false, store, now: Date.now }), deps),
+    };
 
     /** A request as API Gateway passes it on, and the reply that the function gives. */
-    const send = async (body: string, headers: Record<string, string> = {}): ReturnType<Serve> => {
-      const receivedAtMs = Date.now();
+    const send = async (body: string, headers: Record<string, string> = {}, path: string = chat.path): ReturnType<Serve> => {
+      const receivedAtMs = clock.now();
+      const respond = routes[path] as Serve;
       const event = {
         headers: { Authorization: `Bearer ${secret}`, 'X-User-Id': randomUUID(), ...headers },
         path,
         body,
         requestContext: {},
-        requestId: newRequestId(receivedAtMs),
+        requestId: newRequestId(Date.now()),
         receivedAtMs,
       } as unknown as ApiEvent;
       return respond(event, { getRemainingTimeInMillis: () => 600_000 }).catch((error: unknown) => toErrorReply(error, event));
@@ -194,8 +210,9 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
     };
 
     /** The transport of a client: requests become events, and replies responses. */
-    const transport = async (_: unknown, init?: RequestInit): Promise<Response> => {
-      const { statusCode: status, headers, body } = await send(String(init?.body), Object.fromEntries(new Headers(init?.headers)));
+    const transport = async (url: string, init?: RequestInit): Promise<Response> => {
+      const sent = Object.fromEntries(new Headers(init?.headers));
+      const { statusCode: status, headers, body } = await send(String(init?.body), sent, new URL(url).pathname);
       const content = typeof body === 'string' ? body : (Readable.toWeb(openReply(body).stream) as ReadableStream);
       return new Response(content, { status, headers });
     };
@@ -213,6 +230,7 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
     container,
     reconciled,
     calls,
+    outage,
     row,
     write,
     setReady,

@@ -36,8 +36,8 @@ export interface CapacityRequest {
 
 /** The capacity for one request. */
 export interface CapacityOf {
-  /** Whether the request waits. */
-  waits: boolean;
+  /** Whether the request can still wait. */
+  canWait: () => boolean;
   /**
    * Wakes the deployment if it is asleep, and waits until it is the request's turn. Yields comments about the progress.
    * @param attempt which invocation follows; before each after the first one it waits a little longer
@@ -72,7 +72,7 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
     const isOnDemand = host.scope === 'on_demand';
     const joinedAtMs = now();
     const untilMs = joinedAtMs + waitMs;
-    const comments = createProgressComments(now);
+    const comments = createProgressComments(host, name, now);
     let place: Place | undefined;
     let seen: Deployment | undefined;
 
@@ -80,14 +80,22 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
     const isOurs = (deployment: Deployment): boolean =>
       isOnDemand ? deployment.organization === organization : deployment.published_as === name;
 
-    /** The deployment as it is now, awake. While the request waits, an outage of the database does not end it. */
-    const look = async (): Promise<Deployment> => {
+    /** While the request waits, an outage of the database does not end it: it tries again at its next look. */
+    const unlessOutage = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
       try {
-        seen = await deployments.find(deploymentId);
-        if (seen && isOurs(seen) && isAsleep(seen)) seen = await wake(deps, seen);
+        return await work();
       } catch (error) {
         if (!place || !(error instanceof ServiceUnavailable)) throw error;
+        return undefined;
       }
+    };
+
+    /** The deployment as it is now, awake; during an outage as it was last seen. */
+    const look = async (): Promise<Deployment> => {
+      await unlessOutage(async () => {
+        seen = await deployments.find(deploymentId);
+        if (seen && isOurs(seen) && isAsleep(seen)) seen = await wake(deps, seen);
+      });
       if (!seen || !isOurs(seen)) throw new DeploymentStopped(host, name, undefined);
       if (!isUsable(seen)) throw new DeploymentStopped(host, name, seen);
       return seen;
@@ -110,22 +118,27 @@ export const createCapacity = (deps: CapacityDependencies): Capacity => {
       return current;
     };
 
-    const mayRun = async ({ progress, max_concurrency_per_copy }: Deployment): Promise<boolean> =>
-      !place || (await place.release(progress.ready * max_concurrency_per_copy));
+    /** Copies are counted for one generation; a deployment in service has at least one, which can be another generation's. */
+    const mayRun = async ({ state, progress, max_concurrency_per_copy }: Deployment): Promise<boolean> =>
+      SERVING.includes(state) && (!place || (await place.release(Math.max(1, progress.ready) * max_concurrency_per_copy)));
+
+    const comment = async (deployment: Deployment): Promise<string> =>
+      comments.write(deployment, await predict(startTimes, deployment, now()));
 
     return {
-      waits: waitMs > 0,
+      canWait: () => now() < untilMs,
       ready: async function* (attempt) {
-        if (attempt > 1) await wait(jittered(POLL_MS * attempt), signal);
+        if (attempt > 1) await wait(Math.min(jittered(POLL_MS * attempt), Math.max(0, untilMs - now())), signal);
         for (;;) {
           const deployment = await look();
-          if (SERVING.includes(deployment.state) && (await mayRun(deployment))) return currentModel();
+          const current = await unlessOutage(async () => ((await mayRun(deployment)) ? currentModel() : undefined));
+          if (current) return current;
           const leftMs = untilMs - now();
           if (leftMs <= 0) throw await refusal(deployment, waitMs === 0 ? 'not_requested' : 'time_over');
           place ??= await join();
           if (!place) throw await refusal(deployment, 'too_many');
-          const comment = comments.isDue(deployment) && comments.write(deployment, await predict(startTimes, deployment, now()));
-          if (comment) yield comment;
+          const progress = comments.isDue(deployment) ? await unlessOutage(() => comment(deployment)) : undefined;
+          if (progress) yield progress;
           await wait(Math.min(jittered(POLL_MS), leftMs), signal);
         }
       },

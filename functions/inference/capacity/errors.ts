@@ -11,7 +11,7 @@ const MAX_CLIENT_WAIT_MS = 60_000;
 const BUSY_RETRY_MS = 5_000;
 
 /** What a model is called on a host: on the serverless host, its callers don't see that it is a deployment. */
-const kindOf = ({ scope }: Host): string => (scope === 'on_demand' ? 'deployment' : 'model');
+export const kindOf = ({ scope }: Host): string => (scope === 'on_demand' ? 'deployment' : 'model');
 
 /** Why a request doesn't wait any longer. */
 export type NotWaiting = 'not_requested' | 'too_many' | 'time_over';

@@ -22,7 +22,7 @@ interface DeploymentRequest {
   model: Model;
   prepared: Pick<PreparedRequest, 'waitMs'>;
   admission: Pick<Admission, 'organization' | 'requestId'>;
-  inFlight: Pick<InFlightRequest, 'abort' | 'timeMs' | 'onSettled'>;
+  inFlight: Pick<InFlightRequest, 'abort' | 'leftMs' | 'onSettled'>;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function* invokeDeployment(
   { model, prepared, admission, inFlight }: DeploymentRequest,
   invoke: (model: Model, signal: AbortController) => AsyncGenerator<UpstreamChunk[]>,
 ): AsyncGenerator<AnswerPart> {
-  const { abort, timeMs, onSettled } = inFlight;
+  const { abort, leftMs, onSettled } = inFlight;
   /** Returns the failure if the targets turn out to have no capacity. */
   async function* attempt(current: Model): AsyncGenerator<AnswerPart, UpstreamFailed | undefined> {
     const { attempt, release } = attemptSignal(abort);
@@ -59,12 +59,12 @@ export async function* invokeDeployment(
 
   if (model.deployment?.is_ready && !(yield* attempt(model))) return;
   const { organization, requestId } = admission;
-  const waitMs = Math.max(0, Math.min(prepared.waitMs, timeMs - WAIT_END_MS));
+  const waitMs = Math.max(0, Math.min(prepared.waitMs, leftMs() - WAIT_END_MS));
   const capacityOf = await deps.capacity();
-  const { waits, ready } = capacityOf({ model, organization, requestId, waitMs, signal: abort.signal, onSettled });
+  const { canWait, ready } = capacityOf({ model, organization, requestId, waitMs, signal: abort.signal, onSettled });
   for (let tries = 1; ; tries++) {
     const failure = yield* attempt(yield* ready(tries));
     if (!failure) return;
-    if (!waits || tries === MAX_TRIES) throw failure;
+    if (!canWait() || tries === MAX_TRIES) throw failure;
   }
 }

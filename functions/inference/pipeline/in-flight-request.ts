@@ -45,9 +45,9 @@ export interface InFlightRequest {
   fail: (error: unknown) => Promise<Error>;
   /** Stops the model, because the platform reports that the caller has left. */
   clientClosed: () => void;
-  /** From its admission to its deadline. */
-  timeMs: number;
-  /** Registers what is done after the settlement. */
+  /** The time to its deadline. */
+  leftMs: () => number;
+  /** Registers what is done after the settlement: at once, if it has been settled meanwhile. */
   onSettled: (then: () => Promise<void>) => void;
   /** Registers what closes the reply of a caller that doesn't read it. */
   onUnread: (close: () => void) => void;
@@ -101,6 +101,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
   let afterSettlement = async (): Promise<void> => undefined;
   const ownMs = Math.max(0, facts.remainingMs - RESERVE_MS);
   const timeMs = request.stream ? ownMs : Math.min(ownMs, WHOLE_DEADLINE_MS);
+  const endsAtMs = deps.now() + timeMs;
   const deadline = setTimeout(() => void expire(), timeMs);
 
   const settleAs = async (outcome: Outcome, error?: Error): Promise<void> => {
@@ -143,9 +144,10 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
       return failure.withHeaders({ ...facts.headers, ...(stopped && { 'x-should-retry': 'false' }) });
     },
     clientClosed: () => stop('client_closed'),
-    timeMs,
+    leftMs: () => endsAtMs - deps.now(),
     onSettled: (then) => {
-      afterSettlement = then;
+      if (settlement) void settlement.then(then);
+      else afterSettlement = then;
     },
     onUnread: (close) => {
       closeReply = close;

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import OpenAI from 'openai';
 import type { ReplyBody } from '../../../../functions/inference/pipeline/reply-body.ts';
 import { type ColdWorld, startColdDeployments } from '../../../support/cold-deployment.ts';
+import { newId } from '../../../support/new-id.ts';
 import { openReply } from '../../../support/open-reply.ts';
 import { read } from '../../../support/pipeline.ts';
 import { NOBODY, settle } from './hold-fixtures.ts';
@@ -63,6 +64,20 @@ describe('a stream that waits', () => {
     expect(await world.waiting()).toEqual(NOBODY);
   });
 
+  test('for a shared model is told its own name, and not the one that its owner gave it', async () => {
+    const publishedAs = newId('key');
+    const world = await cold.createWorld({ scope: 'serverless', publishedAs, fields: { name: 'acme-merger-plans' } });
+    const { ask } = await world.createEnvironment({}, { org: 'org_other' });
+    const { text, done } = await follow(ask('Hi', 560, { stream: true }));
+    await world.clock.rest();
+    expect(JSON.parse(text().slice(2))).toMatchObject({ model: publishedAs, state: 'waking' });
+    await world.bringUp();
+    await world.clock.advance(3_000, 500);
+    await done;
+    expect(text()).toContain('Answer to Hi');
+    expect(text()).not.toContain('acme');
+  });
+
   test('ends with an error event, without [DONE] and at no cost, if capacity never comes', async () => {
     const world = await cold.createWorld();
     const { ask, events } = await world.createEnvironment();
@@ -101,7 +116,7 @@ describe('the official OpenAI client', () => {
       fetch: async (url, init) => {
         const headers = new Headers(init?.headers);
         headers.delete('authorization');
-        return transport(url, { ...init, headers } as RequestInit);
+        return transport(String(url), { ...init, headers } as RequestInit);
       },
     });
   };
@@ -125,6 +140,26 @@ describe('the official OpenAI client', () => {
     await world.clock.advance(40_000, 1_000);
     await world.bringUp();
     expect((await settle(world, answer)).join('')).toBe('Answer to Hi');
+  });
+
+  test('gets a streamed response with the header', async () => {
+    const world = await cold.createWorld();
+    const client = await clientOf(world);
+    const stream = await client.responses.create({ model: world.name, input: 'Hi', stream: true }, { headers });
+    const events = Array.fromAsync(stream);
+    await world.clock.advance(40_000, 1_000);
+    await world.bringUp();
+    const types = (await settle(world, events)).map(({ type }) => type);
+    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
+  });
+
+  test('gets a streamed response that failed with deployment_waking if capacity never comes', async () => {
+    const world = await cold.createWorld();
+    const client = await clientOf(world);
+    const request = { model: world.name, input: 'Hi', stream: true as const };
+    const stream = await client.responses.create(request, { headers: { 'X-Wait-For-Capacity': '20' } });
+    const last = (await settle(world, Array.fromAsync(stream))).at(-1);
+    expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: { code: 'deployment_waking' } } });
   });
 
   test('throws deployment_waking with the wake in its error, without the header', async () => {

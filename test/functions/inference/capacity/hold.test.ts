@@ -134,6 +134,21 @@ describe('a request that waits', () => {
     expect(await world.waiting()).toEqual(NOBODY);
   });
 
+  test('is the only one under its idempotency key: a retry gets a 409 meanwhile, and then its answer', async () => {
+    const world = await cold.createWorld();
+    const { ask, events } = await world.createEnvironment();
+    const headers = { 'idempotency-key': 'once', 'X-User-Id': '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11' };
+    const first = ask('Hi', 280, {}, headers);
+    await world.clock.advance(5_000, 1_000);
+    const retry = await ask('Hi', 280, {}, headers);
+    expect([retry.statusCode, errorOf(retry).code, retry.headers['retry-after']]).toEqual([409, 'idempotency_in_progress', '10']);
+    expect(await world.waiting()).toEqual({ held: 1, running: 0 });
+    await world.bringUp();
+    expect(answerOf(await settle(world, first))).toBe('Answer to Hi');
+    expect(answerOf(await ask('Hi', 280, {}, headers))).toBe('Answer to Hi');
+    expect([world.container.invocations, (await events()).length]).toEqual([1, 1]);
+  });
+
   test('keeps its answer under its idempotency key, and a 503 frees the key', async () => {
     const world = await cold.createWorld();
     const { ask, events } = await world.createEnvironment();
