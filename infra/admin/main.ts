@@ -1,12 +1,12 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { S3Client } from '@aws-sdk/client-s3';
-import type { Origin } from '../../functions/control/access/origin.ts';
-import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
-import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
-import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import type { Origin } from '../../shared/audit/origin.ts';
+import { createCreditStore } from '../../shared/credit/credit-store.ts';
 
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';

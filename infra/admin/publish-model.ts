@@ -1,6 +1,6 @@
-import type { Origin } from '../../functions/control/access/origin.ts';
-import { type AuditDependencies, commit } from '../../functions/control/audit/commit.ts';
 import { auditedFields, organizationOf } from '../../functions/control/model-registry/model-resource.ts';
+import { type AuditDependencies, commit } from '../../shared/audit/commit.ts';
+import type { Origin } from '../../shared/audit/origin.ts';
 import type { Model } from '../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { editedPrices } from '../../shared/prices/price.ts';

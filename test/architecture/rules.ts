@@ -8,6 +8,7 @@ const SHARED_FOLDERS = [
   'http',
   'aws',
   'database',
+  'audit',
   'prices',
   'models',
   'deployments',
@@ -16,6 +17,7 @@ const SHARED_FOLDERS = [
   'upstream',
   'admission',
   'usage',
+  'credit',
   'responses',
 ];
 

@@ -1,5 +1,5 @@
-import { createCreditStore } from '../../functions/control/organizations/credit-store.ts';
 import type { Limits } from '../../shared/admission/limits.ts';
+import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { grantCredit } from '../support/grant-credit.ts';
 import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';

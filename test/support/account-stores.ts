@@ -1,9 +1,9 @@
 import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
-import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import { createAttemptStore } from '../../functions/control/identity/attempt-store.ts';
-import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
+import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import type { TestDatabase } from './database.ts';

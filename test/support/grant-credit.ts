@@ -1,5 +1,5 @@
-import type { Grant } from '../../functions/control/organizations/credit-store.ts';
-import { type CreditDependencies, grantCredit as grantNumbered } from '../../functions/control/organizations/grant-credit.ts';
+import type { Grant } from '../../shared/credit/credit-store.ts';
+import { type CreditDependencies, grantCredit as grantNumbered } from '../../shared/credit/grant-credit.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { transact } from '../../shared/database/transaction.ts';
 

@@ -1,5 +1,5 @@
-import { createLimiterConfigurationStore } from '../../functions/control/limits/limiter-configuration-store.ts';
 import type { KeyItem } from '../../shared/admission/key-item.ts';
+import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
 import { mergeShards } from '../../shared/admission/merge-shards.ts';
 import { readAllShards } from '../../shared/admission/reservation.ts';

@@ -1,11 +1,11 @@
 import type { Actor, Role } from '../../functions/control/access/actor.ts';
-import { createAuditStore } from '../../functions/control/audit/audit-store.ts';
 import type { CheckModel } from '../../functions/control/model-registry/check-targets.ts';
 import { type ModelDependencies, registerModel } from '../../functions/control/model-registry/register-model.ts';
 import { ModelRegistration } from '../../functions/control/model-registry/registration.ts';
 import type { RegistrationReport } from '../../functions/control/model-registry/registration-report.ts';
 import { createOrganization } from '../../functions/control/organizations/create-organization.ts';
 import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import type { TestDatabase } from './database.ts';
 import { newId } from './new-id.ts';

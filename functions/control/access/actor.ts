@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ROLES } from '../../../shared/hosts/operation.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
-import type { Origin } from './origin.ts';
 
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;

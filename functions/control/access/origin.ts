@@ -1,21 +1,5 @@
-import * as z from 'zod';
+import type { Origin } from '../../../shared/audit/origin.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-
-/** Who made a change. An operator runs `npm run admin` with AWS credentials for the deployment. */
-export const AuditActor = z.object({
-  type: z.enum(['user', 'operator', 'system']),
-  id: z.string().meta({ description: 'The id of the user, or the name of the operator.' }),
-  email: z.string().nullable(),
-  organization: z.string().nullable().meta({ description: 'The user’s organization; null for admins, operators and the system.' }),
-});
-
-/** Who made a change, when, and with which request. */
-export interface Origin {
-  actor: z.infer<typeof AuditActor>;
-  requestId: string | null;
-  ipAddress: string | null;
-  nowMs: number;
-}
 
 /** The client that sent a request. The audit log records it, and the identity provider uses it for threat protection. */
 export interface Caller {

@@ -1,8 +1,8 @@
+import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
 import { Forbidden, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';
-import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 

@@ -1,6 +1,6 @@
+import type { Origin } from '../../../shared/audit/origin.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
-import type { Origin } from '../access/origin.ts';
 import { OrganizationLimits } from '../limits/limits.ts';
 import { type OrganizationDependencies, startLimiting } from '../organizations/update-organization.ts';
 import type { ApiKeyStore } from './api-key-store.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { AuditEntry } from '../../../shared/audit/audit-entry.ts';
+import type { AuditStore } from '../../../shared/audit/audit-store.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
-import { AuditEntry } from './audit-entry.ts';
-import type { AuditStore } from './audit-store.ts';
 
 const route = createRoute<{ audit: AuditStore }>('Audit log');
 const AuditQuery = z.strictObject({

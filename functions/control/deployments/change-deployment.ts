@@ -1,3 +1,4 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import type { Deployment } from '../../../shared/deployments/deployment.ts';
@@ -5,7 +6,6 @@ import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { Actor, ActorChecks } from '../access/actor.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';
 import { DeploymentDeleted } from './errors.ts';

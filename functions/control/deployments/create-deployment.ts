@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { commit } from '../../../shared/audit/commit.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { type Deployment, NO_PROGRESS } from '../../../shared/deployments/deployment.ts';
@@ -8,7 +9,6 @@ import { newTimedId } from '../../../shared/ids/id.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { type Actor, organizationFor, requireActive } from '../access/actor.ts';
-import { commit } from '../audit/commit.ts';
 import { type ChangeDependencies, reconcileSoon } from './change-deployment.ts';
 import { type CheckDependencies, checkGeneration } from './check-generation.ts';
 import { auditedFields, type DeploymentResource } from './deployment-resource.ts';

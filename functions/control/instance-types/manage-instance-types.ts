@@ -1,3 +1,4 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { type InstanceType, MAX_INSTANCE_PRICES } from '../../../shared/deployments/catalogue.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
@@ -5,7 +6,6 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { nanosOf } from '../../../shared/prices/dollars.ts';
 import type { Actor } from '../access/actor.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { checkRoom, effectiveAt } from '../prices/effective-at.ts';
 import {
   type InstanceTypeList,

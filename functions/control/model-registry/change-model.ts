@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { commit } from '../../../shared/audit/commit.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import type { Actor } from '../access/actor.ts';
-import { commit } from '../audit/commit.ts';
 import { ChecksFailed, ModelOfDeployment, ModelPublished } from './errors.ts';
 import { changeableModel, poolOf } from './find-model.ts';
 import { auditedFields, type ModelResource, organizationOf, toResource } from './model-resource.ts';

@@ -1,10 +1,10 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { Conflict, InvalidRequest } from '../../../shared/http/errors.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { priceAt } from '../../../shared/prices/price.ts';
 import { type Actor, requireActive } from '../access/actor.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
 import type { CheckModel } from './check-targets.ts';
 import { ChecksFailed } from './errors.ts';

@@ -2,12 +2,12 @@ import { availableNanosOf, entriesOf } from '../../../shared/admission/limiter-i
 import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
+import type { CreditStore } from '../../../shared/credit/credit-store.ts';
+import { NoCredit } from '../../../shared/credit/grant-credit.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import type { DeploymentStore } from '../../../shared/deployments/deployment-store.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
-import type { CreditStore } from './credit-store.ts';
-import { NoCredit } from './grant-credit.ts';
 
 export interface BalanceDependencies {
   limiters: LimiterStore;

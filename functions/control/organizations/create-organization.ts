@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
-import type { Origin } from '../access/origin.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { OrganizationLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
 import type { OrganizationStore } from './organization-store.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { commit } from '../../../shared/audit/commit.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
+import { AlreadyGranted, type CreditStore, type Grant } from '../../../shared/credit/credit-store.ts';
+import { applyGrants, grantCredit } from '../../../shared/credit/grant-credit.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
-import type { Origin } from '../access/origin.ts';
-import { commit } from '../audit/commit.ts';
 import type { Balance } from './balance.ts';
-import { AlreadyGranted, type CreditStore, type Grant } from './credit-store.ts';
-import { applyGrants, grantCredit } from './grant-credit.ts';
 import type { OrganizationDependencies } from './update-organization.ts';
 
 const Amount = z

@@ -1,5 +1,6 @@
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import type { ContentSetting } from '../../../shared/admission/key-item.ts';
+import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
 import {
   type Configuration,
   type LimiterItem,
@@ -22,7 +23,6 @@ import { inParallel, throwFailures } from '../../../shared/database/in-parallel.
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ApiError } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
-import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 
 /**
  * The writes that replace all limits of an organization and its status, on all of its shards. They fail with ChangedMeanwhile if a shard counts too much

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
+import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
 import { shardIds } from '../../../shared/admission/shards.ts';
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import type { Origin } from '../access/origin.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
-import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
 import { OrganizationLimits, toLimits } from '../limits/limits.ts';
 import { type Organization, OrganizationName } from './organization.ts';
 import { markKeys, setContentOfKeys, toSetLimiter } from './organization-limiter.ts';

@@ -1,8 +1,8 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { MAX_PRICES } from '../../../shared/models/model.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
 import { newestFirst, toPrice } from '../../../shared/prices/price-version.ts';
 import type { Actor } from '../access/actor.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { changeableModel, modelIn, poolOf } from '../model-registry/find-model.ts';
 import { organizationOf } from '../model-registry/model-resource.ts';
 import { checkRoom, effectiveAt } from './effective-at.ts';

@@ -1,9 +1,9 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import type { Runtime } from '../../../shared/deployments/catalogue.ts';
 import type { CatalogueStore } from '../../../shared/deployments/catalogue-store.ts';
 import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import type { Actor } from '../access/actor.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import { type NewRuntime, type RuntimeList, type RuntimeResource, type RuntimeUpdate, toResource } from './runtime.ts';
 
 export interface RuntimeDependencies extends AuditDependencies {

@@ -1,5 +1,6 @@
-import { type Caller, type Origin, originOf } from '../access/origin.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
+import { type Caller, originOf } from '../access/origin.ts';
 import type { Attempt, AttemptStore } from '../identity/attempt-store.ts';
 import type { SignIn } from '../identity/sign-in.ts';
 import type { SessionEndDependencies } from '../users/end-sessions.ts';

@@ -1,8 +1,8 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Origin } from '../../../shared/audit/origin.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type OrganizationStatuses, type Role, requireActive } from '../access/actor.ts';
-import type { Origin } from '../access/origin.ts';
-import { type AuditDependencies, commit } from '../audit/commit.ts';
 import type { UserPool } from '../identity/user-pool.ts';
 import { DEFAULT_MAX_API_KEYS, type User, userIdOf } from './user.ts';
 import { type StoredUser, toWire, type UserStore } from './user-store.ts';

@@ -1,6 +1,6 @@
+import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden } from '../../../shared/http/errors.ts';
 import { type Actor, requireRole } from '../access/actor.ts';
-import { commit } from '../audit/commit.ts';
 import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import type { UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { commit } from '../../../shared/audit/commit.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
 import { type Actor, organizationFor, Role, requireRole } from '../access/actor.ts';
-import { commit } from '../audit/commit.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
 import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { createUser, type UserDependencies } from './create-user.ts';

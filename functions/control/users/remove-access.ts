@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden, ServiceUnavailable } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { type Actor, requireRole } from '../access/actor.ts';
 import type { ApiKeyDependencies } from '../api-keys/create-api-key.ts';
 import { MAX_OPEN_KEYS, openKeysOf, revokeKeysOf } from '../api-keys/keys-of-user.ts';
-import { commit } from '../audit/commit.ts';
 import type { UserDependencies } from './create-user.ts';
 import { UserUpdate, updateUser, visibleUser } from './update-user.ts';
 import { User } from './user.ts';

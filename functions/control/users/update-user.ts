@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
 import { type Actor, isAtLeast, Role, requireRole } from '../access/actor.ts';
-import { commit } from '../audit/commit.ts';
 import type { UserDependencies } from './create-user.ts';
 import { MaxApiKeys, type User, UserName } from './user.ts';
 import { type StoredUser, toWire } from './user-store.ts';

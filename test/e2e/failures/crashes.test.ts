@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf, shardId } from '../../../shared/admission/shards.ts';
+import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createCreditStore } from '../../../functions/control/organizations/credit-store.ts';
+import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { grantCredit } from '../../support/grant-credit.ts';
 import { limitOrganization } from '../../support/limit-organization.ts';

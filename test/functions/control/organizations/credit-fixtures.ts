@@ -1,4 +1,4 @@
-import { createCreditStore } from '../../../../functions/control/organizations/credit-store.ts';
+import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { makeKey } from '../../../support/callers.ts';

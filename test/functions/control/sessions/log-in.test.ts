@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createAuditStore } from '../../../../functions/control/audit/audit-store.ts';
 import { createAttemptStore } from '../../../../functions/control/identity/attempt-store.ts';
 import type { UserPool } from '../../../../functions/control/identity/user-pool.ts';
 import { LoginRefused } from '../../../../functions/control/sessions/errors.ts';
 import { logIn, type SessionDependencies } from '../../../../functions/control/sessions/log-in.ts';
 import { createUserStore, type StoredUser } from '../../../../functions/control/users/user-store.ts';
+import { createAuditStore } from '../../../../shared/audit/audit-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
 import { transact } from '../../../../shared/database/transaction.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';

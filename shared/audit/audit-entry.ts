@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AuditActor } from '../access/origin.ts';
+import { AuditActor } from './origin.ts';
 
 /** A change or a login attempt. The entry of a change is written in the same transaction. Entries are never modified. */
 export const AuditEntry = z.object({

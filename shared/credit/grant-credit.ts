@@ -1,6 +1,6 @@
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
-import { Conflict } from '../../../shared/http/errors.ts';
-import type { LimiterConfigurationStore } from '../limits/limiter-configuration-store.ts';
+import type { LimiterConfigurationStore } from '../admission/limiter-configuration-store.ts';
+import { DatabaseUnavailable } from '../database/outage.ts';
+import { Conflict } from '../http/errors.ts';
 import { type CreditStore, type Grant, NumberTaken } from './credit-store.ts';
 
 /** Concurrent grants compete for the same number. */

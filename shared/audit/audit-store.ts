@@ -1,6 +1,6 @@
-import type { AccountTable } from '../../../shared/database/record-table.ts';
-import type { Write } from '../../../shared/database/transaction.ts';
-import type { Page, PageRequest } from '../../../shared/http/page.ts';
+import type { AccountTable } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import type { Page, PageRequest } from '../http/page.ts';
 import { AuditEntry } from './audit-entry.ts';
 
 /** The log of changes that belong to no organization. */

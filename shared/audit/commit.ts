@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Database } from '../../../shared/database/database.ts';
-import { transact, type Write } from '../../../shared/database/transaction.ts';
-import { newTimedId } from '../../../shared/ids/id.ts';
-import type { Origin } from '../access/origin.ts';
+import type { Database } from '../database/database.ts';
+import { transact, type Write } from '../database/transaction.ts';
+import { newTimedId } from '../ids/id.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { Origin } from './origin.ts';
 
 export interface AuditDependencies {
   database: Database;

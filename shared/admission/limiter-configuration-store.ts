@@ -1,14 +1,14 @@
-import { ChangedMeanwhile, type Expected, toConfigure } from '../../../shared/admission/configuration-write.ts';
-import type { ContentSetting } from '../../../shared/admission/key-item.ts';
-import { availableNanosOf, type Configuration, type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import { createLimiterStore } from '../../../shared/admission/limiter-store.ts';
-import { shardIds } from '../../../shared/admission/shards.ts';
-import { createSpread } from '../../../shared/admission/spread-configuration.ts';
-import { ConditionFailed, type Database } from '../../../shared/database/database.ts';
-import { getItems } from '../../../shared/database/get-items.ts';
-import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
-import { transact, type Write } from '../../../shared/database/transaction.ts';
+import { ConditionFailed, type Database } from '../database/database.ts';
+import { getItems } from '../database/get-items.ts';
+import { DatabaseUnavailable } from '../database/outage.ts';
+import { transact, type Write } from '../database/transaction.ts';
+import { ChangedMeanwhile, type Expected, toConfigure } from './configuration-write.ts';
 import { planCollection, toCollect, toGrant } from './credit-grant.ts';
+import type { ContentSetting } from './key-item.ts';
+import { availableNanosOf, type Configuration, type LimiterItem, shardsOf } from './limiter-item.ts';
+import { createLimiterStore } from './limiter-store.ts';
+import { shardIds } from './shards.ts';
+import { createSpread } from './spread-configuration.ts';
 
 /** A deduction collects credit from all shards in so many transactions, some of which fail because requests changed the shards. */
 const MAX_ATTEMPTS = 40;

@@ -1,5 +1,5 @@
-import { availableNanosOf, type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
-import type { TransactItem } from '../../../shared/database/database.ts';
+import type { TransactItem } from '../database/database.ts';
+import { availableNanosOf, type LimiterItem, shardsOf } from './limiter-item.ts';
 
 /** A transaction takes credit from at most this many shards: it has at most 100 writes. */
 const MAX_DONORS = 90;

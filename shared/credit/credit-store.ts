@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Database } from '../../../shared/database/database.ts';
-import { queryItems } from '../../../shared/database/query.ts';
-import type { Write } from '../../../shared/database/transaction.ts';
+import type { Database } from '../database/database.ts';
+import { queryItems } from '../database/query.ts';
+import type { Write } from '../database/transaction.ts';
 
 const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
