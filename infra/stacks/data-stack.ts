@@ -20,9 +20,15 @@ export class DataStack extends Stack {
   readonly accounts: Table;
   readonly attempts: Table;
   readonly audit: Table;
+  /** Invoices and what they are made of, what organizations set for them, and exports. */
+  readonly billing: Table;
+  /** Webhooks, and the outbox of notifications with their deliveries. */
+  readonly notifications: Table;
   readonly tokenizers: Bucket;
   /** Under the id of its organization, what each deployment runs. */
   readonly weights: Bucket;
+  /** Rendered invoices with their inputs, and exported events. */
+  readonly billingFiles: Bucket;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: Bucket;
 
@@ -47,6 +53,8 @@ export class DataStack extends Stack {
       variable: 'USAGE_TABLE',
       partitionKey: 'usage_bucket',
       sortKey: 'usage_event',
+      // Only totals by minute and by ten minutes expire.
+      timeToLive: 'expires_at',
       stream: 'keys',
     });
     this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
@@ -59,14 +67,26 @@ export class DataStack extends Stack {
     });
     if (auditCopies) this.auditCopies = new Bucket(this, 'AuditCopies', { variable: 'AUDIT_COPIES_BUCKET', lock: auditCopies });
     this.attempts = new Table(this, 'Attempts', { variable: 'ATTEMPTS_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
+    this.billing = new Table(this, 'Billing', { variable: 'BILLING_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.notifications = new Table(this, 'Notifications', {
+      variable: 'NOTIFICATIONS_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+      timeToLive: 'expires_at',
+      stream: 'new',
+    });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     this.weights = new Bucket(this, 'Weights', { variable: 'WEIGHTS_BUCKET' });
+    this.billingFiles = new Bucket(this, 'BillingFiles', { variable: 'BILLING_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
     new CfnOutput(this, 'DeploymentsTable', { value: this.deployments.table.tableName });
     new CfnOutput(this, 'AuditTable', { value: this.audit.table.tableName });
     new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
+    new CfnOutput(this, 'BillingTable', { value: this.billing.table.tableName });
+    new CfnOutput(this, 'NotificationsTable', { value: this.notifications.table.tableName });
+    new CfnOutput(this, 'BillingBucket', { value: this.billingFiles.bucket.bucketName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
     new CfnOutput(this, 'WeightsBucket', { value: this.weights.bucket.bucketName });
     if (this.auditCopies) new CfnOutput(this, 'AuditCopiesBucket', { value: this.auditCopies.bucket.bucketName });

@@ -9,6 +9,7 @@ const SHARED_FOLDERS = [
   'aws',
   'database',
   'audit',
+  'notifications',
   'prices',
   'models',
   'deployments',
@@ -18,6 +19,7 @@ const SHARED_FOLDERS = [
   'admission',
   'usage',
   'credit',
+  'billing',
   'responses',
 ];
 

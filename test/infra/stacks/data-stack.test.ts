@@ -18,29 +18,34 @@ describe('the data stack', () => {
     }
   });
 
-  test.each(['Tokenizers', 'Weights'])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id) => {
-    expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
-      DeletionPolicy: 'Retain',
-      UpdateReplacePolicy: 'Retain',
-      Properties: {
-        BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
-        PublicAccessBlockConfiguration: {
-          BlockPublicAcls: true,
-          BlockPublicPolicy: true,
-          IgnorePublicAcls: true,
-          RestrictPublicBuckets: true,
+  test.each(['Tokenizers', 'Weights', 'BillingFiles'])(
+    'has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id',
+    (id) => {
+      expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+        Properties: {
+          BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
+          PublicAccessBlockConfiguration: {
+            BlockPublicAcls: true,
+            BlockPublicPolicy: true,
+            IgnorePublicAcls: true,
+            RestrictPublicBuckets: true,
+          },
+          VersioningConfiguration: { Status: 'Enabled' },
         },
-        VersioningConfiguration: { Status: 'Enabled' },
-      },
-    });
-    data.hasResourceProperties('AWS::S3::BucketPolicy', {
-      Bucket: { Ref: id },
-      PolicyDocument: {
-        Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } })],
-      },
-    });
-    data.hasOutput(`${id}Bucket`, { Value: { Ref: id } });
-  });
+      });
+      data.hasResourceProperties('AWS::S3::BucketPolicy', {
+        Bucket: { Ref: id },
+        PolicyDocument: {
+          Statement: [
+            Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } }),
+          ],
+        },
+      });
+      data.hasOutput(`${id}Bucket`, { Value: { Ref: id } });
+    },
+  );
 
   test('expires only stored responses and attempt counters', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))

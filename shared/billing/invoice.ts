@@ -1,0 +1,130 @@
+import * as z from 'zod';
+import { Nanos } from '../usage/event.ts';
+import { Address } from './seller.ts';
+
+/**
+ * What a line charges. `tokens`: tokens of a kind at a price. `metering_difference`: what the events of a model and price version cost more or less
+ * than their tokens together, because each request is rounded to the nano-dollar and never charged more than was held for it. `gpu_time`: instances of a
+ * deployment. `prepaid_credit`: what was paid from credit. `adjustment`: events that were rated again. `carried_forward`: a negative total of the last
+ * invoice. `tax`: of the hook. `rounding`: to the cent.
+ */
+export const LineKind = z.enum([
+  'tokens',
+  'metering_difference',
+  'gpu_time',
+  'adjustment',
+  'prepaid_credit',
+  'carried_forward',
+  'tax',
+  'rounding',
+]);
+export const TokenKind = z.enum(['prompt', 'cached_prompt', 'completion']);
+export type TokenKind = z.infer<typeof TokenKind>;
+
+const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
+
+/** A line at rest. Amounts are nano-dollars. */
+export const InvoiceLine = z.object({
+  kind: LineKind,
+  description: z.string(),
+  /** The UTC month of the usage, such as `2026-10`: earlier than the invoice's for a correction. */
+  month: z.string(),
+  /** It charges or credits usage of a month that was closed before. */
+  is_correction: z.boolean(),
+  model: z.string().nullable(),
+  token_kind: TokenKind.nullable(),
+  /** The deployment's id, and its served name at that time. */
+  deployment: z.string().nullable(),
+  deployment_name: z.string().nullable(),
+  instance_type: z.string().nullable(),
+  price_version: z.string().nullable(),
+  /** Tokens, or seconds × instances; null for lines that are only an amount. */
+  quantity: Integer.nullable(),
+  unit: z.enum(['token', 'second']).nullable(),
+  /** Nano-dollars per 1,000,000 tokens or per instance-hour; null if it is unknown because the price was removed. */
+  unit_price_nanos: Integer.nullable(),
+  amount_nanos: Nanos,
+});
+export type InvoiceLine = z.output<typeof InvoiceLine>;
+
+export const InvoiceState = z.enum(['draft', 'issued', 'paid', 'void']);
+export type InvoiceState = z.infer<typeof InvoiceState>;
+
+/** The seller or buyer as printed. */
+export const Party = z.object({
+  legal_name: z.string(),
+  address: Address.nullable(),
+  tax_id: z.string().nullable(),
+  email: z.string().nullable(),
+});
+
+/** A file made of an issued invoice, in the bucket for billing. */
+export const RenderedFile = z.object({ key: z.string(), sha256: z.string(), bytes: z.int() });
+export type RenderedFile = z.infer<typeof RenderedFile>;
+
+/**
+ * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `voided_at`, `credited_nanos`, `files` and
+ * `version` change.
+ */
+export const Invoice = z.object({
+  id: z.string(),
+  organization: z.string(),
+  /** `2026-10`. */
+  month: z.string(),
+  state: InvoiceState,
+  /** Assigned when it is issued: the seller's prefix and a number without gaps. */
+  number: z.string().nullable(),
+  currency: z.string(),
+  currency_symbol: z.string(),
+  seller: Party.nullable(),
+  buyer: Party,
+  purchase_order: z.string().nullable(),
+  payment_terms_days: z.int(),
+  payment_instructions: z.string().nullable(),
+  lines: z.array(InvoiceLine),
+  /** The sum of all lines except taxes and rounding; the taxes; and the sum of all lines, which is whole cents and at least 0. */
+  subtotal_nanos: Nanos,
+  tax_nanos: Nanos,
+  total_nanos: Nanos,
+  /** What a negative total leaves to the next invoice: 0 or less. */
+  carried_forward_nanos: Nanos,
+  /** The sum of its credit notes. */
+  credited_nanos: Nanos,
+  /** SHA-256 (hex) of the canonical JSON of its inputs, which are in the file `inputs`. */
+  inputs_sha256: z.string(),
+  inputs: RenderedFile.nullable(),
+  /** The version of the code that closed the month. */
+  release: z.string(),
+  /** Milliseconds since the epoch. */
+  created_at: z.int(),
+  issued_at: z.int().nullable(),
+  due_at: z.int().nullable(),
+  paid_at: z.int().nullable(),
+  voided_at: z.int().nullable(),
+  void_reason: z.string().nullable(),
+  /** Rendered once after the issue: by format. */
+  files: z.partialRecord(z.enum(['pdf', 'csv', 'focus', 'json']), RenderedFile),
+  version: z.int().min(1),
+});
+export type Invoice = z.output<typeof Invoice>;
+
+/** A credit note: corrects an issued invoice, and never changes. */
+export const CreditNote = z.object({
+  id: z.string(),
+  organization: z.string(),
+  number: z.string(),
+  /** The invoice that it corrects. */
+  invoice: z.string(),
+  invoice_number: z.string(),
+  currency: z.string(),
+  currency_symbol: z.string(),
+  seller: Party,
+  buyer: Party,
+  reason: z.string(),
+  /** Positive: what is credited, whole cents. */
+  amount_nanos: Nanos,
+  issued_at: z.int(),
+  files: z.partialRecord(z.enum(['pdf']), RenderedFile),
+  version: z.int().min(1),
+});
+export type CreditNote = z.output<typeof CreditNote>;

@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { newTimedId } from '../ids/id.ts';
+
+/** What organizations are notified of: the `type` of a CloudEvent. A change of an event's `data` that is not an addition gets a new version. */
+export const NOTIFICATION_TYPES = [
+  'sluice.budget.threshold_reached.v1',
+  'sluice.credit.threshold_reached.v1',
+  'sluice.credit.expired.v1',
+  'sluice.invoice.issued.v1',
+  'sluice.invoice.paid.v1',
+  'sluice.invoice.voided.v1',
+  'sluice.credit_note.issued.v1',
+  'sluice.deployment.state_changed.v1',
+  'sluice.export.completed.v1',
+  'sluice.webhook.test.v1',
+] as const;
+export const NotificationType = z.enum(NOTIFICATION_TYPES);
+export type NotificationType = z.infer<typeof NotificationType>;
+
+/** An event of which an organization is notified. It never changes; its id is the id of each of its deliveries, so that receivers can ignore repetitions. */
+export const Notification = z.object({
+  id: z.string(),
+  type: NotificationType,
+  organization: z.string(),
+  /** The resource, such as the id of an invoice. */
+  subject: z.string(),
+  /** Milliseconds since the epoch. */
+  at: z.int(),
+  /** JSON without bigints; amounts are dollars as text. Never contains secrets or content of requests. */
+  data: z.record(z.string(), z.unknown()),
+});
+export type Notification = z.infer<typeof Notification>;
+
+/** A new notification of something that happened at `at`. */
+export const newNotification = (facts: Omit<Notification, 'id'>): Notification => ({ id: newTimedId('event', facts.at), ...facts });

@@ -1,0 +1,39 @@
+import type { Totals } from './totals.ts';
+
+/** The spans for which an organization's totals are stored. Minutes are kept for 7 days, ten minutes and hours for 90, days for good. */
+export const SPANS = ['minute', 'ten_minutes', 'hour', 'day'] as const;
+export type Span = (typeof SPANS)[number];
+export const SPAN_MS: Readonly<Record<Span, number>> = { minute: 60_000, ten_minutes: 600_000, hour: 3_600_000, day: 86_400_000 };
+
+/**
+ * What totals are stored by. `model`: model, route and deployment; `key`: API key as well; `user`: end user as well. Each has the same sums, so a query
+ * reads the one with the fewest rows that has all it groups and filters by.
+ */
+export const DETAILS = ['model', 'key', 'user'] as const;
+export type Detail = (typeof DETAILS)[number];
+
+/** The totals of an organization's events in a span, for one combination of what they are stored by. */
+export interface OrganizationTotals {
+  organization: string;
+  /** The start of the span, in ms since the epoch (UTC). */
+  startMs: number;
+  /** Null for events without it. */
+  model: string | null;
+  route: string | null;
+  /** The id of the deployment that served it; null for shared models that no deployment serves. */
+  deployment: string | null;
+  /** Only in the details `key` and `user`. */
+  keyId?: string;
+  /** Only in the detail `user`: the end user (`X-User-Id`, or else the request's `user`); `(other)` for those beyond the limit of a span; null without one. */
+  userId?: string | null;
+  totals: Totals;
+}
+
+/** The query of an organization's totals: spans that start in [fromMs, toMs), in the order of time. */
+export interface TotalsQuery {
+  organization: string;
+  span: Span;
+  detail: Detail;
+  fromMs: number;
+  toMs: number;
+}
