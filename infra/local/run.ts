@@ -15,6 +15,7 @@ import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
+import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createLaterInvocations } from './lambda/later.ts';
@@ -145,7 +146,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const objects = options.ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
   const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects);
   started.defer(s3.close);
-  const invokeApi = await startInvokeApi({ start: startFunction, exists: (name) => functions.exists(name), later: later.add });
+  const clock = createFunctionClock();
+  const invokeApi = await startInvokeApi({ start: startFunction, exists: (name) => functions.exists(name), later: later.add }, clock);
   started.defer(invokeApi.close);
   const fifoQueues = new Map(
     app.queueSources.map(({ queueUrl, delayMs }) => [
@@ -164,6 +166,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     ...common,
     functions: app.functions,
     environments: options.environments,
+    clockOffsetMs: clock.offsetMs,
     endpoints: {
       dynamodbUrl: database.url,
       sagemakerUrl: sagemaker.url,

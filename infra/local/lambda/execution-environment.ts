@@ -7,7 +7,7 @@ import type { LambdaFunction } from '../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { type Invocation, InvocationFailed, type InvocationFailure } from './invocation.ts';
-import { REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
+import { CLOCK_OFFSET_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 
 const RUNTIME = path.join(import.meta.dirname, 'runtime.ts');
 const MAX_ERROR_BYTES = 262_144;
@@ -21,6 +21,8 @@ interface EnvironmentOptions {
   logFile: number;
   /** Freezes the process between invocations, which then run one at a time. */
   freezes: boolean;
+  /** How far the function's clock is from the machine's. */
+  clockOffsetMs: () => number;
   processes: ProcessList;
 }
 
@@ -107,7 +109,7 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       socketPath,
       agent,
       method: 'POST',
-      headers: { [REQUEST_ID_HEADER]: requestId, 'content-length': payload.length },
+      headers: { [REQUEST_ID_HEADER]: requestId, [CLOCK_OFFSET_HEADER]: options.clockOffsetMs(), 'content-length': payload.length },
       ...(signal && { signal }),
     });
     let isWhole = (): boolean => false;

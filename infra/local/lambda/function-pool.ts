@@ -19,6 +19,7 @@ export interface FunctionPoolOptions {
   logFolder: string;
   /** undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between. */
   environments: number | undefined;
+  clockOffsetMs: () => number;
   processes: ProcessList;
   /** Called when a process has started or exited. */
   onChange: () => void;

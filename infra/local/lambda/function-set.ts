@@ -10,7 +10,8 @@ import type { Invocation } from './invocation.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
 
-interface FunctionSetOptions extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'processes' | 'onChange' | 'log'> {
+interface FunctionSetOptions
+  extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'clockOffsetMs' | 'processes' | 'onChange' | 'log'> {
   functions: readonly LambdaFunction[];
   endpoints: Endpoints;
   /** URLs of the local hosts, for functions with HOST_SCOPE. */

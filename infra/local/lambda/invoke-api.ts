@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
+import { serveSettings } from '../http/serve-settings.ts';
+import type { FunctionClock } from './function-clock.ts';
 import { FunctionNotFound, type FunctionSet } from './function-set.ts';
 import { InvocationFailed } from './invocation.ts';
 import type { LaterInvocations } from './later.ts';
@@ -28,18 +30,25 @@ interface Functions extends Pick<FunctionSet, 'start' | 'exists'> {
 
 /**
  * Starts Lambda's Invoke API, for the invocation types RequestResponse and Event
- * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller disconnects.
+ * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller disconnects. `PUT`, `GET` and `DELETE`
+ * manage the functions' clock at `/clock`.
  */
-export const startInvokeApi = async (functions: Functions): Promise<InvokeApi> => {
+export const startInvokeApi = async (functions: Functions, clock: FunctionClock): Promise<InvokeApi> => {
   const server = createServer((request, response) => {
-    respondTo(functions, request).then(
-      (result) => send(response, result),
-      () => response.destroy(),
-    );
+    const serving = request.url === '/clock' ? serveClock(clock, request, response) : serve(functions, request, response);
+    serving.catch(() => response.destroy());
   });
   server.requestTimeout = 0;
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
+
+const serveClock = async ({ settings }: FunctionClock, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const body = await readBody(request, MAX_EVENT_BYTES);
+  serveSettings(settings, request.method ?? 'GET', body ?? Buffer.alloc(0), response);
+};
+
+const serve = async (functions: Functions, request: IncomingMessage, response: ServerResponse): Promise<void> =>
+  send(response, await respondTo(functions, request));
 
 const respondTo = async (functions: Functions, request: IncomingMessage): Promise<InvokeResponse> => {
   const event = await readBody(request, MAX_EVENT_BYTES);

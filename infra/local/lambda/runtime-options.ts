@@ -16,3 +16,5 @@ export interface RuntimeOptions {
 export type RuntimeMessage = { readonly type: 'ready' } | { readonly type: 'settled' };
 
 export const REQUEST_ID_HEADER = 'x-request-id';
+/** How far the clock of an invocation is from the machine's, in milliseconds. */
+export const CLOCK_OFFSET_HEADER = 'x-clock-offset-ms';

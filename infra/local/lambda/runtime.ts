@@ -3,7 +3,8 @@ import { installAwsLambda, isStreaming } from './awslambda.ts';
 import { invocationContext } from './invocation-context.ts';
 import { loadHandler } from './load-handler.ts';
 import { ResponseStream } from './response-stream.ts';
-import { REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
+import { CLOCK_OFFSET_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
+import { installClock } from './shift-clock.ts';
 
 /*
  * The program of a function process: it loads the bundle, then serves invocations on a socket. The request body is the event; the response
@@ -39,11 +40,13 @@ const closed = (response: ResponseStream): Promise<void> =>
   });
 
 const serve = async (): Promise<void> => {
+  const setClock = installClock();
   installAwsLambda();
   const handler = await loadHandler(options.folder, options.handler);
   const streaming = isStreaming(handler);
 
   const run = async (request: IncomingMessage, body: Buffer[], response: ResponseStream): Promise<void> => {
+    setClock(Number(request.headers[CLOCK_OFFSET_HEADER]));
     const context = invocationContext(options, String(request.headers[REQUEST_ID_HEADER]));
     try {
       const event: unknown = JSON.parse(Buffer.concat(body).toString());

@@ -4,6 +4,7 @@ import type { ServiceEvent } from '../event-bus.ts';
 import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
+import { serveSettings } from '../http/serve-settings.ts';
 import { type Account, createAccount } from './account.ts';
 import { type ComponentContainers, createComponentContainers, type StartContainer } from './component-containers.ts';
 import { type ContainerTarget, callContainer } from './container-request.ts';
@@ -11,7 +12,7 @@ import { serveControlApi } from './control-api.ts';
 import { createCutter } from './cuts.ts';
 import { componentMismatch, endpointNotFound, faultError, modelError, NO_CAPACITY, payloadTooLarge, type WireError } from './errors.ts';
 import { type ClaimedFault, createSettings, type SettingsHolder } from './invocation-settings.ts';
-import { deploymentSettings, invocationSettings, serveSettings } from './settings-api.ts';
+import { deploymentSettings, invocationSettings } from './managed-settings.ts';
 import { streamParts } from './stream-parts.ts';
 
 const MAX_PAYLOAD_BYTES = 26_214_400;

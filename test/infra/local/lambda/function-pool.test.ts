@@ -19,6 +19,7 @@ const start = (fn = fixtureFunction('streaming'), options: Partial<FunctionPoolO
     socketFolder: folder.path,
     logFolder: folder.path,
     environments: undefined,
+    clockOffsetMs: () => 0,
     processes,
     onChange: () => undefined,
     log: () => undefined,

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createFunctionClock } from '../../../../infra/local/lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lambda/function-set.ts';
 import { InvocationFailed } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvokeApi, startInvokeApi } from '../../../../infra/local/lambda/invoke-api.ts';
@@ -13,6 +14,7 @@ import { fixtureFunction } from '../fixtures.ts';
 const folder = temporaryFolder();
 const processes = createProcessList();
 const fn = fixtureFunction('buffered', { timeoutMs: 1_500 });
+const clock = createFunctionClock();
 let functions: FunctionSet;
 let api: InvokeApi;
 let later: LaterInvocations;
@@ -32,13 +34,14 @@ beforeAll(async () => {
     },
     logFolder: folder.path,
     environments: 1,
+    clockOffsetMs: clock.offsetMs,
     processes,
     onChange: () => undefined,
     log: () => undefined,
   });
   await functions.ready;
   later = createLaterInvocations(functions.start, (line) => logged.push(line));
-  api = await startInvokeApi({ start: functions.start, exists: functions.exists, later: later.add });
+  api = await startInvokeApi({ start: functions.start, exists: functions.exists, later: later.add }, clock);
   client = new LambdaClient({
     endpoint: api.url,
     region: 'us-east-1',
@@ -148,13 +151,14 @@ test('an event waits until a process of its function is free', async () => {
 });
 
 test('invocations without a free process are throttled', async () => {
-  const throttled = await startInvokeApi({
+  const full = {
     start: async () => {
       throw new InvocationFailed('f', 'throttled', 'Rate Exceeded');
     },
     exists: () => true,
     later: () => false,
-  });
+  };
+  const throttled = await startInvokeApi(full, clock);
   const other = new LambdaClient({
     endpoint: throttled.url,
     region: 'us-east-1',
@@ -169,4 +173,29 @@ test('invocations without a free process are throttled', async () => {
   await expect(other.send(tooMany)).rejects.toMatchObject({ name: 'TooManyRequestsException' });
   other.destroy();
   await throttled.close();
+});
+
+describe('the clock of the functions', () => {
+  const YEAR_SECONDS = 365 * 86_400;
+  const set = (body: unknown, method = 'PUT') =>
+    fetch(`${api.url}/clock`, { method, ...(method === 'PUT' && { body: JSON.stringify(body) }) });
+  const distanceMs = async (): Promise<number> => {
+    const { now, date, text, isDate } = (await result({ action: 'clock' })) as { now: number; date: string; text: string; isDate: boolean };
+    expect([text, isDate]).toEqual(['1970-01-01T00:00:00.000Z', true]);
+    expect(Date.parse(date) - now).toBeLessThan(60_000);
+    return now - Date.now();
+  };
+
+  test('can be set, for processes that run already too, and reset', async () => {
+    for (const offset_seconds of [-YEAR_SECONDS, YEAR_SECONDS]) {
+      expect(await (await set({ offset_seconds })).json()).toMatchObject({ offset_seconds });
+      expect(Math.abs((await distanceMs()) - offset_seconds * 1_000)).toBeLessThan(60_000);
+    }
+    await set(undefined, 'DELETE');
+    expect(Math.abs(await distanceMs())).toBeLessThan(60_000);
+  });
+
+  test.each([{ offset_seconds: 'x' }, { offset_seconds: 1e12 }, { offset: 1 }])('rejects %j', async (body) =>
+    expect((await set(body)).status).toBe(400),
+  );
 });

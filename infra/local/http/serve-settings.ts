@@ -1,11 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type * as z from 'zod';
-import type { Account } from './account.ts';
-import { DeploymentSettings } from './control-plane/settings.ts';
-import { Settings, type SettingsHolder } from './invocation-settings.ts';
 
 /** Settings that tests manage over HTTP. */
-interface Managed<Value> {
+export interface ManagedSettings<Value> {
   schema: z.ZodType<Value>;
   set(settings: Value): void;
   reset(): void;
@@ -13,24 +10,8 @@ interface Managed<Value> {
   show(): object;
 }
 
-/** `/control`: how invocations end. */
-export const invocationSettings = (holder: SettingsHolder): Managed<Settings> => ({
-  schema: Settings,
-  set: holder.set,
-  reset: () => holder.set(Settings.parse({})),
-  show: holder.get,
-});
-
-/** `/control/deployments`: how transitions of deployments go. Responses also show all that exists, and a reset removes it. */
-export const deploymentSettings = (account: Account): Managed<DeploymentSettings> => ({
-  schema: DeploymentSettings,
-  set: account.configure,
-  reset: account.reset,
-  show: () => ({ settings: account.settings(), ...account.proof() }),
-});
-
 /** Serves settings: PUT replaces them (missing ones get their defaults), DELETE resets them, GET returns them. */
-export const serveSettings = <Value>(managed: Managed<Value>, method: string, body: Buffer, response: ServerResponse): void => {
+export const serveSettings = <Value>(managed: ManagedSettings<Value>, method: string, body: Buffer, response: ServerResponse): void => {
   if (method === 'PUT') {
     const parsed = managed.schema.safeParse(parseJson(body));
     if (!parsed.success) {
