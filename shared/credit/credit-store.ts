@@ -7,7 +7,9 @@ import type { Write } from '../database/transaction.ts';
 const MAX_PAGES = 100;
 const NUMBER_DIGITS = 8;
 
-/** A grant of prepaid credit: a ledger entry that never changes. A correction is another grant with a negative amount. */
+/**
+ * An entry of the ledger of prepaid credit, which never changes: a grant; a deduction, with a negative amount; or the expiry of what was left of a grant.
+ */
 const Grant = z.object({
   organization: z.string(),
   /** Counted from 1 for each organization. */
@@ -16,6 +18,10 @@ const Grant = z.object({
   actor: z.string().min(1).max(200),
   reason: z.string().min(1).max(500),
   granted_at: z.int(),
+  /** When what is left of it expires: a UTC midnight. Absent: never. */
+  expires_at: z.int().optional(),
+  /** The number of the grant whose expiry this entry is. */
+  expired_grant: z.int().min(1).optional(),
 });
 export type Grant = z.output<typeof Grant>;
 
@@ -25,9 +31,32 @@ export class NumberTaken extends Error {}
 /** This idempotency key was already used for a grant. */
 export class AlreadyGranted extends Error {}
 
+/** What was left of the grant has expired already. */
+export class AlreadyExpired extends Error {}
+
+/** A grant that has expired or will: the row by which it is found then. */
+export interface Expiry {
+  organization: string;
+  number: number;
+  expiresAtMs: number;
+}
+
 const numbered = (number: number): string => String(number).padStart(NUMBER_DIGITS, '0');
 /** The record with the number of an idempotency key's grant. */
 const onceKey = (key: string): string => `grant-once#${createHash('sha256').update(key).digest('base64url')}`;
+
+/** The partition of expiries that are not done yet, in the order of their days. */
+const EXPIRIES = 'credit-expiries';
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const expiryKey = ({ organization, number, expiresAtMs }: Expiry) => ({
+  account: EXPIRIES,
+  record: `${dayOf(expiresAtMs)}#${organization}#${numbered(number)}`,
+});
+
+const expiryOf = (record: string): Expiry => {
+  const [day = '', organization = '', number] = record.split('#');
+  return { organization, number: Number(number), expiresAtMs: Date.parse(day) };
+};
 
 /** The credit ledger in the `accounts` table. The only code that knows its keys. */
 export const createCreditStore = (database: Database, table: string) => ({
@@ -43,6 +72,9 @@ export const createCreditStore = (database: Database, table: string) => ({
       },
       refused: () => new NumberTaken(),
     },
+    ...(grant.expires_at === undefined
+      ? []
+      : [{ item: { Put: { TableName: table, Item: expiryKey({ ...grant, expiresAtMs: grant.expires_at }) } } }]),
     ...(key === undefined
       ? []
       : [
@@ -58,6 +90,25 @@ export const createCreditStore = (database: Database, table: string) => ({
           },
         ]),
   ],
+
+  /** Notes that an expiry is done, once: fails with AlreadyExpired if it was done before. */
+  toEndExpiry: (expiry: Expiry): Write => ({
+    item: { Delete: { TableName: table, Key: expiryKey(expiry), ConditionExpression: 'attribute_exists(account)' } },
+    refused: () => new AlreadyExpired(),
+  }),
+
+  /** The expiries until an instant that are not done, the earliest first. */
+  listExpiries: async function* (untilMs: number): AsyncGenerator<Expiry> {
+    const query = {
+      TableName: table,
+      KeyConditionExpression: 'account = :expiries AND #record < :after',
+      ExpressionAttributeNames: { '#record': 'record' },
+      // `$` comes after `#`.
+      ExpressionAttributeValues: { ':expiries': EXPIRIES, ':after': `${dayOf(untilMs)}$` },
+      ConsistentRead: true,
+    };
+    for await (const { record } of queryItems(database, query, MAX_PAGES)) yield expiryOf(String(record));
+  },
 
   /** The grant of an idempotency key, if it exists. */
   getOnce: async (organization: string, key: string): Promise<Grant | undefined> => {
