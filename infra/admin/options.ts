@@ -26,8 +26,9 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   limit-organization --org ID        Replace the limits that all keys of an organization share.
       [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N] [--month-budget 500] [--prepaid]
                                      --prepaid: pay for requests from prepaid credit.
-  grant-credit --org ID --dollars 100 --reason TEXT
-                                     Add prepaid credit to an organization that has limits. Use --dollars=-5 to deduct credit.
+  grant-credit --org ID --dollars 100 --reason TEXT [--expires 2027-01-01]
+                                     Add prepaid credit to an organization that has limits. Use --dollars=-5 to deduct credit. What is left
+                                     of a grant expires at the beginning of the UTC day of --expires.
   balance --org ID                   Show the credit that was granted, spent, held and is available, and fail if it doesn't add up.
   rebuild --day 2026-11-21           Recompute the totals of a UTC day from its usage events, correct them and print the differences as
                                      JSON. Fails if totals were wrong.
@@ -105,7 +106,8 @@ export const readCommand = (args: string[], nowMs: number): Command => {
         month: dollars(values, 'month-budget') ?? null,
         total: dollars(values, 'total-budget') ?? null,
       },
-      expires_at: values.expires === undefined ? null : Math.floor(Date.parse(values.expires) / 1_000),
+      expires_at: null,
+      ...expiryOf(values),
       no_content: values['no-content'],
     };
     return { command, ...common, key: { ...checked(NewApiKey, key, 'the options'), organization } };
@@ -116,7 +118,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     return { command, ...common, organization, limits: checked(OrganizationLimits, limits, 'the options') };
   }
   if (command === 'grant-credit') {
-    const grant = { amount: dollars(values, 'dollars'), reason: values.reason };
+    const grant = { amount: dollars(values, 'dollars'), reason: values.reason, ...expiryOf(values) };
     const organization = organizationOf(values);
     return { command, ...common, organization, grant: checked(NewCreditGrant, grant, 'the options') };
   }
@@ -125,6 +127,9 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   if (command === 'rebuild') return { command, ...common, day: checked(z.iso.date(), values.day, '--day') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
+
+const expiryOf = ({ expires }: { expires?: string | undefined }): { expires_at?: number } =>
+  expires === undefined ? {} : { expires_at: Math.floor(Date.parse(expires) / 1_000) };
 
 /** An empty text is NaN, not 0. */
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text.trim() || Number.NaN));

@@ -58,7 +58,7 @@ export interface Configuration<Item extends LimiterItem = LimiterItem> {
   remove: readonly (keyof Item & string)[];
 }
 
-const PERIODS = ['day', 'month', 'total'] as const;
+export const PERIODS = ['day', 'month', 'total'] as const;
 export const budgetAttributes = { day: 'bud_d', month: 'bud_m', total: 'bud_t' } as const;
 export const rateAttributes = { requests: 'lim_r', tokens: 'lim_t', concurrency: 'lim_c' } as const;
 /** The attributes with the limits of the whole, on each shard. */

@@ -14,18 +14,44 @@ const Amount = z
   .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'expected dollars as text with at most nine decimals, such as "100" or "-12.50"')
   .meta({ description: 'An amount of dollars as text. A negative amount deducts credit.', examples: ['100'] });
 
-export const NewCreditGrant = z.strictObject({ amount: Amount, reason: z.string().trim().min(1).max(500) });
+const DAY_SECONDS = 86_400;
+
+export const NewCreditGrant = z
+  .strictObject({
+    amount: Amount,
+    reason: z.string().trim().min(1).max(500),
+    expires_at: z
+      .int()
+      .min(0)
+      .max(99_999_999_999)
+      .multipleOf(DAY_SECONDS, 'expected the beginning of a UTC day')
+      .optional()
+      .meta({
+        description:
+          'When what is left of the grant expires: the beginning of a UTC day. Unix time in seconds. Credit that expires first is used first. Default: never.',
+        examples: [1_798_761_600],
+      }),
+  })
+  .refine(({ amount, expires_at }) => expires_at === undefined || !amount.startsWith('-'), {
+    path: ['expires_at'],
+    message: 'a deduction cannot expire',
+  });
 export type NewCreditGrant = z.output<typeof NewCreditGrant>;
 
 /** An entry of the credit ledger, which never changes. */
 export const CreditGrant = z.object({
   object: z.literal('credit_grant'),
   organization: z.string(),
-  number: z.int().meta({ description: 'The number of the grant; each organization’s grants are numbered from 1.' }),
+  number: z.int().meta({ description: 'The number of the entry; each organization’s entries are numbered from 1.' }),
+  kind: z
+    .enum(['grant', 'deduction', 'expiry'])
+    .meta({ description: 'An `expiry` removes what was left of a grant when it expired. Like a `deduction`, it has a negative amount.' }),
   amount: z.string().meta({ description: 'The amount in dollars: an exact decimal number.' }),
   actor: z.string(),
   reason: z.string(),
   granted_at: z.int().meta({ description: 'Unix time in seconds.' }),
+  expires_at: z.int().nullable().meta({ description: 'When what is left of the grant expires. Unix time in seconds; null: never.' }),
+  expired_grant: z.int().nullable().meta({ description: 'The number of the grant that expired; null unless `kind` is `expiry`.' }),
 });
 export type CreditGrant = z.infer<typeof CreditGrant>;
 
@@ -46,15 +72,26 @@ export type CreditBalance = z.infer<typeof CreditBalance>;
 
 const MS = 1_000;
 
-const toWire = ({ organization, number, amount_nanos, actor, reason, granted_at }: Grant): CreditGrant => ({
-  object: 'credit_grant',
-  organization,
-  number,
-  amount: dollarsOf(amount_nanos),
-  actor,
-  reason,
-  granted_at: Math.floor(granted_at / MS),
-});
+const kindOf = ({ amount_nanos, expired_grant }: Grant): CreditGrant['kind'] => {
+  if (expired_grant !== undefined) return 'expiry';
+  return amount_nanos < 0n ? 'deduction' : 'grant';
+};
+
+const toWire = (grant: Grant): CreditGrant => {
+  const { organization, number, amount_nanos, actor, reason, granted_at, expires_at, expired_grant = null } = grant;
+  return {
+    object: 'credit_grant',
+    organization,
+    number,
+    kind: kindOf(grant),
+    amount: dollarsOf(amount_nanos),
+    actor,
+    reason,
+    granted_at: Math.floor(granted_at / MS),
+    expires_at: expires_at === undefined ? null : expires_at / MS,
+    expired_grant,
+  };
+};
 
 const amountOf = (text: string): bigint => {
   const nanos = nanosOf(text.replace('-', ''));
@@ -66,20 +103,22 @@ export interface GrantDependencies extends OrganizationDependencies {
   credit: CreditStore;
 }
 
-const sameGrant = (made: Grant, { amount_nanos, reason }: Pick<Grant, 'amount_nanos' | 'reason'>): Grant => {
-  if (made.amount_nanos !== amount_nanos || made.reason !== reason) throw new IdempotencyKeyReused();
+type Wanted = Pick<Grant, 'amount_nanos' | 'reason' | 'expires_at'>;
+
+const sameGrant = (made: Grant, { amount_nanos, reason, expires_at }: Wanted): Grant => {
+  if (made.amount_nanos !== amount_nanos || made.reason !== reason || made.expires_at !== expires_at) throw new IdempotencyKeyReused();
   return made;
 };
 
 /**
  * Grants credit and records it in the audit log, in one transaction. If the idempotency key was used before, returns the earlier grant.
- * @throws 404, 409 for an organization without limits, 422 if the key was used for a different grant
+ * @throws 400 if it has expired already, 404, 409 for an organization without limits, 422 if the key was used for a different grant
  */
 export const createCreditGrant = async (
   deps: GrantDependencies,
   origin: Origin,
   organization: string,
-  { amount, reason }: NewCreditGrant,
+  { amount, reason, expires_at }: NewCreditGrant,
   idempotencyKey?: string,
 ): Promise<CreditGrant> => {
   await deps.organizations.get(organization);
@@ -89,6 +128,7 @@ export const createCreditGrant = async (
     actor: origin.actor.id,
     reason,
     granted_at: origin.nowMs,
+    ...(expires_at !== undefined && { expires_at: expires_at * MS }),
   };
   const granted = async (): Promise<Grant | undefined> => {
     const made = idempotencyKey === undefined ? undefined : await deps.credit.getOnce(organization, idempotencyKey);
@@ -98,9 +138,17 @@ export const createCreditGrant = async (
   };
   const before = await granted();
   if (before) return toWire(before);
+  if (grant.expires_at !== undefined && grant.expires_at <= origin.nowMs)
+    throw new InvalidRequest({ param: 'expires_at', message: "Invalid value for 'expires_at': expected a time in the future." });
   const write = (numbered: Grant): Promise<void> => {
     const target = { type: 'credit_grant', id: String(numbered.number) };
-    const change = { action: 'credit.granted', organization, target, reason, after: { amount } };
+    const change = {
+      action: 'credit.granted',
+      organization,
+      target,
+      reason,
+      after: { amount, ...(expires_at !== undefined && { expires_at }) },
+    };
     return commit(deps, origin, change, deps.credit.toCreate(numbered, idempotencyKey));
   };
   try {
@@ -112,7 +160,7 @@ export const createCreditGrant = async (
   }
 };
 
-/** All grants of an organization, newest first. */
+/** All entries of an organization's ledger, newest first. */
 export const listGrants = async ({ credit }: Pick<GrantDependencies, 'credit'>, organization: string): Promise<CreditGrant[]> =>
   (await Array.fromAsync(credit.list(organization))).map(toWire).reverse();
 

@@ -163,11 +163,12 @@ export const organizationRoutes = [
       path: creditGrants,
       operationId: 'listCreditGrants',
       summary: 'List credit grants',
+      description: 'Returns the whole credit ledger: grants, deductions and expiries.',
       access: 'owner',
       parameters,
       reply: {
         status: 200,
-        description: 'All credit grants, newest first.',
+        description: 'All entries, newest first.',
         json: { name: 'CreditGrantList', schema: z.object({ object: z.literal('list'), data: z.array(CreditGrant) }) },
       },
       errors: [404, 503],

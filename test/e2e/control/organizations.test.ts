@@ -66,6 +66,21 @@ describe('credit', () => {
     expect(data.filter(({ action }: { action: string }) => action === 'credit.granted')).toHaveLength(2);
   });
 
+  test('can expire at the beginning of a UTC day in the future', async () => {
+    const { id } = await control.createOrganization();
+    await put(id, { prepaid: true });
+    const tomorrow = Math.ceil((Date.now() + 3_600_000) / 86_400_000) * 86_400;
+    expect((await grant(id, { amount: '5', expires_at: tomorrow }, 'order-1')).body).toMatchObject({ kind: 'grant', expires_at: tomorrow });
+    expect((await grant(id, { amount: '5' }, 'order-1')).status).toBe(422);
+    expect((await grant(id, { amount: '-1' })).body).toMatchObject({ kind: 'deduction', expires_at: null, expired_grant: null });
+    for (const [amount, expires_at] of [
+      ['5', tomorrow + 1],
+      ['5', tomorrow - 10 * 86_400],
+      ['-5', tomorrow],
+    ])
+      expect((await grant(id, { amount, expires_at })).body.error).toMatchObject({ param: 'expires_at' });
+  });
+
   test.each(['1e3', '1.0000000001', '', '1,5', 'ten', '--1'])('of %p dollars returns 400', async (amount) => {
     const { id } = await control.createOrganization();
     expect((await grant(id, { amount })).body.error.param).toBe('amount');

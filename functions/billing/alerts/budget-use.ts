@@ -1,0 +1,53 @@
+import {
+  countedNanosAt,
+  entriesOf,
+  type LimiterItem,
+  limitsOf,
+  moneyCountersAt,
+  moneyCountersOf,
+  PERIODS,
+} from '../../../shared/admission/limiter-item.ts';
+import type { Period } from '../../../shared/admission/limits.ts';
+
+/** How much of a budget is spent, in nano-dollars. */
+export interface BudgetUse {
+  period: Period;
+  /** Such as `2026-11-21`, `2026-11`; a budget in total has one period for each amount. */
+  periodId: string;
+  budgetNanos: bigint;
+  /** Without what is held for requests in flight. */
+  spentNanos: bigint;
+}
+
+const MONTH_CHARACTERS = 7;
+const DAY_CHARACTERS = 10;
+
+const periodIdOf = (period: Period, budgetNanos: bigint, nowMs: number): string => {
+  const now = new Date(nowMs).toISOString();
+  switch (period) {
+    case 'day':
+      return now.slice(0, DAY_CHARACTERS);
+    case 'month':
+      return now.slice(0, MONTH_CHARACTERS);
+    case 'total':
+      return `total ${budgetNanos}`;
+  }
+};
+
+/** What is held for requests in flight that count in this period. */
+const heldNanosIn = (item: LimiterItem, period: Period, nowMs: number): bigint => {
+  const counter = moneyCountersAt(nowMs)[period];
+  return entriesOf(item).reduce((held, [id, { holdNanos }]) => (moneyCountersOf(id)[period] === counter ? held + holdNanos : held), 0n);
+};
+
+/** The use of each budget of a whole key or organization. @param item the merged image of its shards */
+export const budgetUseOf = (item: LimiterItem, nowMs: number): BudgetUse[] => {
+  const { budgets } = limitsOf(item);
+  const counted = countedNanosAt(item, nowMs);
+  return PERIODS.flatMap((period) => {
+    const budgetNanos = budgets[period];
+    if (budgetNanos === undefined) return [];
+    const spentNanos = counted[period] - heldNanosIn(item, period, nowMs);
+    return [{ period, periodId: periodIdOf(period, budgetNanos, nowMs), budgetNanos, spentNanos }];
+  });
+};

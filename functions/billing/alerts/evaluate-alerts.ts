@@ -1,0 +1,122 @@
+import { availableNanosOf, entriesOf, isPrepaid, type LimiterItem } from '../../../shared/admission/limiter-item.ts';
+import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
+import { mergeShards } from '../../../shared/admission/merge-shards.ts';
+import { readAllShards } from '../../../shared/admission/reservation.ts';
+import type { BillingProfile } from '../../../shared/billing/billing-profile.ts';
+import type { CreditStore } from '../../../shared/credit/credit-store.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { type NotificationType, newNotification } from '../../../shared/notifications/notification.ts';
+import type { Outbox } from '../../../shared/notifications/outbox.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { type Alert, type AlertStore, AlreadyAlerted, type CreditBaseline } from './alert-store.ts';
+import { type BudgetUse, budgetUseOf } from './budget-use.ts';
+import { thresholdReached } from './threshold.ts';
+
+export interface EvaluateAlerts {
+  database: Database;
+  limiters: Pick<LimiterReader, 'get' | 'getMany'>;
+  credit: Pick<CreditStore, 'list'>;
+  alerts: AlertStore;
+  outbox: Outbox;
+  /** The thresholds of an organization. */
+  profileOf: (organization: string) => Promise<Pick<BillingProfile, 'budget_thresholds' | 'credit_thresholds'>>;
+  now: () => number;
+}
+
+/** Keys that are read at the same time. */
+const PARALLEL = 16;
+
+const readWhole = async (limiters: EvaluateAlerts['limiters'], id: string): Promise<LimiterItem | undefined> => {
+  const [own, ...others] = await readAllShards(limiters, id);
+  return own && mergeShards([own, ...others]);
+};
+
+/** Notifies an organization, unless it was notified of this threshold or a higher one in this period. */
+const notify = async (
+  { database, alerts, outbox, now }: EvaluateAlerts,
+  alert: Alert,
+  { type, subject, data }: { type: NotificationType; subject: string; data: Record<string, unknown> },
+): Promise<void> => {
+  const { organization, threshold } = alert;
+  const notification = newNotification({ type, organization, subject, at: now(), data: { threshold, ...data } });
+  await transact(database, [alerts.toNote(alert), outbox.toEmit(notification)]).catch((error: unknown) => {
+    if (!(error instanceof AlreadyAlerted)) throw error;
+  });
+};
+
+const alertOfBudget = async (
+  deps: EvaluateAlerts,
+  organization: string,
+  owner: string,
+  { period, periodId, budgetNanos, spentNanos }: BudgetUse,
+  percentages: readonly number[],
+): Promise<void> => {
+  const threshold = thresholdReached(spentNanos, budgetNanos, percentages);
+  if (threshold === undefined) return;
+  const data = {
+    api_key: owner === organization ? null : owner,
+    period,
+    budget: dollarsOf(budgetNanos),
+    spent: dollarsOf(spentNanos),
+  };
+  const alert = { organization, limit: `${owner}#${period}`, period: periodId, threshold };
+  await notify(deps, alert, { type: 'sluice.budget.threshold_reached.v1', subject: owner, data });
+};
+
+const heldFromCredit = (item: LimiterItem): bigint =>
+  entriesOf(item).reduce((held, [, { isFromCredit, holdNanos }]) => (isFromCredit ? held + holdNanos : held), 0n);
+
+/** The baseline of the last grant: written when it is first seen. Undefined if nothing was ever granted. */
+const currentBaseline = async (
+  { alerts, credit }: EvaluateAlerts,
+  organization: string,
+  { grants: entries = 0 }: LimiterItem,
+  leftNanos: bigint,
+): Promise<CreditBaseline | undefined> => {
+  const known = await alerts.baseline(organization);
+  if (known?.entries === entries) return known;
+  const applied = (await Array.fromAsync(credit.list(organization))).filter(({ number }) => number <= entries);
+  const grant = applied.findLast(({ amount_nanos }) => amount_nanos > 0n);
+  if (!grant) return undefined;
+  // A deduction or an expiry begins no new period.
+  const baseline = known?.grant === grant.number ? { ...known, entries } : { entries, grant: grant.number, baseline_nanos: leftNanos };
+  await alerts.setBaseline(organization, baseline);
+  return baseline;
+};
+
+const alertOfCredit = async (
+  deps: EvaluateAlerts,
+  organization: string,
+  item: LimiterItem,
+  percentages: readonly number[],
+): Promise<void> => {
+  // What is held for requests is not spent yet.
+  const leftNanos = availableNanosOf(item) + heldFromCredit(item);
+  const baseline = await currentBaseline(deps, organization, item, leftNanos);
+  if (!baseline) return;
+  const threshold = thresholdReached(baseline.baseline_nanos - leftNanos, baseline.baseline_nanos, percentages);
+  if (threshold === undefined) return;
+  const data = { available: dollarsOf(leftNanos), available_after_last_grant: dollarsOf(baseline.baseline_nanos) };
+  const alert = { organization, limit: 'credit', period: `grant ${baseline.grant}`, threshold };
+  await notify(deps, alert, { type: 'sluice.credit.threshold_reached.v1', subject: organization, data });
+};
+
+/**
+ * Notifies an organization if its credit, its budget or a budget of one of these keys has reached a threshold. Of several thresholds that were reached
+ * since the last evaluation, only the highest is reported; each at most once in a period.
+ */
+export const evaluateAlerts = async (
+  deps: EvaluateAlerts,
+  { organization, keys }: { organization: string; keys: readonly string[] },
+): Promise<void> => {
+  const { budget_thresholds, credit_thresholds } = await deps.profileOf(organization);
+  const evaluate = async (owner: string): Promise<void> => {
+    const item = await readWhole(deps.limiters, owner);
+    if (item?.org !== organization) return;
+    for (const use of budgetUseOf(item, deps.now())) await alertOfBudget(deps, organization, owner, use, budget_thresholds);
+    if (owner === organization && isPrepaid(item)) await alertOfCredit(deps, organization, item, credit_thresholds);
+  };
+  throwFailures(await inParallel([organization, ...keys], PARALLEL, evaluate));
+};

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createAlertStore } from '../../../../functions/billing/alerts/alert-store.ts';
+import { type EvaluateAlerts, evaluateAlerts } from '../../../../functions/billing/alerts/evaluate-alerts.ts';
+import { endReservations } from '../../../../shared/admission/reservation.ts';
+import type { PresentedKey } from '../../../../shared/admission/secret.ts';
+import { DEFAULT_THRESHOLDS } from '../../../../shared/billing/billing-profile.ts';
+import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import { createOutbox } from '../../../../shared/notifications/outbox.ts';
+import { attempt, isAdmitted, makeCaller, makeKey } from '../../../support/callers.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { grantCredit } from '../../../support/grant-credit.ts';
+import { limitOrganization } from '../../../support/limit-organization.ts';
+import { newId } from '../../../support/new-id.ts';
+
+const DOLLAR = 1_000_000_000n;
+const NOON = Date.UTC(2026, 10, 21, 12);
+const DAY_MS = 86_400_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+});
+
+const tableOf = (name: string): string => database.tables[name] as string;
+
+/** Notifications are listed by their time, so no two calls have the same. */
+let calls = 0;
+
+const depsOf = (nowMs = NOON, thresholds: readonly number[] = DEFAULT_THRESHOLDS): EvaluateAlerts => ({
+  database: database.database,
+  limiters: database.limiters,
+  credit: createCreditStore(database.database, tableOf('Accounts')),
+  alerts: createAlertStore(database.database, tableOf('Billing')),
+  outbox: createOutbox(createAccountTable(database.database, tableOf('Notifications'))),
+  profileOf: async () => ({ budget_thresholds: [...thresholds], credit_thresholds: [...thresholds] }),
+  now: () => nowMs + calls++,
+});
+
+/** A request that holds an amount and, unless it stays in flight, costs it. */
+const spend = async (key: PresentedKey, costNanos: bigint, { nowMs = NOON, isInFlight = false } = {}): Promise<void> => {
+  const requestId = newRequestId(nowMs);
+  const caller = makeCaller(database.limiters, () => nowMs);
+  const admission = await attempt(caller, key, 1, requestId, costNanos);
+  if (!isAdmitted(admission)) throw admission;
+  if (isInFlight) return;
+  await endReservations(database.limiters, admission.reservations, { requestId, used: { tokens: 1, costNanos }, nowMs });
+};
+
+const grant = (organization: string, dollars: bigint): Promise<unknown> =>
+  grantCredit(
+    { limiters: database.limiters, credit: createCreditStore(database.database, tableOf('Accounts')), database: database.database },
+    { organization, amount_nanos: dollars * DOLLAR, actor: 'finance', reason: 'prepayment', granted_at: NOON },
+  );
+
+const notifiedOf = async (organization: string) => {
+  const rows = createAccountTable(database.database, tableOf('Notifications')).all({ account: organization, prefix: '' });
+  return (await Array.fromAsync(rows)).map(({ type, subject, data }) => ({ type, subject, ...(data as object) }));
+};
+
+describe('budgets', () => {
+  test('notify once of each threshold in a period, and of the highest of several', async () => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
+    const keys = [key.keyId];
+    await spend(key, 4n * DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys });
+    expect(await notifiedOf(organization)).toEqual([]);
+    await spend(key, 5n * DOLLAR);
+    await Promise.all([evaluateAlerts(depsOf(), { organization, keys }), evaluateAlerts(depsOf(), { organization, keys })]);
+    const first = {
+      type: 'sluice.budget.threshold_reached.v1',
+      subject: key.keyId,
+      api_key: key.keyId,
+      period: 'day',
+      budget: '10',
+      spent: '9',
+      threshold: 80,
+    };
+    expect(await notifiedOf(organization)).toEqual([first]);
+    await spend(key, DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys });
+    expect(await notifiedOf(organization)).toEqual([first, { ...first, spent: '10', threshold: 100 }]);
+  });
+
+  test('begin anew with the next period', async () => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
+    for (const nowMs of [NOON, NOON + DAY_MS, NOON + DAY_MS]) {
+      await spend(key, 3n * DOLLAR, { nowMs });
+      await evaluateAlerts(depsOf(nowMs, [20]), { organization, keys: [key.keyId] });
+    }
+    expect(await notifiedOf(organization)).toMatchObject([{ spent: '3' }, { spent: '3' }]);
+  });
+
+  test('don’t count what is held for requests in flight', async () => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization, day_budget_nanos: 10n * DOLLAR });
+    await spend(key, 9n * DOLLAR, { isInFlight: true });
+    await evaluateAlerts(depsOf(), { organization, keys: [key.keyId] });
+    expect(await notifiedOf(organization)).toEqual([]);
+  });
+
+  test('of an organization name no key', async () => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization });
+    await limitOrganization(database.limiters, organization, { budgets: { month: 10n * DOLLAR } }, NOON);
+    await spend(key, 5n * DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys: [key.keyId] });
+    expect(await notifiedOf(organization)).toMatchObject([{ subject: organization, api_key: null, period: 'month', threshold: 50 }]);
+  });
+
+  test('of another organization’s key are ignored', async () => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: newId('organization'), day_budget_nanos: DOLLAR });
+    await spend(key, DOLLAR);
+    await evaluateAlerts(depsOf(), { organization, keys: [key.keyId] });
+    expect(await notifiedOf(organization)).toEqual([]);
+  });
+});
+
+describe('credit', () => {
+  test('notifies of the used part of what there was after the last grant, and anew after the next grant', async () => {
+    const organization = newId('organization');
+    const key = await makeKey(database.limiters, { org: organization });
+    await limitOrganization(database.limiters, organization, { isPrepaid: true }, NOON);
+    await grant(organization, 10n);
+    const evaluate = (): Promise<void> => evaluateAlerts(depsOf(), { organization, keys: [] });
+    await evaluate();
+    await spend(key, 5n * DOLLAR);
+    await evaluate();
+    await evaluate();
+    await grant(organization, -2n);
+    await evaluate();
+    await spend(key, DOLLAR);
+    await evaluate();
+    await grant(organization, 18n);
+    await evaluate();
+    await spend(key, 10n * DOLLAR);
+    await evaluate();
+    const type = 'sluice.credit.threshold_reached.v1';
+    expect(await notifiedOf(organization)).toEqual([
+      { type, subject: organization, threshold: 50, available: '5', available_after_last_grant: '10' },
+      { type, subject: organization, threshold: 80, available: '2', available_after_last_grant: '10' },
+      { type, subject: organization, threshold: 50, available: '10', available_after_last_grant: '20' },
+    ]);
+  });
+
+  test('doesn’t notify an organization that has no credit, or that asked for no alerts', async () => {
+    const organization = newId('organization');
+    await limitOrganization(database.limiters, organization, { isPrepaid: true }, NOON);
+    await evaluateAlerts(depsOf(), { organization, keys: [] });
+    await grant(organization, 1n);
+    await evaluateAlerts(depsOf(NOON, []), { organization, keys: [] });
+    expect(await notifiedOf(organization)).toEqual([]);
+  });
+});
