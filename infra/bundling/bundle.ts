@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { mergeStart } from './merge-start.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -45,14 +46,12 @@ const builtins = Object.fromEntries(
   BUILTINS.flatMap((name) => [name, `node:${name}`].map((module) => [module, path.join(import.meta.dirname, 'builtins', `${name}.cjs`)])),
 );
 
+const ENTRY = 'index';
+
 const writeBundle = (entry: string, folder: string): void => {
-  buildSync({
-    entryPoints: { index: entry },
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
+  const options = {
     absWorkingDir: root,
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
@@ -62,10 +61,18 @@ const writeBundle = (entry: string, folder: string): void => {
     mainFields: ['module', 'main'],
     // Some CommonJS packages call require().
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    alias: {
-      ...builtins,
-      '@aws-sdk/credential-provider-node': path.join(import.meta.dirname, 'environment-credentials.mjs'),
-    },
     logLevel: 'warning',
+  } satisfies BuildOptions;
+  const alias = { ...builtins, '@aws-sdk/credential-provider-node': path.join(import.meta.dirname, 'environment-credentials.mjs') };
+  const outExtension = { '.js': '.mjs' };
+  const { metafile } = buildSync({
+    ...options,
+    alias,
+    entryPoints: { [ENTRY]: entry },
+    outdir: folder,
+    outExtension,
+    splitting: true,
+    metafile: true,
   });
+  mergeStart(folder, `./${ENTRY}.mjs`, metafile, options);
 };

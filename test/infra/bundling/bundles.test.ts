@@ -15,9 +15,11 @@ beforeAll(async () => {
 
 const named = (name: string): LambdaFunction[] => functions.filter(({ shortName }) => shortName === name);
 
-/** The sources of these files, by their source maps. */
+/** The sources of these files, by their source maps. What only passes on exports of another file has none. */
 const sourcesOf = (files: readonly string[]): string[] =>
-  files.flatMap((file) => (JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] }).sources);
+  files
+    .filter((file) => existsSync(`${file}.map`))
+    .flatMap((file) => (JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] }).sources);
 
 const bytesOf = (files: readonly string[]): number => files.reduce((bytes, file) => bytes + statSync(file).size, 0);
 
@@ -50,6 +52,16 @@ describe('the functions on the request path', () => {
 test('the function deployments loads at most 700,000 bytes at its start', () => {
   const [fn] = named('deployments');
   expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(700_000);
+});
+
+test('every function loads one file at its start, and what is loaded later shares its code with that file', async () => {
+  for (const fn of functions) {
+    const { start, later } = bundleFiles(fn);
+    expect(start).toHaveLength(1);
+    // Each source is in one file only: otherwise a class would exist twice, and errors would not be recognized.
+    const sources = sourcesOf([...start, ...later]);
+    expect(sources.filter((source, i) => sources.indexOf(source) !== i)).toEqual([]);
+  }
 });
 
 test('each host has its own reference next to its code', () => {
