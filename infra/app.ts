@@ -1,11 +1,13 @@
 import { Annotations, App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config/config.ts';
+import { BillingStack } from './stacks/billing-stack.ts';
 import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { DeploymentsStack } from './stacks/deployments-stack.ts';
 import { GatewayStack, hasGatewayStack } from './stacks/gateway-stack.ts';
 import { IdentityStack } from './stacks/identity-stack.ts';
+import { NotificationsStack } from './stacks/notifications-stack.ts';
 import { OndemandStack } from './stacks/ondemand-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { ServerlessStack } from './stacks/serverless-stack.ts';
@@ -16,10 +18,12 @@ const config = readConfig(app.node.tryGetContext('sluice'));
 const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true, auditCopies: config.auditCopies });
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });
 const deployments = new DeploymentsStack(app, `${config.name}-deployments`, { config, data });
-const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments });
+const billing = new BillingStack(app, `${config.name}-billing`, { config, data });
+const notifications = new NotificationsStack(app, `${config.name}-notifications`, { config, data });
+const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments, billing });
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, deployments, serverless });
-const control = new ControlStack(app, `${config.name}-control`, { config, data, deployments, identity, serverless });
-new OperationsStack(app, `${config.name}-operations`, { config, deployments, serverless, ondemand, control });
+const control = new ControlStack(app, `${config.name}-control`, { config, data, billing, deployments, identity, serverless });
+new OperationsStack(app, `${config.name}-operations`, { config, billing, notifications, deployments, serverless, ondemand, control });
 if (config.reservedConcurrency === undefined)
   Annotations.of(serverless).addInfoV2(
     'sluice:reservedConcurrency',

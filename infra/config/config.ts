@@ -14,12 +14,16 @@ export const ReservedConcurrency = z.strictObject({
   tokenizer: Concurrency.default(100),
   control: Concurrency.default(20),
   deployments: Concurrency.default(10),
+  billing: Concurrency.default(10),
+  notifications: Concurrency.default(10),
   'ondemand-inference': Concurrency.default(200),
   'ondemand-catalog': Concurrency.default(20),
 });
 export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
+const FUNCTION = /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]{1,64}(:[\w$-]{1,128})?$/;
+const SECRET = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}$/;
 const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/;
 
 /** The settings of a host. @param throttle how much of the account's 10,000 requests per second and bursts of 5,000 the host can use by default */
@@ -110,6 +114,37 @@ export const Config = z.strictObject({
         .default(['vllm', 'djl-inference', 'sglang-server']),
       /** How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function for as long as it waits. */
       maxHeldRequests: z.int().min(0).max(1_000).default(50),
+    })
+    .prefault({}),
+  /** What invoices and the export of usage need beyond what admins set in the control plane. */
+  billing: z
+    .strictObject({
+      /** A function that computes the taxes of an invoice; see docs/operations.md. Default: invoices have no tax lines. */
+      taxFunctionArn: z.string().regex(FUNCTION, 'expected the ARN of a Lambda function').optional(),
+      /**
+       * The secret in Secrets Manager with the API key of a Stripe account, to which the usage of organizations with a Stripe customer is exported every
+       * hour. Default: no export.
+       */
+      stripeSecretArn: z.string().regex(SECRET, 'expected the full ARN of a secret, with its six random characters').optional(),
+    })
+    .prefault({}),
+  /** How organizations are notified. */
+  notifications: z
+    .strictObject({
+      /** The address from which SES sends e-mail about invoices, budgets and credit. SES must have verified it, or its domain. Default: no e-mail. */
+      emailFrom: z
+        .email()
+        .max(254)
+        .refine((address) => address === address.toLowerCase(), 'expected lower-case letters')
+        .optional(),
+      /**
+       * Networks, such as `10.1.0.0/16`, to which webhooks are delivered although they are not public. Any owner of an organization can make the function
+       * connect to them. Default: public addresses only.
+       */
+      allowedNetworks: z
+        .array(z.union([z.cidrv4(), z.cidrv6()], 'expected a network such as 10.1.0.0/16'))
+        .max(20)
+        .default([]),
     })
     .prefault({}),
   /** Whether anyone can create an account. Otherwise administrators invite users. */

@@ -57,14 +57,23 @@ export class Bucket extends Construct {
   grantRead(grantee: NodeFunction): void {
     this.#grant(
       grantee,
-      's3:GetObject',
+      ['s3:GetObject'],
       'Objects are uploaded while the service runs, under keys derived from their content, so the function can read the whole bucket.',
     );
   }
 
   /** Lets a function of another stack store objects, and gives it the bucket's name. */
   grantAdd(grantee: NodeFunction): void {
-    this.#grant(grantee, 's3:PutObject', 'The function stores objects under keys that are not known before.');
+    this.#grant(grantee, ['s3:PutObject'], 'The function stores objects under keys that are not known before.');
+  }
+
+  /** Lets a function of another stack read every object, and store objects in one or several parts, and gives it the bucket's name. */
+  grantReadAndUpload(grantee: NodeFunction): void {
+    this.#grant(
+      grantee,
+      ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'],
+      'The function stores objects under keys that are not known before, and reads them again.',
+    );
   }
 
   /** Lets a function of another stack list the objects under these prefixes, and gives it the bucket's name. @param start of each prefix, such as `org_` */
@@ -104,8 +113,8 @@ export class Bucket extends Construct {
     return name;
   }
 
-  #grant(grantee: NodeFunction, action: string, reason: string): void {
-    grantee.addToRolePolicy(new PolicyStatement({ actions: [action], resources: [`${this.#exportedArn()}/*`] }));
+  #grant(grantee: NodeFunction, actions: readonly string[], reason: string): void {
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [`${this.#exportedArn()}/*`] }));
     grantee.addEnvironment(this.#variable, this.bucket.bucketName);
     acknowledgeWildcards(grantee.role, [`${this.#exportName()}/*`], reason);
   }

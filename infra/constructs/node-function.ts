@@ -23,7 +23,17 @@ const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=8 --max
 interface NodeFunctionProps {
   config: Config;
   /** The folder under `functions/`. */
-  name: 'inference' | 'catalog' | 'metering' | 'rollup' | 'tokenizer' | 'control' | 'deployments' | 'audit-copy';
+  name:
+    | 'inference'
+    | 'catalog'
+    | 'metering'
+    | 'rollup'
+    | 'tokenizer'
+    | 'control'
+    | 'deployments'
+    | 'billing'
+    | 'notifications'
+    | 'audit-copy';
   /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
   as?: keyof ReservedConcurrency | 'audit-copy';
   memoryMb: number;

@@ -8,6 +8,7 @@ import { grantDescribeEndpoints, grantInvokeEndpoints } from '../constructs/endp
 import { grantInvoke } from '../constructs/invocation.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { RestHost } from '../constructs/rest-host.ts';
+import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 import type { IdentityStack } from './identity-stack.ts';
@@ -19,6 +20,7 @@ const TIMEOUT = Duration.seconds(29);
 interface ControlStackProps {
   config: Config;
   data: DataStack;
+  billing: BillingStack;
   deployments: DeploymentsStack;
   identity: IdentityStack;
   serverless: ServerlessStack;
@@ -31,7 +33,7 @@ export class ControlStack extends Stack {
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: AuditCopies;
 
-  constructor(scope: Construct, id: string, { config, data, deployments, identity, serverless }: ControlStackProps) {
+  constructor(scope: Construct, id: string, { config, data, billing, deployments, identity, serverless }: ControlStackProps) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Control', {
       config,
@@ -52,6 +54,11 @@ export class ControlStack extends Stack {
     data.usage.grant(this.function, 'Query');
     data.deployments.grant(this.function, 'Query', 'BatchGetItem');
     data.attempts.grant(this.function, 'UpdateItem');
+    for (const table of [data.billing, data.notifications])
+      table.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    // A presigned download has the permissions of the function that signs it.
+    data.billingFiles.grantRead(this.function);
+    billing.tasks.grantSend(this.function);
     identity.users.grant(
       this.function,
       'AdminCreateUser',

@@ -46,7 +46,7 @@ export class DeploymentsStack extends Stack {
     });
   }
 
-  #grantData({ deployments, models, usage, keys, weights }: DataStack): void {
+  #grantData({ audit, deployments, models, notifications, usage, keys, weights }: DataStack): void {
     deployments.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
     deployments.grantIndex(this.function, LIVE_INDEX);
     models.grant(this.function, 'GetItem', 'PutItem', 'DeleteItem');
@@ -56,6 +56,9 @@ export class DeploymentsStack extends Stack {
     keys.grantIndex(this.function, ORGANIZATION_INDEX);
     keys.grantIndex(this.function, EPOCH_INDEX);
     weights.grantList(this.function, prefixes.organization);
+    // Changes of a deployment's state, of which its organization is notified.
+    notifications.grantAdd(this.function);
+    audit.grantAdd(this.function);
   }
 
   /** Without an isolated network, a container has its role's credentials. So what loads from the Hub has a role of its own, which reads no weights. */

@@ -21,8 +21,10 @@ import type { Construct } from 'constructs';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import type { Config } from '../config/config.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
+import type { BillingStack } from './billing-stack.ts';
 import type { ControlStack } from './control-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
+import type { NotificationsStack } from './notifications-stack.ts';
 import type { OndemandStack } from './ondemand-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
 
@@ -46,6 +48,8 @@ const AUDIT_COPIES_LATE = Duration.minutes(15);
 
 interface OperationsStackProps {
   config: Config;
+  billing: BillingStack;
+  notifications: NotificationsStack;
   deployments: DeploymentsStack;
   serverless: ServerlessStack;
   ondemand: OndemandStack;

@@ -8,6 +8,7 @@ import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.t
 import { NodeFunction } from '../constructs/node-function.ts';
 import { Rollups } from '../constructs/rollups.ts';
 import { Settlements } from '../constructs/settlements.ts';
+import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 
@@ -21,6 +22,7 @@ interface ServerlessStackProps {
   config: Config;
   data: DataStack;
   deployments: DeploymentsStack;
+  billing: BillingStack;
 }
 
 /** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, sweep and rollups. */
@@ -31,7 +33,7 @@ export class ServerlessStack extends Stack {
   readonly rollups: Rollups;
   readonly tokenizer: NodeFunction;
 
-  constructor(scope: Construct, id: string, { config, data, deployments }: ServerlessStackProps) {
+  constructor(scope: Construct, id: string, { config, data, deployments, billing }: ServerlessStackProps) {
     super(scope, id);
     const { domain: ondemandDomain } = config.hosts.ondemand;
     this.tokenizer = new NodeFunction(this, 'Tokenizer', {
@@ -68,6 +70,8 @@ export class ServerlessStack extends Stack {
     });
 
     this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage, deployments: data.deployments });
+    // The budgets and the credit of who used something are compared with the thresholds of their alerts.
+    billing.tasks.grantSend(this.rollups.function);
 
     new CfnOutput(this, 'BaseUrl', { value: `${this.host.url}/v1`, description: 'The base URL for OpenAI clients.' });
   }

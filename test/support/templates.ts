@@ -7,7 +7,18 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-export const stackNames = ['data', 'identity', 'gateway', 'deployments', 'serverless', 'ondemand', 'control', 'operations'] as const;
+export const stackNames = [
+  'data',
+  'identity',
+  'gateway',
+  'deployments',
+  'billing',
+  'notifications',
+  'serverless',
+  'ondemand',
+  'control',
+  'operations',
+] as const;
 export type StackName = (typeof stackNames)[number];
 
 const fileOf = (folder: string, stack: StackName): string => path.join(folder, `sluice-${stack}.template.json`);

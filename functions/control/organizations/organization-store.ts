@@ -1,15 +1,11 @@
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
-import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import { DIRECTORY, LISTED, placeOfOrganization } from '../../../shared/billing/organization-directory.ts';
+import type { AccountTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { Organization } from './organization.ts';
-
-const placeOf = (id: string): Place => ({ account: id, record: 'organization' });
-/** The partition that lists all organization ids in the order of their creation. */
-const DIRECTORY = 'organizations';
-const LISTED = 'organization#';
 
 const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
 
@@ -17,7 +13,7 @@ const notFound = (id: string) => new ResourceNotFound('organization', id, 'organ
 export const createOrganizationStore = (table: AccountTable) => ({
   /** @throws 404 */
   get: async (id: string): Promise<Organization> => {
-    const row = await table.get(placeOf(id));
+    const row = await table.get(placeOfOrganization(id));
     if (!row) throw notFound(id);
     return Organization.parse(row);
   },
@@ -26,7 +22,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
   list: async (request: PageRequest): Promise<Page<Organization>> => {
     const { rows, hasMore } = await table.page({ account: DIRECTORY, prefix: LISTED, newestFirst: true }, request);
     const ids = rows.map(({ record }) => String(record).slice(LISTED.length));
-    const found = await table.getMany(ids.map(placeOf));
+    const found = await table.getMany(ids.map(placeOfOrganization));
     return {
       object: 'list',
       data: found.map((row) => Organization.parse(row)),
@@ -38,18 +34,18 @@ export const createOrganizationStore = (table: AccountTable) => ({
   toCreate: (organization: Organization): Write[] => {
     const exists = () => new Error(`${organization.id} already exists.`);
     return [
-      table.toCreate(placeOf(organization.id), organization, exists),
+      table.toCreate(placeOfOrganization(organization.id), organization, exists),
       table.toCreate({ account: DIRECTORY, record: LISTED + organization.id }, {}, exists),
     ];
   },
 
   /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (organization: Organization, { no_content_version, no_content_pending }: Organization = organization): Write =>
-    table.toReplace(placeOf(organization.id), organization, no_content_version > 0 ? { no_content_pending } : {}),
+    table.toReplace(placeOfOrganization(organization.id), organization, no_content_version > 0 ? { no_content_pending } : {}),
 
   /** Checks that it exists (404) and is active (403). */
   toCheckActive: (id: string): Write =>
-    table.toCheck(placeOf(id), { status: 'active' }, (row) => (row ? new OrganizationSuspended() : notFound(id))),
+    table.toCheck(placeOfOrganization(id), { status: 'active' }, (row) => (row ? new OrganizationSuspended() : notFound(id))),
 
   /** The same, and that its setting for content is the one that was read: ChangedMeanwhile otherwise. */
   toCheckContent: ({ id, no_content_version }: Organization): Write => {
@@ -57,12 +53,12 @@ export const createOrganizationStore = (table: AccountTable) => ({
       if (!row) return notFound(id);
       return row.status === 'active' ? new ChangedMeanwhile() : new OrganizationSuspended();
     };
-    return table.toCheck(placeOf(id), { status: 'active' }, refused, { no_content_version });
+    return table.toCheck(placeOfOrganization(id), { status: 'active' }, refused, { no_content_version });
   },
 
   /** Notes that all keys have the setting for content of this version, unless it was changed again. */
   completeContent: ({ id, no_content_version }: Organization): Promise<void> =>
-    table.set(placeOf(id), 'no_content_pending', false, ['no_content_version', no_content_version]),
+    table.set(placeOfOrganization(id), 'no_content_pending', false, ['no_content_version', no_content_version]),
 });
 
 export type OrganizationStore = ReturnType<typeof createOrganizationStore>;

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { readConfig } from '../../../infra/config/config.ts';
+import { BillingStack } from '../../../infra/stacks/billing-stack.ts';
 import { DataStack } from '../../../infra/stacks/data-stack.ts';
 import { DeploymentsStack } from '../../../infra/stacks/deployments-stack.ts';
 import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
@@ -25,6 +26,8 @@ describe('the configuration', () => {
       tokenizer: 100,
       control: 20,
       deployments: 10,
+      billing: 10,
+      notifications: 10,
       'ondemand-inference': 200,
       'ondemand-catalog': 20,
     });
@@ -37,7 +40,8 @@ describe('the configuration', () => {
     const config = readConfig({ ondemandUrl: 'https://ondemand.example.com' });
     const data = new DataStack(app, 'data', {});
     const deployments = new DeploymentsStack(app, 'deployments', { config, data });
-    const stack = new ServerlessStack(app, 'serverless', { config, data, deployments });
+    const billing = new BillingStack(app, 'billing', { config, data });
+    const stack = new ServerlessStack(app, 'serverless', { config, data, deployments, billing });
     for (const SLUICE_FUNCTION of ['inference', 'catalog'])
       Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
         Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION, OTHER_HOST_URL: 'https://ondemand.example.com' }) },
@@ -56,6 +60,10 @@ describe('the configuration', () => {
     { hosts: { serverless: { burst: 0 } } },
     { deployments: { repositories: ['vllm:latest'] } },
     { deployments: { maxHeldRequests: -1 } },
+    { billing: { taxFunctionArn: 'taxes' } },
+    { billing: { stripeSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:stripe' } },
+    { notifications: { emailFrom: 'Billing <billing@example.com>' } },
+    { notifications: { allowedNetworks: ['10.0.0.0'] } },
     { typo: true },
   ])('rejects %j and names the field', (value) => {
     expect(() => readConfig(value)).toThrow(Object.keys(value)[0] as string);

@@ -7,16 +7,16 @@ const newAccount = { limit: 10, available: 0 };
 
 describe('the reservation of a deployment', () => {
   test('is the default numbers if the account has room for all of them', () => {
-    expect(decideReservation(undefined, { limit: 1_000, available: 815 })).toEqual({
+    expect(decideReservation(undefined, { limit: 1_000, available: 835 })).toEqual({
       reservedConcurrency: defaults,
-      notice: "Reserving 815 of the account's 1000 concurrent executions.",
+      notice: "Reserving 835 of the account's 1000 concurrent executions.",
     });
   });
 
   test.each([newAccount, { limit: 1_000, available: 814 }])('is nothing if the account has less room, and says so: %j', (account) => {
     const { reservedConcurrency, notice } = decideReservation(undefined, account);
     expect(reservedConcurrency).toBeNull();
-    expect(notice).toContain(`can reserve ${account.available} of them for Sluice, but 815 are needed. Nothing is reserved`);
+    expect(notice).toContain(`can reserve ${account.available} of them for Sluice, but 835 are needed. Nothing is reserved`);
     expect(notice).toContain('Service Quotas');
   });
 

@@ -1,0 +1,105 @@
+import type { BillingTask, BillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import { closableAt } from '../../../shared/billing/month.ts';
+import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { logInfo } from '../../../shared/logging/log.ts';
+import { dueMonths, lastClosableMonth } from './due-months.ts';
+import type { DueStore } from './due-store.ts';
+
+export interface SendDueTasks {
+  due: DueStore;
+  organizations: OrganizationDirectory;
+  tasks: BillingTasks;
+  credit: {
+    /** Grants that have expired until an instant and still have to be removed. */
+    listExpiries: (untilMs: number) => AsyncIterable<{ organization: string }>;
+  };
+  /** Whether usage is exported to meters. */
+  hasMeters: boolean;
+  now: () => number;
+  hasTime: () => boolean;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Events of a day or hour are complete this long after its end: for credit, and for meters, which can't be corrected. */
+const EXPIRE_AFTER_MS = HOUR_MS;
+const METER_AFTER_MS = 2 * HOUR_MS;
+const METERED_HOURS = 48;
+/** Organizations that are read at once, and messages that are sent at the same time. */
+const READ_AT_ONCE = 100;
+const PARALLEL = 25;
+
+const send = async ({ tasks, now, hasTime }: SendDueTasks, due: readonly BillingTask[]): Promise<void> =>
+  throwFailures(await inParallel(due, PARALLEL, (task) => tasks.send(task, now()), hasTime));
+
+async function* inBatches(ids: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const id of ids) {
+    if (batch.push(id) < READ_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const dueOfBatch = async ({ due, organizations }: SendDueTasks, ids: readonly string[], lastClosable: string): Promise<BillingTask[]> => {
+  const closed = await due.lastClosedMonths(ids);
+  const behind = await organizations.getMany(ids.filter((id) => (closed.get(id) ?? '') < lastClosable));
+  return behind.flatMap(({ id: organization, createdAtMs }) =>
+    dueMonths(createdAtMs, closed.get(organization), lastClosable).map((month) => ({ task: 'close' as const, organization, month })),
+  );
+};
+
+/** Has the months closed that can be closed and are not. Logs how late the oldest of them is, for an alarm. */
+const sendMonths = async (deps: SendDueTasks): Promise<void> => {
+  const nowMs = deps.now();
+  const lastClosable = lastClosableMonth(nowMs);
+  if (((await deps.due.allClosedUntil()) ?? '') >= lastClosable) return;
+  const behind = new Set<string>();
+  let oldest = lastClosable;
+  for await (const ids of inBatches(deps.organizations.ids())) {
+    const tasks = await dueOfBatch(deps, ids, lastClosable);
+    for (const task of tasks) {
+      behind.add(task.organization);
+      if (task.task === 'close' && task.month < oldest) oldest = task.month;
+    }
+    await send(deps, tasks);
+  }
+  if (behind.size === 0) return deps.due.noteAllClosed(lastClosable);
+  logInfo('months_due', { organizations: behind.size, oldest, late_minutes: Math.floor((nowMs - closableAt(oldest)) / MINUTE_MS) });
+};
+
+const sendExpiries = async (deps: SendDueTasks): Promise<void> => {
+  const organizations = new Set<string>();
+  for await (const { organization } of deps.credit.listExpiries(deps.now() - EXPIRE_AFTER_MS)) organizations.add(organization);
+  await send(
+    deps,
+    [...organizations].map((organization) => ({ task: 'expire', organization })),
+  );
+};
+
+const sendMeters = async (deps: SendDueTasks): Promise<void> => {
+  if (!deps.hasMeters) return;
+  const lastHour = Math.floor((deps.now() - METER_AFTER_MS) / HOUR_MS) * HOUR_MS - HOUR_MS;
+  const hours = Array.from({ length: METERED_HOURS }, (_, i) => lastHour - (METERED_HOURS - 1 - i) * HOUR_MS);
+  for await (const organization of deps.due.metered()) {
+    const exported = await deps.due.exportedHours(organization, hours);
+    const missing = hours.filter((hour) => !exported.has(hour));
+    await send(
+      deps,
+      missing.map((hour) => ({ task: 'meters', organization, hour })),
+    );
+  }
+};
+
+/**
+ * Sends the tasks that time makes due: months to close, from 01:00 UTC on the 1st of the next month; credit to remove, from 01:00 UTC on the day of its
+ * expiry; hours to export, two hours after their end. It can be repeated: what is done already sends nothing. If one kind fails, the others are sent.
+ * @throws AggregateError if a kind failed; the next hour sends it again
+ */
+export const sendDueTasks = async (deps: SendDueTasks): Promise<void> => {
+  const failures = await inParallel([sendMonths, sendExpiries, sendMeters], 1, (sendKind) => sendKind(deps));
+  throwFailures(failures);
+  logInfo('due_tasks_sent');
+};

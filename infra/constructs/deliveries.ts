@@ -1,0 +1,27 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { WorkQueue } from './work-queue.ts';
+
+/** It must not be shorter than the function's timeout. A receiver that fails is no failed message: the function sends another message with a delay. */
+const RETRY_AFTER = Duration.minutes(6);
+const MAX_DELIVERIES = 10;
+const KEEP = Duration.days(4);
+/** Each receiver gets the whole time of an invocation, so a slow one delays no other. */
+const BATCH_SIZE = 1;
+/** Of deliveries, so that they leave room for the stream of notifications. */
+const CONCURRENCY = 8;
+
+/** The attempts to deliver notifications to webhooks. The queue is a standard one, because only these have a delay for each message. */
+export class Deliveries extends WorkQueue {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, {
+      variable: 'DELIVERIES_QUEUE',
+      fifo: false,
+      keep: KEEP,
+      retryAfter: RETRY_AFTER,
+      maxDeliveries: MAX_DELIVERIES,
+      batchSize: BATCH_SIZE,
+      concurrency: CONCURRENCY,
+    });
+  }
+}

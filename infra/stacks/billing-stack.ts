@@ -1,0 +1,68 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import type { Config } from '../config/config.ts';
+import { version } from '../config/release.ts';
+import { BILLING_TIMEOUT, BillingTasks } from '../constructs/billing-tasks.ts';
+import { NodeFunction } from '../constructs/node-function.ts';
+import type { DataStack } from './data-stack.ts';
+
+/** Lambda assigns CPU in proportion to memory. This is one full CPU, for reading and hashing a month of events. */
+const ONE_CPU_MB = 1_769;
+/** How often due months, expired credit and hours to export are looked for. */
+const LOOK_EVERY = Duration.hours(1);
+
+/** The function that closes months, makes invoices and their files, exports and rates events again, and watches budgets; its queue and its schedule. */
+export class BillingStack extends Stack {
+  readonly function: NodeFunction;
+  readonly tasks: BillingTasks;
+
+  constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
+    super(scope, id);
+    this.function = new NodeFunction(this, 'Billing', { config, name: 'billing', memoryMb: ONE_CPU_MB, timeout: BILLING_TIMEOUT });
+    this.function.addEnvironment('SLUICE_VERSION', version);
+    this.#grantData(data);
+    this.#grantHooks(config);
+
+    this.tasks = new BillingTasks(this, 'BillingTasks');
+    this.tasks.grantSend(this.function);
+    this.tasks.deliverTo(this.function);
+    new Rule(this, 'Schedule', {
+      schedule: Schedule.rate(LOOK_EVERY),
+      // Without retries: the next hour finds what is still due.
+      targets: [new LambdaTarget(this.function, { retryAttempts: 0 })],
+    });
+  }
+
+  #grantData({ accounts, audit, billing, billingFiles, deployments, keys, models, notifications, usage }: DataStack): void {
+    // Events and totals. Events that are rated again are added; the sums of a day's GPU time are updated.
+    usage.grant(this.function, 'Query', 'PutItem', 'UpdateItem');
+    // Keys by organization, their budgets, and credit.
+    keys.grant(this.function, 'GetItem', 'BatchGetItem', 'UpdateItem');
+    keys.grantIndex(this.function, ORGANIZATION_INDEX);
+    // Prices.
+    models.grant(this.function, 'GetItem', 'Query');
+    deployments.grant(this.function, 'GetItem', 'BatchGetItem', 'Query');
+    // Organizations, and the ledger of credit with its expiries.
+    accounts.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem');
+    billing.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    billingFiles.grantReadAndUpload(this.function);
+    notifications.grantAdd(this.function);
+    audit.grantAdd(this.function);
+  }
+
+  /** What a deployer can add: a function that computes taxes, and the secret of a Stripe account that gets usage. */
+  #grantHooks({ billing: { taxFunctionArn, stripeSecretArn } }: Config): void {
+    if (taxFunctionArn !== undefined) {
+      this.function.addToRolePolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [taxFunctionArn] }));
+      this.function.addEnvironment('TAX_FUNCTION', taxFunctionArn);
+    }
+    if (stripeSecretArn !== undefined) {
+      this.function.addToRolePolicy(new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [stripeSecretArn] }));
+      this.function.addEnvironment('STRIPE_SECRET', stripeSecretArn);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import type { AccountTable, Place } from '../database/record-table.ts';
+
+/** Where an organization is in the table `accounts`. */
+export const placeOfOrganization = (id: string): Place => ({ account: id, record: 'organization' });
+
+/** The partition that lists all organization ids in the order of their creation, after this prefix. */
+export const DIRECTORY = 'organizations';
+export const LISTED = 'organization#';
+
+/** What billing needs of an organization. */
+const BilledOrganization = z.object({ id: z.string(), name: z.string(), created_at: z.int() });
+export interface BilledOrganization {
+  id: string;
+  name: string;
+  createdAtMs: number;
+}
+
+const toBilled = (row: unknown): BilledOrganization => {
+  const { id, name, created_at } = BilledOrganization.parse(row);
+  return { id, name, createdAtMs: created_at * 1_000 };
+};
+
+/** The organizations, for functions that bill them. */
+export const createOrganizationDirectory = (accounts: AccountTable) => ({
+  /** The ids of all organizations, the oldest first. */
+  ids: async function* (): AsyncGenerator<string> {
+    for await (const { record } of accounts.all({ account: DIRECTORY, prefix: LISTED })) yield String(record).slice(LISTED.length);
+  },
+
+  /** At most 100 organizations, in the order of their ids; missing ones are left out. */
+  getMany: async (ids: readonly string[]): Promise<BilledOrganization[]> =>
+    (await accounts.getMany(ids.map(placeOfOrganization))).map(toBilled),
+});
+
+export type OrganizationDirectory = ReturnType<typeof createOrganizationDirectory>;
