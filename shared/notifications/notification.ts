@@ -17,6 +17,9 @@ export const NOTIFICATION_TYPES = [
 export const NotificationType = z.enum(NOTIFICATION_TYPES);
 export type NotificationType = z.infer<typeof NotificationType>;
 
+/** Sent to one webhook, which is its subject, when someone asks for it. */
+export const TEST_TYPE = 'sluice.webhook.test.v1' satisfies NotificationType;
+
 /** An event of which an organization is notified. It never changes; its id is the id of each of its deliveries, so that receivers can ignore repetitions. */
 export const Notification = z.object({
   id: z.string(),

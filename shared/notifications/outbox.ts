@@ -1,14 +1,32 @@
+import * as z from 'zod';
 import type { AccountTable } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
-import type { Notification } from './notification.ts';
+import { Notification } from './notification.ts';
 
-/** How long a notification is kept, so that its deliveries can be replayed. */
+/** How long a notification and its deliveries are kept, so that they can be replayed. */
 const KEEP_SECONDS = 45 * 86_400;
 
-/** The records of notifications begin with this. The table's stream delivers them to the function `notifications`. */
+/** The records of the outbox begin with this. The table's stream delivers them to the function `notifications`. */
 export const OUTBOX_PREFIX = 'notification#';
 
 const MS = 1_000;
+
+/** When a notification expires: Unix time in seconds. */
+export const expiryOf = ({ at }: Pick<Notification, 'at'>): number => Math.floor(at / MS) + KEEP_SECONDS;
+
+/** A delivery that is to be made again, and when that was requested, in ms since the epoch. */
+const Replay = z.object({ event: z.string(), webhook: z.string(), delivery: z.string(), at: z.int() });
+export type Replay = z.infer<typeof Replay>;
+
+/** What the outbox has: something new, or an old delivery that is to be made again. */
+const OutboxEntry = z.union([
+  z.object({ replay: Replay }).transform(({ replay }) => ({ kind: 'replay', replay }) as const),
+  Notification.transform((notification) => ({ kind: 'notification', notification }) as const),
+]);
+export type OutboxEntry = z.output<typeof OutboxEntry>;
+
+/** @throws ZodError for an item that is not from the outbox */
+export const readOutboxEntry = (item: unknown): OutboxEntry => OutboxEntry.parse(item);
 
 /** The outbox: notifications in the table `notifications`, written in the transactions of what they tell. */
 export const createOutbox = (table: AccountTable) => ({
@@ -16,8 +34,16 @@ export const createOutbox = (table: AccountTable) => ({
   toEmit: (notification: Notification): Write =>
     table.toCreate(
       { account: notification.organization, record: OUTBOX_PREFIX + notification.id },
-      { ...notification, expires_at: Math.floor(notification.at / MS) + KEEP_SECONDS },
+      { ...notification, expires_at: expiryOf(notification) },
       () => new Error(`The notification ${notification.id} already exists.`),
+    ),
+
+  /** Sends a delivery again, in the transaction that makes it pending. @param organization the webhook's */
+  toReplay: (organization: string, replay: Replay): Write =>
+    table.toCreate(
+      { account: organization, record: `${OUTBOX_PREFIX}${replay.event}#replay#${replay.delivery}#${replay.at}` },
+      { replay, expires_at: expiryOf(replay) },
+      () => new Error(`The delivery ${replay.delivery} is already being replayed.`),
     ),
 });
 

@@ -1,0 +1,54 @@
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import type { PageRequest } from '../http/page.ts';
+import { Delivery, type DeliveryState } from './delivery.ts';
+
+const DELIVERY = 'delivery#';
+/** A page of deliveries in one state is looked for among so many of a webhook's deliveries; then the caller continues. */
+const MAX_PAGES = 10;
+const ROWS_PER_PAGE = 100;
+
+const placeOf = ({ webhook, id }: Pick<Delivery, 'webhook' | 'id'>): Place => ({ account: webhook, record: DELIVERY + id });
+
+/** The delivery exists already. */
+export class AlreadyCreated extends Error {}
+
+/** Deliveries in the table `notifications`: one row each, in the partition of their webhook. */
+export const createDeliveryStore = (table: AccountTable) => ({
+  find: async (webhook: string, id: string): Promise<Delivery | undefined> => {
+    const row = await table.get(placeOf({ webhook, id }));
+    return row && Delivery.parse(row);
+  },
+
+  /** A page, newest first, which can be short or empty if a state is given. `next` is null on the last page. */
+  list: async (
+    webhook: string,
+    { state, limit, after }: PageRequest & { state?: DeliveryState | undefined },
+  ): Promise<{ deliveries: Delivery[]; next: string | null }> => {
+    const found: Delivery[] = [];
+    let last = after;
+    for (let page = 1; ; page++) {
+      const size = state === undefined ? limit : ROWS_PER_PAGE;
+      const { rows, hasMore } = await table.page({ account: webhook, prefix: DELIVERY, newestFirst: true }, { limit: size, after: last });
+      last = rows.at(-1)?.id as string | undefined;
+      found.push(...rows.filter((row) => state === undefined || row.state === state).map((row) => Delivery.parse(row)));
+      if (found.length > limit) return { deliveries: found.slice(0, limit), next: found[limit - 1]?.id ?? null };
+      if (!hasMore) return { deliveries: found, next: null };
+      if (found.length === limit || page === MAX_PAGES) return { deliveries: found, next: last ?? null };
+    }
+  },
+
+  /** Fails with AlreadyCreated. */
+  toCreate: (delivery: Delivery): Write => table.toCreate(placeOf(delivery), delivery, () => new AlreadyCreated()),
+
+  /** Replaces the version that was read; 412 if it has changed since. */
+  toReplace: (delivery: Delivery): Write => table.toReplace(placeOf(delivery), delivery),
+
+  /** Changes attributes of the version that was read. @returns the delivery afterwards; undefined if another change came first */
+  change: async (delivery: Delivery, fields: Partial<Delivery>): Promise<Delivery | undefined> => {
+    const isChanged = await table.change(placeOf(delivery), delivery.version, { set: fields, remove: [] });
+    return isChanged ? { ...delivery, ...fields, version: delivery.version + 1 } : undefined;
+  },
+});
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;

@@ -1,0 +1,48 @@
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { Conflict } from '../http/errors.ts';
+import { Webhook } from './webhook.ts';
+
+const WEBHOOK = 'webhook#';
+/** Each notification is sent to each of them. */
+const MAX_WEBHOOKS = 20;
+
+const placeOf = (organization: string, id: string): Place => ({ account: organization, record: WEBHOOK + id });
+const countPlace = (organization: string): Place => ({ account: organization, record: 'webhooks' });
+
+const tooMany = (): Conflict =>
+  new Conflict({
+    code: 'too_many_webhooks',
+    message: `An organization can have at most ${MAX_WEBHOOKS} webhooks. Delete one first.`,
+  });
+
+/** Webhooks in the table `notifications`: one row each, in the partition of their organization. */
+export const createWebhookStore = (table: AccountTable) => ({
+  find: async (organization: string, id: string): Promise<Webhook | undefined> => {
+    const row = await table.get(placeOf(organization, id));
+    return row && Webhook.parse(row);
+  },
+
+  /** All webhooks of an organization, oldest first. */
+  list: async (organization: string): Promise<Webhook[]> => {
+    const { rows } = await table.page({ account: organization, prefix: WEBHOOK }, { limit: MAX_WEBHOOKS });
+    return rows.map((row) => Webhook.parse(row));
+  },
+
+  /** Fails with a 409 if the organization has too many. */
+  toCreate: (webhook: Webhook): Write[] => [
+    table.toCreate(placeOf(webhook.organization, webhook.id), webhook, () => new Error(`${webhook.id} already exists.`)),
+    table.toCount(countPlace(webhook.organization), 1, MAX_WEBHOOKS, tooMany),
+  ],
+
+  /** Replaces the version that was read; 412 if it has changed since. */
+  toReplace: (webhook: Webhook): Write => table.toReplace(placeOf(webhook.organization, webhook.id), webhook),
+
+  /** Deletes the version that was read; 412 if it has changed since. */
+  toDelete: ({ organization, id, version }: Webhook): Write[] => [
+    table.toDelete(placeOf(organization, id), version),
+    table.toCount(countPlace(organization), -1, MAX_WEBHOOKS, tooMany),
+  ],
+});
+
+export type WebhookStore = ReturnType<typeof createWebhookStore>;

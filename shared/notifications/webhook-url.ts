@@ -1,0 +1,34 @@
+import { isIP } from 'node:net';
+import type { Networks } from './networks.ts';
+
+export const MAX_URL_CHARACTERS = 2_048;
+const MAX_HOST_CHARACTERS = 253;
+const HTTPS_PORT = 443;
+const HTTP_PORT = 80;
+/** Lower ports belong to other protocols, such as mail, which could take a request for something else. */
+const FIRST_FREE_PORT = 1_024;
+
+/** The port that a URL names or implies. */
+export const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? HTTPS_PORT : HTTP_PORT) : Number(port));
+
+/** The host of a URL without the brackets of an IPv6 address. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** What is wrong with a URL as the target of a webhook, as the end of a sentence; undefined: nothing that can be seen without its DNS records. */
+export const urlFault = (networks: Networks, text: string): string | undefined => {
+  if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text))
+    return `expected an https URL of at most ${MAX_URL_CHARACTERS} characters, such as "https://example.com/webhooks"`;
+  const url = new URL(text);
+  const isHttp = url.protocol === 'http:' && networks.hasExemptions;
+  if (url.protocol !== 'https:' && !isHttp) return 'expected a URL that begins with https://';
+  if (url.username !== '' || url.password !== '') return 'expected no user name and password in the URL';
+  if (url.hash !== '') return 'expected no fragment (#) in the URL';
+  const port = portOf(url);
+  if (port < FIRST_FREE_PORT && port !== HTTPS_PORT && !(isHttp && port === HTTP_PORT))
+    return `expected the port ${HTTPS_PORT}, or one from ${FIRST_FREE_PORT} on`;
+  const host = hostOf(url);
+  if (host.length > MAX_HOST_CHARACTERS) return `expected a host of at most ${MAX_HOST_CHARACTERS} characters`;
+  if (isIP(host) === 0) return undefined;
+  if (!networks.isAllowed(host)) return `the address ${host} is not on the public Internet`;
+  return isHttp && !networks.isExempt(host) ? 'expected a URL that begins with https://' : undefined;
+};
