@@ -29,7 +29,7 @@ import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
 import { startDeliveries } from './sqs/deliveries.ts';
-import { cappedTimes, createFifoQueue } from './sqs/fifo-queue.ts';
+import { createQueueOf } from './sqs/queue-of-source.ts';
 import { startSqs } from './sqs/server.ts';
 import { startEventSources } from './streams/event-sources.ts';
 
@@ -149,13 +149,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const clock = createFunctionClock();
   const invokeApi = await startInvokeApi({ start: startFunction, exists: (name) => functions.exists(name), later: later.add }, clock);
   started.defer(invokeApi.close);
-  const fifoQueues = new Map(
-    app.queueSources.map(({ queueUrl, delayMs }) => [
-      queueUrl,
-      createFifoQueue(Date.now, cappedTimes(delayMs, options.queueDelayMs ?? Number.POSITIVE_INFINITY)),
-    ]),
-  );
-  const sqs = await startSqs(fifoQueues);
+  const deliveredQueues = new Map(app.queueSources.map((source) => [source.queueUrl, createQueueOf(source, options.queueDelayMs)]));
+  const sqs = await startSqs(deliveredQueues);
   started.defer(sqs.close);
   // Hosts stop before the functions.
   await using gateways = new AsyncDisposableStack();
@@ -197,7 +192,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   );
 
   for (const source of app.queueSources) {
-    const queue = fifoQueues.get(source.queueUrl);
+    const queue = deliveredQueues.get(source.queueUrl);
     if (queue) started.defer(startDeliveries({ source, queue, invoke: functions.invoke, sendFailure: queues.send, log }));
   }
 

@@ -14,6 +14,21 @@ export interface MessageQueue {
   send(message: QueueMessage): Promise<void>;
 }
 
+/** A message of a standard queue: it can be delivered more than once, and in any order. */
+export interface DelayedMessage {
+  body: string;
+  /** Whole seconds until it is delivered, at most `MAX_DELAY_SECONDS`. */
+  delaySeconds: number;
+}
+
+export interface DelayQueue {
+  /** Adds a message. @throws Error if the queue can't be reached or rejects the message */
+  send(message: DelayedMessage): Promise<void>;
+}
+
+/** SQS's limit. */
+export const MAX_DELAY_SECONDS = 900;
+
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 3_000;
 const MAX_ATTEMPTS = 3;
@@ -21,10 +36,10 @@ const MAX_REPLY_BYTES = 64 * 1024;
 const MAX_SOCKETS = 16;
 
 /**
- * The FIFO queue at a URL, in the region of the environment, with SQS's call SendMessage
+ * Sends messages to the queue at a URL, in the region of the environment, with SQS's call SendMessage
  * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html).
  */
-export const createMessageQueue = (url: string): MessageQueue => {
+const createSender = (url: string) => {
   const caller = createCaller({
     service: 'sqs',
     connectMs: CONNECT_MS,
@@ -32,14 +47,27 @@ export const createMessageQueue = (url: string): MessageQueue => {
     maxReplyBytes: MAX_REPLY_BYTES,
     maxSockets: MAX_SOCKETS,
   });
-  return {
-    send: async ({ body: MessageBody, group, deduplicationId }) => {
-      const body = JSON.stringify({ QueueUrl: url, MessageBody, MessageGroupId: group, MessageDeduplicationId: deduplicationId });
-      const headers = [
-        ['content-type', 'application/x-amz-json-1.0'],
-        ['x-amz-target', 'AmazonSQS.SendMessage'],
-      ] as const;
-      await caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, () => undefined);
-    },
+  return async (message: object): Promise<void> => {
+    const body = JSON.stringify({ QueueUrl: url, ...message });
+    const headers = [
+      ['content-type', 'application/x-amz-json-1.0'],
+      ['x-amz-target', 'AmazonSQS.SendMessage'],
+    ] as const;
+    await caller.call({ path: '/', headers, body }, MAX_ATTEMPTS, () => undefined);
   };
+};
+
+/** The FIFO queue at a URL. */
+export const createMessageQueue = (url: string): MessageQueue => {
+  const send = createSender(url);
+  return {
+    send: ({ body: MessageBody, group: MessageGroupId, deduplicationId: MessageDeduplicationId }) =>
+      send({ MessageBody, MessageGroupId, MessageDeduplicationId }),
+  };
+};
+
+/** The standard queue at a URL. A message that is sent again after a lost reply is there twice. */
+export const createDelayQueue = (url: string): DelayQueue => {
+  const send = createSender(url);
+  return { send: ({ body: MessageBody, delaySeconds: DelaySeconds }) => send({ MessageBody, DelaySeconds }) };
 };

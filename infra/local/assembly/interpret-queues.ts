@@ -37,18 +37,19 @@ export const interpretQueue = (at: LocatedResource): Queue => {
 export const isOfQueue = ({ stack, resource, resolve }: LocatedResource): boolean =>
   String(resolve(stack, resource.properties.EventSourceArn)).startsWith('arn:aws:sqs:');
 
-/** Reads the mapping of a FIFO queue to a function. Throws an Error naming a mapping that is not supported. */
+/** Reads the mapping of a queue to a function. Throws an Error naming a mapping that is not supported. */
 export const interpretQueueSource = (at: LocatedResource, queues: readonly Queue[], functions: readonly LambdaFunction[]): QueueSource => {
   const { EventSourceArn, FunctionName, BatchSize } = readProperties(at, DeliveryProperties);
   const where = `${at.logicalId} in stack ${at.stack.name}`;
   const queue = queues.find(({ arn }) => arn === EventSourceArn);
-  if (!queue?.isFifo) throw new Error(`The local run delivers FIFO queues of the assembly only, not ${EventSourceArn} (${where})`);
+  if (!queue) throw new Error(`The local run delivers queues of the assembly only, not ${EventSourceArn} (${where})`);
   if (!functions.some(({ name, arn }) => name === FunctionName || arn === FunctionName))
     throw new Error(`The event source ${at.logicalId} invokes ${FunctionName}, which is not a function of the assembly`);
   return {
     logicalId: at.logicalId,
     queueArn: queue.arn,
     queueUrl: queue.url,
+    isFifo: queue.isFifo,
     delayMs: queue.delayMs,
     functionName: FunctionName,
     batchSize: BatchSize,

@@ -74,11 +74,12 @@ export interface Queue {
   failures?: { queueArn: string; maxDeliveries: number };
 }
 
-/** A function that gets the messages of a FIFO queue. */
+/** A function that gets the messages of a queue. */
 export interface QueueSource {
   logicalId: string;
   queueArn: string;
   queueUrl: string;
+  isFifo: boolean;
   /** How long each message waits before it is delivered. */
   delayMs: number;
   functionName: string;

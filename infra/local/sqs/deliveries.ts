@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { QueueSource } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
-import type { FifoQueue, Message } from './fifo-queue.ts';
+import type { LocalQueue, Message } from './local-queue.ts';
 
 const POLL_MS = 100;
 
 interface DeliveriesOptions {
   source: QueueSource;
-  queue: FifoQueue;
+  queue: LocalQueue;
   invoke: (functionName: string, event: unknown) => Promise<unknown>;
   /** Adds a message that failed to the end to the dead-letter queue. */
   sendFailure: (queueArn: string, message: object) => Promise<void>;
@@ -38,7 +38,8 @@ export const startDeliveries = ({ source, queue, invoke, sendFailure, log }: Del
   };
 
   const giveUp = async (message: Message): Promise<void> => {
-    if (source.failureQueueArn !== undefined) await sendFailure(source.failureQueueArn, { group: message.group, body: message.body });
+    const { group, body } = message;
+    if (source.failureQueueArn !== undefined) await sendFailure(source.failureQueueArn, { ...(group !== undefined && { group }), body });
     queue.remove(message);
   };
 
@@ -55,7 +56,7 @@ export const startDeliveries = ({ source, queue, invoke, sendFailure, log }: Del
     }
   };
 
-  void run();
+  for (let batches = 0; batches < queue.maxBatches; batches++) void run();
   return abort;
 };
 
@@ -72,8 +73,7 @@ const toRecord = ({ queueArn }: QueueSource, { id, body, group, deduplicationId,
   attributes: {
     ApproximateReceiveCount: String(deliveries),
     SentTimestamp: String(sentAtMs),
-    MessageGroupId: group,
-    MessageDeduplicationId: deduplicationId,
+    ...(group !== undefined && { MessageGroupId: group, MessageDeduplicationId: deduplicationId }),
   },
   messageAttributes: {},
   eventSource: 'aws:sqs',

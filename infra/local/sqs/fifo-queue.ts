@@ -1,25 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createBackoff } from '../processes/backoff.ts';
+import { InvalidMessage, type LocalQueue, MAX_MESSAGES, type Message } from './local-queue.ts';
 
 /** SQS recognizes a repeated message within this time. */
 const DEDUPLICATION_MS = 5 * 60_000;
-const MAX_MESSAGES = 100_000;
-
-interface NewMessage {
-  body: string;
-  group: string;
-  deduplicationId: string;
-}
-
-export interface Message extends NewMessage {
-  id: string;
-  sentAtMs: number;
-  /** How often it was delivered. */
-  deliveries: number;
-  /** It is not delivered before. */
-  dueAtMs: number;
-  backoff: ReturnType<typeof createBackoff>;
-}
 
 export interface FifoQueueTimes {
   /** How long each message waits before it is delivered. */
@@ -28,18 +12,14 @@ export interface FifoQueueTimes {
   deduplicationMs?: number;
 }
 
-/** A FIFO queue with message groups, in memory, for one consumer. Times are those of `now`, in ms. */
-export interface FifoQueue {
-  /** Adds a message, unless one with the same deduplication id was added a short time before. @throws Error if the queue is full */
-  send(message: NewMessage): { id: string };
-  /** Messages to deliver now, in order, and not before earlier ones of their groups. */
-  receive(most: number): Message[];
-  remove(message: Message): void;
-  /** Delivers a message again, after a growing delay. */
-  retry(message: Message): void;
-}
-
-export const createFifoQueue = (now: () => number, { delayMs = 0, deduplicationMs = DEDUPLICATION_MS }: FifoQueueTimes = {}): FifoQueue => {
+/**
+ * A FIFO queue with message groups, in memory, for one consumer. It adds a message unless one with the same deduplication id was added a short time
+ * before, and delivers messages in order: none before earlier ones of its group.
+ */
+export const createFifoQueue = (
+  now: () => number,
+  { delayMs = 0, deduplicationMs = DEDUPLICATION_MS }: FifoQueueTimes = {},
+): LocalQueue => {
   const messages = new Set<Message>();
   const seen = new Map<string, { id: string; atMs: number }>();
 
@@ -51,19 +31,25 @@ export const createFifoQueue = (now: () => number, { delayMs = 0, deduplicationM
   };
 
   return {
-    send(message) {
+    // The next messages of a group are not delivered while the function handles the ones before.
+    maxBatches: 1,
+    send({ body, group, deduplicationId, delayMs: ownDelayMs }) {
+      if (group === undefined || deduplicationId === undefined)
+        throw new InvalidMessage('A FIFO queue needs MessageGroupId and MessageDeduplicationId.');
+      if (ownDelayMs !== undefined) throw new InvalidMessage('The parameter DelaySeconds is not valid for a FIFO queue.');
       forget();
-      const known = seen.get(message.deduplicationId);
+      const known = seen.get(deduplicationId);
       if (known) return known;
       if (messages.size >= MAX_MESSAGES) throw new Error(`The queue has ${MAX_MESSAGES} messages already`);
       const id = randomUUID();
-      messages.add({ ...message, id, sentAtMs: now(), deliveries: 0, dueAtMs: now() + delayMs, backoff: createBackoff() });
-      seen.set(message.deduplicationId, { id, atMs: now() });
+      const times = { sentAtMs: now(), deliveries: 0, dueAtMs: now() + delayMs };
+      messages.add({ id, body, group, deduplicationId, ...times, backoff: createBackoff() });
+      seen.set(deduplicationId, { id, atMs: now() });
       return { id };
     },
     receive(most) {
       const due: Message[] = [];
-      const waiting = new Set<string>();
+      const waiting = new Set<string | undefined>();
       for (const message of messages) {
         if (due.length === most) break;
         if (message.dueAtMs > now()) waiting.add(message.group);

@@ -332,6 +332,7 @@ describe('interpreting an assembly', () => {
           logicalId: 'Delivers',
           queueArn: work?.arn,
           queueUrl: work?.url,
+          isFifo: true,
           delayMs: 15_000,
           functionName: functions[1]?.name,
           batchSize: 7,
@@ -341,8 +342,14 @@ describe('interpreting an assembly', () => {
       ]);
     });
 
-    test('must be a function of the assembly, get a FIFO queue, and report single failures', async () => {
-      await expect(interpreted(withQueue({}, false))).rejects.toThrow('delivers FIFO queues of the assembly only');
+    test('can be one of a standard queue', async () => {
+      expect((await interpreted(withQueue({}, false))).queueSources).toEqual([expect.objectContaining({ isFifo: false, delayMs: 15_000 })]);
+    });
+
+    test('must be a function of the assembly, get one of its queues, and report single failures', async () => {
+      await expect(interpreted(withQueue({ EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:other' }))).rejects.toThrow(
+        'delivers queues of the assembly only',
+      );
       await expect(interpreted(withQueue({ FunctionName: 'nobody' }))).rejects.toThrow('Delivers invokes nobody');
       await expect(interpreted(withQueue({ FunctionResponseTypes: [] }))).rejects.toThrow('Delivers in stack test-serverless');
     });

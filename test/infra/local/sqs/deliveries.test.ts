@@ -2,6 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { startDeliveries } from '../../../../infra/local/sqs/deliveries.ts';
 import { createFifoQueue } from '../../../../infra/local/sqs/fifo-queue.ts';
 import { startSqs } from '../../../../infra/local/sqs/server.ts';
+import { createStandardQueue } from '../../../../infra/local/sqs/standard-queue.ts';
+import { createDelayQueue, createMessageQueue } from '../../../../shared/aws/message-queue.ts';
 import { createSettlementQueue } from '../../../../shared/usage/settlement-queue.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -9,6 +11,7 @@ const source = {
   logicalId: 'Delivery',
   queueArn: 'arn:work',
   queueUrl: 'https://sqs.us-east-1.amazonaws.com/1/work',
+  isFifo: true,
   delayMs: 0,
   functionName: 'metering',
   batchSize: 3,
@@ -129,4 +132,55 @@ test('a settlement is sent to the queue in SQS’s protocol', async () => {
   } finally {
     await sqs.close();
   }
+});
+
+describe('a standard queue', () => {
+  const queueUrl = 'https://sqs.us-east-1.amazonaws.com/1/standard';
+
+  test('delivers each message after its own delay, sent in SQS’s protocol', async () => {
+    let now = 0;
+    const queue = createStandardQueue(() => now);
+    const sqs = await startSqs(new Map([[queueUrl, queue]]));
+    process.env.AWS_ENDPOINT_URL_SQS = sqs.url;
+    try {
+      const sender = createDelayQueue(queueUrl);
+      await sender.send({ body: 'late', delaySeconds: 900 });
+      await sender.send({ body: 'now', delaySeconds: 0 });
+      expect(queue.receive(10).map(({ body }) => body)).toEqual(['now']);
+      now = 899_999;
+      expect(queue.receive(10)).toEqual([]);
+      now = 900_000;
+      expect(queue.receive(10).map(({ body }) => body)).toEqual(['late']);
+      await expect(sender.send({ body: 'too late', delaySeconds: 901 })).rejects.toMatchObject({ name: 'InvalidParameterValue' });
+      const fifo = createMessageQueue(queueUrl);
+      await expect(fifo.send({ body: 'x', group: 'g', deduplicationId: 'd' })).rejects.toMatchObject({ name: 'InvalidParameterValue' });
+    } finally {
+      await sqs.close();
+    }
+  });
+
+  test('delivers other messages while a function still handles one, and a failed one again', async () => {
+    const queue = createStandardQueue(Date.now);
+    const slow = Promise.withResolvers<void>();
+    const delivered: string[] = [];
+    let failures = 1;
+    stop = startDeliveries({
+      source: { ...source, isFifo: false, batchSize: 1 },
+      queue,
+      log: () => undefined,
+      sendFailure: async () => undefined,
+      invoke: async (_, event) => {
+        const [record] = (event as { Records: Record[] }).Records;
+        if (record?.body === 'slow') await slow.promise;
+        if (record?.body === 'failing' && failures-- > 0) throw new Error('It crashed.');
+        delivered.push(String(record?.body));
+      },
+    });
+    for (const body of ['slow', 'failing', 'quick']) queue.send({ body });
+    await eventually(async () => delivered.length === 2, 'the others are delivered');
+    expect(delivered.toSorted()).toEqual(['failing', 'quick']);
+    slow.resolve();
+    await eventually(async () => delivered.length === 3, 'the slow one is delivered');
+    expect(queue.receive(10)).toEqual([]);
+  });
 });

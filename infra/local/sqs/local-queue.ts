@@ -1,0 +1,41 @@
+import type { createBackoff } from '../processes/backoff.ts';
+
+/** What SendMessage takes. A FIFO queue needs `group` and `deduplicationId`, and a standard queue can have a delay. */
+export interface NewMessage {
+  body: string;
+  group?: string | undefined;
+  deduplicationId?: string | undefined;
+  delayMs?: number | undefined;
+}
+
+/** A message in a queue. Times are those of the queue's clock, in ms. */
+export interface Message {
+  id: string;
+  body: string;
+  group?: string;
+  deduplicationId?: string;
+  sentAtMs: number;
+  /** How often it was delivered. */
+  deliveries: number;
+  /** It is not delivered before. */
+  dueAtMs: number;
+  backoff: ReturnType<typeof createBackoff>;
+}
+
+/** SQS rejects a message with these parameters. */
+export class InvalidMessage extends Error {}
+
+/** A queue in memory. */
+export interface LocalQueue {
+  /** How many batches are delivered at the same time. */
+  readonly maxBatches: number;
+  /** Adds a message. @throws InvalidMessage; Error if the queue is full */
+  send(message: NewMessage): { id: string };
+  /** Messages to deliver now. */
+  receive(most: number): Message[];
+  remove(message: Message): void;
+  /** Delivers a message again, after a growing delay. */
+  retry(message: Message): void;
+}
+
+export const MAX_MESSAGES = 100_000;
