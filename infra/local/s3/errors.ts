@@ -22,7 +22,47 @@ export const entityTooLarge: S3Error = {
 export const notImplemented: S3Error = {
   status: 501,
   code: 'NotImplemented',
-  message: 'The local run supports only GetObject, HeadObject, PutObject with an unchunked body, and ListObjectsV2 without a delimiter.',
+  message:
+    'The local run supports only GetObject, HeadObject, PutObject and UploadPart with an unchunked body, DeleteObject, multipart uploads, and ListObjectsV2 without a delimiter.',
+};
+export const accessDenied: S3Error = { status: 403, code: 'AccessDenied', message: 'Access Denied' };
+export const requestExpired: S3Error = { status: 403, code: 'AccessDenied', message: 'Request has expired' };
+export const incompleteSignature: S3Error = {
+  status: 400,
+  code: 'AuthorizationQueryParametersError',
+  message:
+    'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
+};
+export const noSuchUpload: S3Error = {
+  status: 404,
+  code: 'NoSuchUpload',
+  message: 'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
+};
+export const invalidPart: S3Error = {
+  status: 400,
+  code: 'InvalidPart',
+  message:
+    "One or more of the specified parts could not be found. The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
+};
+export const invalidPartOrder: S3Error = {
+  status: 400,
+  code: 'InvalidPartOrder',
+  message: 'The list of parts was not in ascending order. Parts must be ordered by part number.',
+};
+export const entityTooSmall: S3Error = {
+  status: 400,
+  code: 'EntityTooSmall',
+  message: 'Your proposed upload is smaller than the minimum allowed size',
+};
+export const invalidArgument: S3Error = {
+  status: 400,
+  code: 'InvalidArgument',
+  message: 'Part number must be an integer between 1 and 10000, inclusive',
+};
+export const malformedXml: S3Error = {
+  status: 400,
+  code: 'MalformedXML',
+  message: 'The XML you provided was not well-formed or did not validate against our published schema',
 };
 
 export const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

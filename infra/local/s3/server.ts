@@ -15,11 +15,16 @@ import {
 } from './errors.ts';
 import { etagOf } from './etag.ts';
 import { isListing, listObjects } from './list-objects.ts';
-import type { ObjectStore } from './object-store.ts';
+import { createMultipartUploads, type MultipartUploads } from './multipart.ts';
+import type { ObjectHeaders, ObjectStore } from './object-store.ts';
+import { signatureFault } from './signed.ts';
 
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 const MAX_KEY_BYTES = 1_024;
 const XML = { 'content-type': 'application/xml' };
+const DEFAULT_TYPE = 'application/octet-stream';
+/** Stored with an object. A signed read can replace each with a parameter, such as `response-content-type`. */
+const OBJECT_HEADERS = ['content-type', 'content-disposition'];
 
 export interface S3Emulator {
   url: string;
@@ -27,48 +32,131 @@ export interface S3Emulator {
 }
 
 /**
- * Starts an S3 emulator with GetObject, HeadObject, PutObject and ListObjectsV2. The bucket is in the path, as SDKs send it for an IP address.
+ * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, multipart uploads and ListObjectsV2. The bucket is in
+ * the path, as SDKs send it for an IP address.
  * @param buckets names of the existing buckets
+ * @param now when signed URLs expire
  */
-export const startS3 = async (buckets: ReadonlySet<string>, store: ObjectStore): Promise<S3Emulator> => {
+export const startS3 = async (buckets: ReadonlySet<string>, store: ObjectStore, now: () => number = Date.now): Promise<S3Emulator> => {
+  const uploads = createMultipartUploads(store);
   const server = createServer((request, response) => {
-    serve(buckets, store, request, response).catch(() => response.destroy());
+    serve({ buckets, store, uploads, now }, request, response).catch(() => response.destroy());
   });
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 
-const serve = async (
-  buckets: ReadonlySet<string>,
-  store: ObjectStore,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> => {
+interface Emulator {
+  buckets: ReadonlySet<string>;
+  store: ObjectStore;
+  uploads: MultipartUploads;
+  now: () => number;
+}
+
+interface ObjectRequest {
+  request: IncomingMessage;
+  bucket: string;
+  key: string;
+  parameters: URLSearchParams;
+  /** Undefined if it is too large. */
+  body: Buffer | undefined;
+}
+
+interface Answer {
+  headers?: Record<string, string>;
+  body?: Buffer | string | undefined;
+}
+
+const serve = async (emulator: Emulator, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const body = await readBody(request, MAX_OBJECT_BYTES);
-  const reject = (error: S3Error): void => sendError(request, response, error);
-  const object = parseObjectPath(request.url ?? '/');
-  if (!object) return reject(invalidUri);
-  const { bucket, key } = object;
-  if (!buckets.has(bucket)) return reject(noSuchBucket);
-  if (key === '') {
-    const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
-    if (request.method !== 'GET' || !isListing(parameters)) return reject(notImplemented);
-    return send(response, 200, XML, await listObjects(store, bucket, parameters));
-  }
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return reject(keyTooLong);
-  if (request.method === 'PUT') {
-    if (!body) return reject(entityTooLarge);
-    if (isChunked(request)) return reject(notImplemented);
-    if (request.headers['if-none-match'] === '*' && (await store.get(bucket, key))) return reject(alreadyExists);
-    await store.put(bucket, key, body);
-    send(response, 200, { etag: etagOf(body) });
-    return;
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') return reject(notImplemented);
-  const content = await store.get(bucket, key);
-  if (!content) return reject(noSuchKey);
-  const headers = { etag: etagOf(content), 'content-type': 'application/octet-stream', 'content-length': String(content.length) };
-  send(response, 200, headers, request.method === 'GET' ? content : undefined);
+  const answer = await answerTo(emulator, request, body);
+  if ('code' in answer) return sendError(request, response, answer);
+  send(response, request.method === 'DELETE' ? 204 : 200, answer.headers ?? {}, answer.body);
 };
+
+const answerTo = async (emulator: Emulator, request: IncomingMessage, body: Buffer | undefined): Promise<Answer | S3Error> => {
+  const object = parseObjectPath(request.url ?? '/');
+  if (!object) return invalidUri;
+  if (!emulator.buckets.has(object.bucket)) return noSuchBucket;
+  const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
+  if (object.key === '') {
+    if (request.method !== 'GET' || !isListing(parameters)) return notImplemented;
+    return { headers: XML, body: await listObjects(emulator.store, object.bucket, parameters) };
+  }
+  if (Buffer.byteLength(object.key) > MAX_KEY_BYTES) return keyTooLong;
+  return handlerOf(request.method, parameters)(emulator, { request, ...object, parameters, body });
+};
+
+type Handler = (emulator: Emulator, request: ObjectRequest) => Promise<Answer | S3Error> | Answer | S3Error;
+
+const handlerOf = (method: string | undefined, parameters: URLSearchParams): Handler => {
+  const isOfUpload = parameters.has('uploadId');
+  if (method === 'GET' || method === 'HEAD') return isOfUpload ? () => notImplemented : read;
+  if (method === 'PUT') return isOfUpload ? putPart : put;
+  if (method === 'POST' && parameters.has('uploads')) return createUpload;
+  if (method === 'POST' && isOfUpload) return completeUpload;
+  if (method === 'DELETE') return isOfUpload ? abortUpload : remove;
+  return () => notImplemented;
+};
+
+const read: Handler = async ({ store, now }, { request, bucket, key, parameters }) => {
+  const fault = signatureFault(request, parameters, now());
+  if (fault) return fault;
+  const content = await store.get(bucket, key);
+  if (!content) return noSuchKey;
+  const stored = { 'content-type': DEFAULT_TYPE, ...(await store.headersOf(bucket, key)) };
+  const asked = OBJECT_HEADERS.flatMap((name) => {
+    const value = parameters.get(`response-${name}`);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const headers = { ...stored, ...Object.fromEntries(asked), etag: etagOf(content), 'content-length': String(content.length) };
+  return { headers, body: request.method === 'GET' ? content : undefined };
+};
+
+/** Why a body is not stored. */
+const bodyFault = ({ request, body }: ObjectRequest): S3Error | undefined => {
+  if (!body) return entityTooLarge;
+  return isChunked(request) ? notImplemented : undefined;
+};
+
+const put: Handler = async ({ store }, object) => {
+  const { request, bucket, key, body } = object;
+  const fault = bodyFault(object);
+  if (fault || !body) return fault ?? entityTooLarge;
+  if (request.headers['if-none-match'] === '*' && (await store.get(bucket, key))) return alreadyExists;
+  await store.put(bucket, key, body, objectHeaders(request));
+  return { headers: { etag: etagOf(body) } };
+};
+
+const remove: Handler = async ({ store }, { bucket, key }) => {
+  await store.delete(bucket, key);
+  return {};
+};
+
+const createUpload: Handler = ({ uploads }, { request, ...target }) => asXml(uploads.create(target, objectHeaders(request)));
+
+const putPart: Handler = ({ uploads }, object) => {
+  const { parameters, body, ...target } = object;
+  const fault = bodyFault(object);
+  if (fault || !body) return fault ?? entityTooLarge;
+  return asXml(uploads.put(parameters.get('uploadId') ?? '', target, Number(parameters.get('partNumber')), body));
+};
+
+const completeUpload: Handler = async ({ uploads }, { parameters, body, ...target }) =>
+  asXml(await uploads.complete(parameters.get('uploadId') ?? '', target, String(body ?? '')));
+
+const abortUpload: Handler = ({ uploads }, { parameters, ...target }) => asXml(uploads.abort(parameters.get('uploadId') ?? '', target));
+
+const asXml = (outcome: { body?: string; etag?: string } | S3Error): Answer | S3Error =>
+  'code' in outcome ? outcome : { headers: { ...XML, ...(outcome.etag && { etag: outcome.etag }) }, body: outcome.body };
+
+/** The headers of a request that are stored with its object, without those that are the default. */
+const objectHeaders = ({ headers }: IncomingMessage): ObjectHeaders =>
+  Object.fromEntries(
+    OBJECT_HEADERS.flatMap((name) => {
+      const value = headers[name]?.toString();
+      return value === undefined || value === DEFAULT_TYPE ? [] : [[name, value] as const];
+    }),
+  );
 
 const parseObjectPath = (url: string): { bucket: string; key: string } | undefined => {
   const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(url) ?? [];
