@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Nanos } from '../usage/event.ts';
+import { ReplacedMonth } from './billed-month.ts';
 import { Address } from './seller.ts';
 
 /**
@@ -63,8 +64,8 @@ export const RenderedFile = z.object({ key: z.string(), sha256: z.string(), byte
 export type RenderedFile = z.infer<typeof RenderedFile>;
 
 /**
- * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `voided_at`, `credited_nanos`, `files` and
- * `version` change.
+ * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `voided_at`, `void_reason`,
+ * `credited_nanos`, `files` and `version` change.
  */
 export const Invoice = z.object({
   id: z.string(),
@@ -93,6 +94,8 @@ export const Invoice = z.object({
   /** SHA-256 (hex) of the canonical JSON of its inputs, which are in the file `inputs`. */
   inputs_sha256: z.string(),
   inputs: RenderedFile.nullable(),
+  /** The billed months that it changed, as they were before: if it becomes void, they are billed so again. */
+  replaced: z.array(ReplacedMonth).default([]),
   /** The version of the code that closed the month. */
   release: z.string(),
   /** Milliseconds since the epoch. */

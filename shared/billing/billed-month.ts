@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { Nanos } from '../usage/event.ts';
+
+const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
+
+/** What was read of a UTC day, and billed: sums of its events, and the file with what they consist of. It never changes. */
+export const BilledDay = z.object({
+  /** Usage events, and their cost. */
+  events: z.int().min(0),
+  cost_nanos: Nanos,
+  /** GPU time in seconds × instances, and its cost. */
+  gpu_seconds: Integer,
+  gpu_cost_nanos: Nanos,
+  /** The hash of the file, which its key contains; null if the day has no events, and so no file. */
+  sha256: z.string().nullable(),
+});
+export type BilledDay = z.output<typeof BilledDay>;
+
+/** What is billed of a closed month, by all invoices together: each of its days as it was read last. */
+export const BilledMonth = z.object({
+  organization: z.string(),
+  month: z.string(),
+  days: z.record(z.string(), BilledDay),
+  version: z.int().min(1),
+});
+export type BilledMonth = z.output<typeof BilledMonth>;
+
+/** A billed month before an invoice changed it (null: it was not billed), and the version that the invoice gave it. */
+export const ReplacedMonth = z.object({ month: z.string(), before: BilledMonth.nullable(), written_version: z.int().min(1) });
+export type ReplacedMonth = z.output<typeof ReplacedMonth>;
+
+/** How far an organization is billed. */
+export const BillingState = z.object({
+  /** Null: no month was closed. */
+  last_closed_month: z.string().nullable(),
+  /** What the next invoice credits, because the last ones were negative: 0 or less. */
+  carried_forward_nanos: Nanos,
+  version: z.int().min(0),
+});
+export type BillingState = z.output<typeof BillingState>;
+
+export const NOTHING_BILLED: BillingState = { last_closed_month: null, carried_forward_nanos: 0n, version: 0 };
+
+/** The key of the file of a billed day, or of an invoice's inputs, in the bucket for billing. */
+export const billedFileKey = (organization: string, month: string, sha256: string): string =>
+  `billed/${organization}/${month}/${sha256}.json`;

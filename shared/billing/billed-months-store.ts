@@ -1,0 +1,100 @@
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { Conflict, PreconditionFailed } from '../http/errors.ts';
+import { BilledDay, BilledMonth, BillingState, NOTHING_BILLED, type ReplacedMonth } from './billed-month.ts';
+import type { Invoice } from './invoice.ts';
+
+const BILLED = 'billed#';
+const READ = 'read#';
+
+const monthPlace = (organization: string, month: string): Place => ({ account: organization, record: BILLED + month });
+const statePlace = (organization: string): Place => ({ account: organization, record: 'state' });
+const readPrefix = (invoice: string): string => `${READ}${invoice}#`;
+
+/** Something later depends on an invoice, so it can't be voided: 409. */
+export class AlreadyBuiltOn extends Conflict {
+  constructor({ number, id }: Invoice) {
+    super({
+      code: 'invoice_in_use',
+      message: `A later invoice builds on ${number ?? id}, so it can't be voided. Issue a credit note instead.`,
+    });
+  }
+}
+
+/**
+ * What organizations are billed for, in the table `billing`. The only code that knows these keys: `state`, `billed#<month>`, and while a month is being
+ * closed `read#<invoice>#<day>`.
+ */
+export const createBilledMonthsStore = (table: AccountTable) => {
+  const getState = async (organization: string): Promise<BillingState> => {
+    const row = await table.get(statePlace(organization));
+    return row ? BillingState.parse(row) : NOTHING_BILLED;
+  };
+
+  /** Replaces the state that was read: 412 if another change came first. */
+  const toReplaceState = (organization: string, state: BillingState): Write =>
+    state.version === 0
+      ? table.toCreate(statePlace(organization), { ...state, version: 1 }, () => new PreconditionFailed())
+      : table.toReplace(statePlace(organization), state);
+
+  /** Replaces the month that was read, or creates it with version 0: 412 if another change came first. */
+  const toReplace = (billed: Omit<BilledMonth, 'version'> & { version: number }): Write =>
+    billed.version === 0
+      ? table.toCreate(monthPlace(billed.organization, billed.month), { ...billed, version: 1 }, () => new PreconditionFailed())
+      : table.toReplace(monthPlace(billed.organization, billed.month), billed);
+
+  /** Gives a month back what it was before an invoice changed it. */
+  const toRestoreMonth = (organization: string, { month, before, written_version }: ReplacedMonth): Write => {
+    const place = monthPlace(organization, month);
+    return before ? table.toReplace(place, { ...before, version: written_version }) : table.toDelete(place, written_version);
+  };
+
+  return {
+    getState,
+    toReplaceState,
+    toReplace,
+
+    get: async (organization: string, month: string): Promise<BilledMonth | undefined> => {
+      const row = await table.get(monthPlace(organization, month));
+      return row && BilledMonth.parse(row);
+    },
+
+    /** The last billed months, newest first. */
+    last: async (organization: string, limit: number): Promise<BilledMonth[]> => {
+      const { rows } = await table.page({ account: organization, prefix: BILLED, newestFirst: true }, { limit });
+      return rows.map((row) => BilledMonth.parse(row));
+    },
+
+    /** The days that were read for an invoice. */
+    readDays: async (organization: string, invoice: string): Promise<Map<string, BilledDay>> => {
+      const days = new Map<string, BilledDay>();
+      const prefix = readPrefix(invoice);
+      for await (const row of table.all({ account: organization, prefix }))
+        days.set(String(row.record).slice(prefix.length), BilledDay.parse(row));
+      return days;
+    },
+
+    /** Keeps what was read of a day for an invoice: the first one that is kept is what the invoice bills. @throws PreconditionFailed if there is one */
+    toKeepDay: (organization: string, invoice: string, day: string, read: BilledDay): Write =>
+      table.toCreate({ account: organization, record: readPrefix(invoice) + day }, read, () => new PreconditionFailed()),
+
+    /**
+     * The writes with which an invoice becomes void: the months that it billed are billed as before, and so is what it carried forward.
+     * @throws AlreadyBuiltOn if a later invoice has changed one of them; the writes throw it too
+     */
+    toRestore: async (invoice: Invoice): Promise<Write[]> => {
+      const { organization, lines, replaced } = invoice;
+      const refused = () => new AlreadyBuiltOn(invoice);
+      const state = await getState(organization);
+      const carried = lines.filter(({ kind }) => kind === 'carried_forward').reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
+      const carried_forward_nanos = state.carried_forward_nanos + carried;
+      if (carried_forward_nanos > 0n) throw refused();
+      return [
+        ...replaced.map((month) => ({ ...toRestoreMonth(organization, month), refused })),
+        ...(carried === 0n ? [] : [toReplaceState(organization, { ...state, carried_forward_nanos })]),
+      ];
+    },
+  };
+};
+
+export type BilledMonthsStore = ReturnType<typeof createBilledMonthsStore>;

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import { base62Of } from '../ids/base62.ts';
+import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
+import { closableAt } from './month.ts';
+
+/**
+ * The id of an organization's invoice for a month, which follows from both, so that closing the month again makes the same invoice. Ids sort by month.
+ * @param attempt the number of void invoices of the month
+ */
+export const invoiceIdOf = (organization: string, month: string, attempt: number): string => {
+  const hash = createHash('sha256').update(`${organization}#${month}#${attempt}`).digest();
+  return prefixes.invoice + timeOfId(closableAt(month) + attempt) + base62Of(hash, RANDOM_CHARACTERS - TIME_CHARACTERS);
+};

@@ -1,0 +1,91 @@
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { PreconditionFailed, ResourceNotFound } from '../http/errors.ts';
+import type { PageRequest } from '../http/page.ts';
+import { Invoice } from './invoice.ts';
+import { pack, unpack } from './packed.ts';
+
+const LIST = 'invoice#';
+/** More than a month can have: one is not void, and each void one was issued by hand. */
+const MAX_INVOICES_OF_MONTH = 100;
+
+const placeOf = (id: string): Place => ({ account: id, record: 'invoice' });
+/** Sorts by month, and then by creation. */
+const listRecord = ({ month, id }: Pick<Invoice, 'month' | 'id'>): string => `${LIST}${month}#${id}`;
+
+/** What can change once an invoice is issued. The rest is what was sent. */
+const CHANGEABLE = new Set<string>([
+  'state',
+  'paid_at',
+  'voided_at',
+  'void_reason',
+  'credited_nanos',
+  'files',
+  'version',
+] satisfies (keyof Invoice)[]);
+/** These are stored packed. */
+const itemOf = ({ lines, replaced, ...invoice }: Invoice) => ({ ...invoice, packed: pack({ lines, replaced }) });
+const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => Invoice.parse({ ...row, ...unpack(packed) });
+
+/** Another closing of the month made its invoice at the same time. */
+export class InvoiceExists extends Error {}
+
+/**
+ * The invoices in the table `billing`. The only code that knows their keys.
+ * @param table the records of that table
+ */
+export const createInvoiceStore = (table: AccountTable) => {
+  const find = async (id: string): Promise<Invoice | undefined> => {
+    const row = await table.get(placeOf(id));
+    return row && invoiceOf(row);
+  };
+
+  const read = async (records: readonly Record<string, unknown>[]): Promise<Invoice[]> => {
+    const rows = records.length === 0 ? [] : await table.getMany(records.map(({ id }) => placeOf(String(id))));
+    return rows.map(invoiceOf);
+  };
+
+  return {
+    find,
+
+    /** @throws 404, also for an invoice of another organization */
+    get: async (organization: string, id: string): Promise<Invoice> => {
+      const invoice = await find(id);
+      if (invoice?.organization !== organization) throw new ResourceNotFound('invoice', id);
+      return invoice;
+    },
+
+    /** An organization's invoices, of the latest month first. `next`: the `after` of the next page. */
+    list: async (organization: string, request: PageRequest): Promise<{ invoices: Invoice[]; hasMore: boolean; next: string | null }> => {
+      const { rows, hasMore } = await table.page({ account: organization, prefix: LIST, newestFirst: true }, request);
+      const last = rows.at(-1);
+      return { invoices: await read(rows), hasMore, next: hasMore && last ? String(last.record).slice(LIST.length) : null };
+    },
+
+    /** All invoices of a month, in the order of their creation; at most one of them is not void. */
+    ofMonth: async (organization: string, month: string): Promise<Invoice[]> => {
+      const { rows } = await table.page({ account: organization, prefix: `${LIST}${month}#` }, { limit: MAX_INVOICES_OF_MONTH });
+      return read(rows);
+    },
+
+    /** @throws InvoiceExists in the transaction */
+    toCreate: (invoice: Invoice): Write[] => [
+      table.toCreate(placeOf(invoice.id), itemOf(invoice), () => new InvoiceExists()),
+      table.toCreate({ account: invoice.organization, record: listRecord(invoice) }, { id: invoice.id }, () => new InvoiceExists()),
+    ],
+
+    /**
+     * Replaces the invoice that was read: 412 if another change came first.
+     * @param read as it was read: if it was issued, only some fields can change
+     * @throws Error for a change of another field, which is our bug
+     */
+    toReplace: (read: Invoice, changes: Partial<Invoice>): Write => {
+      const fixed = Object.keys(changes).filter((name) => !CHANGEABLE.has(name));
+      if (read.state !== 'draft' && fixed.length > 0) throw new Error(`${read.id} is ${read.state}, so ${fixed.join(', ')} can't change.`);
+      const { item } = table.toReplace(placeOf(read.id), { ...itemOf({ ...read, ...changes }), version: read.version });
+      return { item, refused: () => new PreconditionFailed() };
+    },
+  };
+};
+
+export type InvoiceStore = ReturnType<typeof createInvoiceStore>;
