@@ -21,12 +21,14 @@ export const BilledMonth = z.object({
   organization: z.string(),
   month: z.string(),
   days: z.record(z.string(), BilledDay),
+  /** The last invoice that changed it; null if the month has no invoice, because there was nothing to bill. */
+  invoice: z.string().nullable(),
   version: z.int().min(1),
 });
 export type BilledMonth = z.output<typeof BilledMonth>;
 
-/** A billed month before an invoice changed it (null: it was not billed), and the version that the invoice gave it. */
-export const ReplacedMonth = z.object({ month: z.string(), before: BilledMonth.nullable(), written_version: z.int().min(1) });
+/** A billed month before an invoice changed it; null: it was not billed. */
+export const ReplacedMonth = z.object({ month: z.string(), before: BilledMonth.nullable() });
 export type ReplacedMonth = z.output<typeof ReplacedMonth>;
 
 /** How far an organization is billed. */

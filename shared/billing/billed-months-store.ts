@@ -43,10 +43,19 @@ export const createBilledMonthsStore = (table: AccountTable) => {
       ? table.toCreate(monthPlace(billed.organization, billed.month), { ...billed, version: 1 }, () => new PreconditionFailed())
       : table.toReplace(monthPlace(billed.organization, billed.month), billed);
 
-  /** Gives a month back what it was before an invoice changed it. */
-  const toRestoreMonth = (organization: string, { month, before, written_version }: ReplacedMonth): Write => {
-    const place = monthPlace(organization, month);
-    return before ? table.toReplace(place, { ...before, version: written_version }) : table.toDelete(place, written_version);
+  const get = async (organization: string, month: string): Promise<BilledMonth | undefined> => {
+    const row = await table.get(monthPlace(organization, month));
+    return row && BilledMonth.parse(row);
+  };
+
+  /** Gives a month back what it was before an invoice changed it. @throws AlreadyBuiltOn if another invoice has changed it since; the write throws it too */
+  const toRestoreMonth = async (invoice: Invoice, { month, before }: ReplacedMonth): Promise<Write> => {
+    const current = await get(invoice.organization, month);
+    const refused = () => new AlreadyBuiltOn(invoice);
+    if (current?.invoice !== invoice.id) throw refused();
+    const place = monthPlace(invoice.organization, month);
+    const { version } = current;
+    return { ...(before ? table.toReplace(place, { ...before, version }) : table.toDelete(place, version)), refused };
   };
 
   return {
@@ -54,10 +63,7 @@ export const createBilledMonthsStore = (table: AccountTable) => {
     toReplaceState,
     toReplace,
 
-    get: async (organization: string, month: string): Promise<BilledMonth | undefined> => {
-      const row = await table.get(monthPlace(organization, month));
-      return row && BilledMonth.parse(row);
-    },
+    get,
 
     /** The last billed months, newest first. */
     last: async (organization: string, limit: number): Promise<BilledMonth[]> => {
@@ -84,13 +90,12 @@ export const createBilledMonthsStore = (table: AccountTable) => {
      */
     toRestore: async (invoice: Invoice): Promise<Write[]> => {
       const { organization, lines, replaced } = invoice;
-      const refused = () => new AlreadyBuiltOn(invoice);
       const state = await getState(organization);
       const carried = lines.filter(({ kind }) => kind === 'carried_forward').reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
       const carried_forward_nanos = state.carried_forward_nanos + carried;
-      if (carried_forward_nanos > 0n) throw refused();
+      if (carried_forward_nanos > 0n) throw new AlreadyBuiltOn(invoice);
       return [
-        ...replaced.map((month) => ({ ...toRestoreMonth(organization, month), refused })),
+        ...(await Promise.all(replaced.map((month) => toRestoreMonth(invoice, month)))),
         ...(carried === 0n ? [] : [toReplaceState(organization, { ...state, carried_forward_nanos })]),
       ];
     },
