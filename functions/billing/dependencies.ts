@@ -1,5 +1,6 @@
 import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import type { AuditDependencies } from '../../shared/audit/commit.ts';
+import type { BilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
 import type { BillingTasks } from '../../shared/billing/billing-tasks.ts';
 import type { OrganizationDirectory } from '../../shared/billing/organization-directory.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
@@ -16,10 +17,13 @@ export interface BillingDependencies extends AuditDependencies {
   /** The table `billing`, and its name. */
   billing: AccountTable;
   billingTable: string;
+  billedMonths: BilledMonthsStore;
   organizations: OrganizationDirectory;
   /** API keys and organizations with their limits, budgets and credit. */
   limiters: LimiterConfigurationStore;
+  keysTable: string;
   credit: CreditStore;
+  usageTable: string;
   usage: UsageStore;
   gpuEvents: GpuEventStore;
   rollups: RollupStore;

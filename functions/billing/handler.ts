@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
+import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createOrganizationDirectory } from '../../shared/billing/organization-directory.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
@@ -25,15 +26,20 @@ const database = createSdkDatabase();
 const tableOf = (variable: string) => createAccountTable(database, environmentVariable(variable));
 const usageTable = environmentVariable('USAGE_TABLE');
 const billingTable = environmentVariable('BILLING_TABLE');
+const billing = createAccountTable(database, billingTable);
+const keysTable = environmentVariable('KEYS_TABLE');
 
 const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   database,
   audit: createAuditStore(tableOf('AUDIT_TABLE')),
-  billing: createAccountTable(database, billingTable),
+  billing,
   billingTable,
+  billedMonths: createBilledMonthsStore(billing),
   organizations: createOrganizationDirectory(tableOf('ACCOUNTS_TABLE')),
-  limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
+  limiters: createLimiterConfigurationStore(database, keysTable),
+  keysTable,
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
+  usageTable,
   usage: createUsageStore(database, usageTable),
   gpuEvents: createGpuEventStore(database, usageTable),
   rollups: createRollupStore(database, usageTable),

@@ -28,11 +28,15 @@ export class NotificationsStack extends Stack {
     super(scope, id);
     const { allowedNetworks, emailFrom } = config.notifications;
     this.function = new NodeFunction(this, 'Notifications', { config, name: 'notifications', memoryMb: 256, timeout: TIMEOUT });
+    // The source of events.
+    this.function.addEnvironment('INSTALLATION', config.name);
     this.function.addEnvironment('ALLOWED_NETWORKS', allowedNetworks.join(','));
-    // Webhooks and deliveries.
+    // Webhooks, deliveries and e-mails.
     data.notifications.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem');
     // The addresses of an organization are in its billing profile.
     data.billing.grant(this.function, 'GetItem');
+    // A webhook is disabled when its receiver is gone.
+    data.audit.grantAdd(this.function);
     if (emailFrom !== undefined) grantSendEmail(this.function, emailFrom);
 
     this.deliveries = new Deliveries(this, 'Deliveries');

@@ -11,11 +11,11 @@ export const lastClosableMonth = (nowMs: number): string => {
 
 /**
  * The months of an organization to close, oldest first.
- * @param lastClosed the last month that is closed; undefined: none, so the first one is that of the organization's creation
+ * @param lastClosed the last month that is closed; null: none, so the first one is that of the organization's creation
  */
-export const dueMonths = (createdAtMs: number, lastClosed: string | undefined, lastClosable: string): string[] => {
+export const dueMonths = (createdAtMs: number, lastClosed: string | null, lastClosable: string): string[] => {
   const due: string[] = [];
-  let month = lastClosed === undefined ? monthOf(createdAtMs) : nextMonth(lastClosed);
+  let month = lastClosed === null ? monthOf(createdAtMs) : nextMonth(lastClosed);
   for (; month <= lastClosable && due.length < MAX_MONTHS; month = nextMonth(month)) due.push(month);
   return due;
 };

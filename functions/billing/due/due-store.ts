@@ -4,24 +4,16 @@ import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 
 const PLATFORM = 'platform';
-const STATE = 'state';
 const ALL_CLOSED = 'all-closed';
 const METERS = 'meters#';
 const METERED = 'meter#';
 
-const State = z.object({ account: z.string(), last_closed_month: Month });
 const AllClosed = z.object({ month: Month });
 
 /** What the table `billing` says about work that is due. */
 export const createDueStore = (database: Database, table: string) => {
   const rows = createAccountTable(database, table);
   return {
-    /** The last closed month of each of at most 100 organizations that have one. */
-    lastClosedMonths: async (organizations: readonly string[]): Promise<Map<string, string>> => {
-      const states = await rows.getMany(organizations.map((account) => ({ account, record: STATE })));
-      return new Map(states.map((row) => State.parse(row)).map(({ account, last_closed_month }) => [account, last_closed_month]));
-    },
-
     /** The month until which all organizations were found closed. It spares reading them all again each hour. */
     allClosedUntil: async (): Promise<string | undefined> => {
       const row = await rows.get({ account: PLATFORM, record: ALL_CLOSED });

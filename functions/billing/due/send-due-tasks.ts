@@ -1,3 +1,4 @@
+import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { BillingTask, BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
 import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
@@ -8,6 +9,7 @@ import type { DueStore } from './due-store.ts';
 
 export interface SendDueTasks {
   due: DueStore;
+  billedMonths: Pick<BilledMonthsStore, 'getState'>;
   organizations: OrganizationDirectory;
   tasks: BillingTasks;
   credit: {
@@ -43,11 +45,15 @@ async function* inBatches(ids: AsyncIterable<string>): AsyncGenerator<string[]> 
   if (batch.length > 0) yield batch;
 }
 
-const dueOfBatch = async ({ due, organizations }: SendDueTasks, ids: readonly string[], lastClosable: string): Promise<BillingTask[]> => {
-  const closed = await due.lastClosedMonths(ids);
-  const behind = await organizations.getMany(ids.filter((id) => (closed.get(id) ?? '') < lastClosable));
+type CloseTask = Extract<BillingTask, { task: 'close' }>;
+
+const dueOfBatch = async (deps: SendDueTasks, ids: readonly string[], lastClosable: string): Promise<CloseTask[]> => {
+  const closed = new Map<string, string | null>();
+  const read = async (id: string): Promise<void> => void closed.set(id, (await deps.billedMonths.getState(id)).last_closed_month);
+  throwFailures(await inParallel(ids, PARALLEL, read, deps.hasTime));
+  const behind = await deps.organizations.getMany(ids.filter((id) => (closed.get(id) ?? '') < lastClosable));
   return behind.flatMap(({ id: organization, createdAtMs }) =>
-    dueMonths(createdAtMs, closed.get(organization), lastClosable).map((month) => ({ task: 'close' as const, organization, month })),
+    dueMonths(createdAtMs, closed.get(organization) ?? null, lastClosable).map((month) => ({ task: 'close', organization, month })),
   );
 };
 
@@ -62,7 +68,7 @@ const sendMonths = async (deps: SendDueTasks): Promise<void> => {
     const tasks = await dueOfBatch(deps, ids, lastClosable);
     for (const task of tasks) {
       behind.add(task.organization);
-      if (task.task === 'close' && task.month < oldest) oldest = task.month;
+      if (task.month < oldest) oldest = task.month;
     }
     await send(deps, tasks);
   }

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createDueStore } from '../../../../functions/billing/due/due-store.ts';
+import { type SendDueTasks, sendDueTasks } from '../../../../functions/billing/due/send-due-tasks.ts';
+import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
+import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import { createOrganizationDirectory, DIRECTORY, LISTED, placeOfOrganization } from '../../../../shared/billing/organization-directory.ts';
+import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
+import type { Database } from '../../../../shared/database/database.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+
+const NOW = Date.parse('2026-11-01T01:30:00Z');
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+let lines: string[];
+// Each test has its own tables, because the list of organizations is one for all.
+beforeEach(async () => {
+  database = await startTestDatabase();
+  lines = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean(lines.push(String(text))));
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await database.close();
+});
+
+const tableOf = (name: string): string => database.tables[name] as string;
+const accounts = () => createAccountTable(database.database, tableOf('Accounts'));
+const billing = () => createAccountTable(database.database, tableOf('Billing'));
+
+const depsOf = (nowMs = NOW, over: Database = database.database) => {
+  const sent: BillingTask[] = [];
+  const deps: SendDueTasks = {
+    due: createDueStore(over, tableOf('Billing')),
+    billedMonths: createBilledMonthsStore(createAccountTable(over, tableOf('Billing'))),
+    organizations: createOrganizationDirectory(createAccountTable(over, tableOf('Accounts'))),
+    credit: createCreditStore(over, tableOf('Accounts')),
+    tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body)) }),
+    hasMeters: true,
+    now: () => nowMs,
+    hasTime: () => true,
+  };
+  return { deps, sent };
+};
+
+const send = async (nowMs?: number, changes: Partial<SendDueTasks> = {}): Promise<BillingTask[]> => {
+  const { deps, sent } = depsOf(nowMs);
+  await sendDueTasks({ ...deps, ...changes });
+  return sent;
+};
+
+const logged = (message: string) => lines.map((line) => JSON.parse(line)).find((line) => line.message === message);
+
+const createOrganization = async (createdAt: string): Promise<string> => {
+  const id = newId('organization');
+  const row = { id, name: 'Acme', created_at: Date.parse(createdAt) / 1_000 };
+  const refused = () => new Error('exists');
+  await transact(database.database, [
+    accounts().toCreate(placeOfOrganization(id), row, refused),
+    accounts().toCreate({ account: DIRECTORY, record: LISTED + id }, {}, refused),
+  ]);
+  return id;
+};
+
+const close = async (organization: string, month: string): Promise<void> => {
+  const store = createBilledMonthsStore(billing());
+  await transact(database.database, [
+    store.toReplaceState(organization, { ...(await store.getState(organization)), last_closed_month: month }),
+  ]);
+};
+
+const putBilling = (item: { account: string; record: string }): Promise<unknown> =>
+  database.database.put({ TableName: tableOf('Billing'), Item: item });
+
+test('has the open months of each organization closed, the oldest first', async () => {
+  const behind = await createOrganization('2026-07-10T00:00:00Z');
+  const closed = await createOrganization('2026-07-10T00:00:00Z');
+  await createOrganization('2026-11-01T00:10:00Z');
+  await close(behind, '2026-08');
+  await close(closed, '2026-10');
+  expect(await send()).toEqual(['2026-09', '2026-10'].map((month) => ({ task: 'close', organization: behind, month })));
+});
+
+test('sends nothing again once a month is closed, and the rest as long as it is not', async () => {
+  const organization = await createOrganization('2026-09-10T00:00:00Z');
+  const october = { task: 'close', organization, month: '2026-10' };
+  expect(await send()).toEqual([{ ...october, month: '2026-09' }, october]);
+  await close(organization, '2026-09');
+  expect(await send(NOW + HOUR_MS)).toEqual([october]);
+  await close(organization, '2026-10');
+  expect(await send(NOW + 2 * HOUR_MS)).toEqual([]);
+});
+
+test('reads no organizations for the rest of a month in which all are closed', async () => {
+  const organization = await createOrganization('2026-09-10T00:00:00Z');
+  await close(organization, '2026-10');
+  await send();
+  const reads = jest.spyOn(database.database, 'query');
+  expect(await send(NOW + HOUR_MS, { hasMeters: false, credit: { listExpiries: async function* () {} } })).toEqual([]);
+  expect(reads).not.toHaveBeenCalled();
+  expect(await send(Date.parse('2026-12-01T01:00:00Z'))).toEqual([{ task: 'close', organization, month: '2026-11' }]);
+});
+
+test('logs how many organizations are behind, and how long the oldest month could have been closed', async () => {
+  const organization = await createOrganization('2026-10-10T00:00:00Z');
+  await send(Date.parse('2026-11-01T06:02:00Z'));
+  expect(logged('months_due')).toMatchObject({ organizations: 1, oldest: '2026-10', late_minutes: 302 });
+  expect(logged('due_tasks_sent')).toBeDefined();
+  await close(organization, '2026-10');
+  lines.length = 0;
+  await send(Date.parse('2026-11-01T07:02:00Z'));
+  expect(logged('months_due')).toBeUndefined();
+});
+
+test('closes the months of more organizations than are read at once', async () => {
+  const organizations: string[] = [];
+  for (let i = 0; i < 103; i++) organizations.push(await createOrganization('2026-10-10T00:00:00Z'));
+  const sent = await send();
+  expect(new Set(sent.map(({ organization }) => organization))).toEqual(new Set(organizations));
+  expect(sent).toHaveLength(103);
+});
+
+test('has expired credit removed from 01:00 UTC on the day of its expiry, with one task for each organization', async () => {
+  const [organization, later] = [newId('organization'), newId('organization')];
+  const grant = { amount_nanos: 1n, actor: 'finance', reason: 'prepayment', granted_at: 0 };
+  const expires_at = Date.parse('2026-11-01T00:00:00Z');
+  const store = createCreditStore(database.database, tableOf('Accounts'));
+  await transact(database.database, [
+    ...store.toCreate({ ...grant, organization, number: 1, expires_at }),
+    ...store.toCreate({ ...grant, organization, number: 2, expires_at }),
+    ...store.toCreate({ ...grant, organization: later, number: 1, expires_at: expires_at + 24 * HOUR_MS }),
+  ]);
+  expect(await send(expires_at + HOUR_MS - 1)).toEqual([]);
+  expect(await send(expires_at + HOUR_MS)).toEqual([{ task: 'expire', organization }]);
+});
+
+test('has the hours of the last two days exported that were not, two hours after their end', async () => {
+  const organization = newId('organization');
+  const lastHour = Date.parse('2026-10-31T22:00:00Z');
+  await putBilling({ account: 'platform', record: `meters#${organization}` });
+  const all = await send();
+  expect(all).toHaveLength(48);
+  expect(all.at(-1)).toEqual({ task: 'meters', organization, hour: lastHour });
+  for (let i = 2; i < 48; i++) await putBilling({ account: organization, record: `meter#${lastHour - i * HOUR_MS}` });
+  expect(await send()).toEqual([1, 0].map((ago) => ({ task: 'meters', organization, hour: lastHour - ago * HOUR_MS })));
+  expect(await send(NOW, { hasMeters: false })).toEqual([]);
+});
+
+test('sends the other tasks if some can’t be read, and fails', async () => {
+  const organization = await createOrganization('2026-10-10T00:00:00Z');
+  const { deps, sent } = depsOf();
+  const credit = {
+    listExpiries: (): never => {
+      throw new Error('The table is away.');
+    },
+  };
+  await expect(sendDueTasks({ ...deps, credit })).rejects.toThrow('The table is away.');
+  expect(sent).toEqual([{ task: 'close', organization, month: '2026-10' }]);
+  expect(logged('due_tasks_sent')).toBeUndefined();
+});

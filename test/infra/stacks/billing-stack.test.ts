@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { templateOf, templatesWith } from '../../support/templates.ts';
+import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
+
+const billing = templateOf('billing');
+
+const whatItCanDo = [
+  ...all('dynamodb', ['Query', 'PutItem', 'UpdateItem'], ['Usage']),
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'UpdateItem'], ['Keys']),
+  ...all('dynamodb', ['Query'], ['Keys/index/organization']),
+  ...all('dynamodb', ['GetItem', 'Query'], ['Models']),
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query'], ['Deployments']),
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'], ['Accounts']),
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'], ['Billing']),
+  ...all('dynamodb', ['PutItem'], ['Notifications', 'Audit'], inTransactions),
+  ...all('s3', ['GetObject', 'PutObject', 'AbortMultipartUpload'], ['BillingFiles/*']),
+  ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], ['BillingTasksQueue']),
+  ...ofFunction('BillingLogs'),
+];
+
+const variablesOf = (template: Template, name: string): Record<string, unknown> =>
+  Object.values(template.findResources('AWS::Lambda::Function'))
+    .map(({ Properties }) => Properties.Environment.Variables)
+    .find(({ SLUICE_FUNCTION }) => SLUICE_FUNCTION === name);
+
+describe('the function billing', () => {
+  test('can do exactly this, each on these resources and under this condition', () => {
+    expect(grantsOf(billing, 'BillingRole').sort(byText)).toEqual([...whatItCanDo].sort(byText));
+  });
+
+  test('has a whole CPU and the longest time for a task, and knows its tables, bucket and queue, but no hooks', () => {
+    billing.hasResourceProperties('AWS::Lambda::Function', { MemorySize: 1_769, Timeout: 900 });
+    expect(Object.keys(variablesOf(billing, 'billing')).sort()).toEqual(
+      [
+        ...['ACCOUNTS', 'AUDIT', 'BILLING', 'DEPLOYMENTS', 'KEYS', 'MODELS', 'NOTIFICATIONS', 'USAGE'].map((table) => `${table}_TABLE`),
+        ...['BILLING_BUCKET', 'BILLING_QUEUE', 'NODE_OPTIONS', 'SLUICE_FUNCTION', 'SLUICE_VERSION'],
+      ].sort(),
+    );
+  });
+
+  test('looks for what is due every hour', () => {
+    billing.hasResourceProperties('AWS::Events::Rule', {
+      ScheduleExpression: 'rate(1 hour)',
+      Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 0 } })],
+    });
+  });
+
+  test('gets one task at a time of a kind and organization, and gets it again only after its own timeout', () => {
+    billing.hasResourceProperties('AWS::SQS::Queue', {
+      FifoQueue: true,
+      SqsManagedSseEnabled: true,
+      VisibilityTimeout: 960,
+      MessageRetentionPeriod: 14 * 86_400,
+      RedrivePolicy: {
+        deadLetterTargetArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BillingTasksFailures'), 'Arn'] },
+        maxReceiveCount: 20,
+      },
+    });
+    billing.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BillingTasksQueue'), 'Arn'] },
+      BatchSize: 1,
+      ScalingConfig: { MaximumConcurrency: 8 },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+  });
+});
+
+test('rollups and the control plane can send tasks, and know the queue', () => {
+  for (const [stack, role, name] of [
+    ['serverless', 'RollupsFunctionRole', 'rollup'],
+    ['control', 'ControlRole', 'control'],
+  ] as const) {
+    expect(grantsOf(templateOf(stack), role)).toContainEqual(['sqs:SendMessage', 'BillingTasksQueue']);
+    expect(variablesOf(templateOf(stack), name)).toMatchObject({
+      BILLING_QUEUE: { 'Fn::ImportValue': expect.stringMatching(/BillingTasksQueue/) },
+    });
+  }
+});
+
+test('the control plane can use the tables of billing and notifications, and only read the files', () => {
+  const grants = grantsOf(templateOf('control'), 'ControlRole');
+  const ofBilling = grants.filter(([, resource]) => /^(Billing|Notifications)/.test(resource));
+  expect(ofBilling.sort(byText)).toEqual(
+    [
+      ...all(
+        'dynamodb',
+        ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        ['Billing', 'Notifications'],
+      ),
+      ...all('s3', ['GetObject'], ['BillingFiles/*']),
+      ...all('sqs', ['SendMessage'], ['BillingTasksQueue']),
+    ].sort(byText),
+  );
+});
+
+describe('with a tax function and a Stripe account', () => {
+  test('can invoke that function and read that secret, and nothing else', async () => {
+    const taxFunctionArn = 'arn:aws:lambda:eu-west-1:123456789012:function:taxes';
+    const stripeSecretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:stripe/live-AbC123';
+    const templates = await templatesWith({ billing: { taxFunctionArn, stripeSecretArn } });
+    const template = templates('billing');
+    expect(grantsOf(template, 'BillingRole').sort(byText)).toEqual(
+      [
+        ...whatItCanDo,
+        ...all('lambda', ['InvokeFunction'], [taxFunctionArn]),
+        ...all('secretsmanager', ['GetSecretValue'], [stripeSecretArn]),
+      ].sort(byText),
+    );
+    expect(variablesOf(template, 'billing')).toMatchObject({ TAX_FUNCTION: taxFunctionArn, STRIPE_SECRET: stripeSecretArn });
+  });
+});

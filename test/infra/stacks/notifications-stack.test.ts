@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { Match } from 'aws-cdk-lib/assertions';
+import { templateOf, templatesWith } from '../../support/templates.ts';
+import { all, byText, grantsOf, inTransactions, ofFunction } from './grants.ts';
+
+const notifications = templateOf('notifications');
+
+const whatItCanDo = [
+  ...all('dynamodb', ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'], ['Notifications']),
+  ...all('dynamodb', ['GetItem'], ['Billing']),
+  ...all('dynamodb', ['PutItem'], ['Audit'], inTransactions),
+  ...all('dynamodb', ['DescribeStream', 'GetRecords', 'GetShardIterator'], ['NotificationsStream']),
+  ...all('dynamodb', ['ListStreams'], ['*']),
+  ...all('sqs', ['SendMessage'], ['OutboxFailures']),
+  ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], ['DeliveriesQueue']),
+  ...ofFunction('NotificationsLogs'),
+];
+
+describe('the function notifications', () => {
+  test('can do exactly this, each on these resources and under this condition', () => {
+    expect(grantsOf(notifications, 'NotificationsRole').sort(byText)).toEqual([...whatItCanDo].sort(byText));
+  });
+
+  test('knows its tables and its queue, allows no networks that are not public, and sends no e-mail', () => {
+    notifications.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          SLUICE_FUNCTION: 'notifications',
+          INSTALLATION: 'sluice',
+          NOTIFICATIONS_TABLE: Match.anyValue(),
+          BILLING_TABLE: Match.anyValue(),
+          AUDIT_TABLE: Match.anyValue(),
+          DELIVERIES_QUEUE: { Ref: Match.stringLikeRegexp('^DeliveriesQueue') },
+          ALLOWED_NETWORKS: '',
+          EMAIL_FROM: Match.absent(),
+        }),
+      },
+    });
+  });
+
+  test('gets the new notifications of the outbox, and none of the other rows of the table', () => {
+    notifications.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('NotificationsStreamArn') },
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRecordAgeInSeconds: 20 * 3_600,
+      FilterCriteria: {
+        Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"Keys":{"record":{"S":[{"prefix":"notification#"}]}}}}' }],
+      },
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [Match.stringLikeRegexp('^OutboxFailures'), 'Arn'] } } },
+    });
+  });
+
+  test('gets each delivery in an invocation of its own, with a delay for each message', () => {
+    notifications.hasResourceProperties('AWS::SQS::Queue', {
+      FifoQueue: Match.absent(),
+      VisibilityTimeout: 360,
+      RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^DeliveriesFailures'), 'Arn'] }, maxReceiveCount: 10 },
+    });
+    notifications.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^DeliveriesQueue'), 'Arn'] },
+      BatchSize: 1,
+      ScalingConfig: { MaximumConcurrency: 8 },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+  });
+});
+
+test('with an address and networks, it can send e-mail from that address only, and knows the networks', async () => {
+  const templates = await templatesWith({
+    notifications: { emailFrom: 'billing@mail.example.com', allowedNetworks: ['10.1.0.0/16', 'fd00::/8'] },
+  });
+  const template = templates('notifications');
+  const identities = ['billing@mail.example.com', 'mail.example.com'].map((identity) => `arn::ses:::identity/${identity}`);
+  const fromAddress = { StringEquals: { 'ses:FromAddress': 'billing@mail.example.com' } };
+  expect(grantsOf(template, 'NotificationsRole').sort(byText)).toEqual(
+    [...whatItCanDo, ...all('ses', ['SendEmail'], identities, fromAddress)].sort(byText),
+  );
+  template.hasResourceProperties('AWS::Lambda::Function', {
+    Environment: { Variables: Match.objectLike({ EMAIL_FROM: 'billing@mail.example.com', ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8' }) },
+  });
+});
