@@ -33,7 +33,10 @@ const physicalName = async (
     | 'USAGE_TABLE'
     | 'ACCOUNTS_TABLE'
     | 'AUDIT_TABLE'
+    | 'BILLING_TABLE'
+    | 'NOTIFICATIONS_TABLE'
     | 'TOKENIZERS_BUCKET'
+    | 'BILLING_BUCKET'
     | IdentityVariable,
   output: string,
   stack: string,

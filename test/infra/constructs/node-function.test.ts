@@ -6,14 +6,14 @@ import { type StackName, templateOf, templatesWith } from '../../support/templat
 /** What each function of the app reserves, by the function's name. */
 const reservationsOf = (read: (stack: StackName) => Template): Record<string, number | undefined> =>
   Object.fromEntries(
-    (['deployments', 'serverless', 'ondemand', 'control'] as const)
+    (['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control'] as const)
       .flatMap((stack) => Object.values(read(stack).findResources('AWS::Lambda::Function')))
       .map(({ Properties }) => [Properties.Environment.Variables.SLUICE_FUNCTION, Properties.ReservedConcurrentExecutions]),
   );
 
 test('no function reserves concurrency by default, so that the app can be deployed to a new account', () => {
   const reservations = reservationsOf(templateOf);
-  expect(Object.keys(reservations)).toHaveLength(9);
+  expect(Object.keys(reservations)).toHaveLength(11);
   expect(Object.values(reservations).filter((count) => count !== undefined)).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ describe('the reservation of a deployment', () => {
     });
   });
 
-  test.each([newAccount, { limit: 1_000, available: 814 }])('is nothing if the account has less room, and says so: %j', (account) => {
+  test.each([newAccount, { limit: 1_000, available: 834 }])('is nothing if the account has less room, and says so: %j', (account) => {
     const { reservedConcurrency, notice } = decideReservation(undefined, account);
     expect(reservedConcurrency).toBeNull();
     expect(notice).toContain(`can reserve ${account.available} of them for Sluice, but 835 are needed. Nothing is reserved`);
@@ -22,10 +22,11 @@ describe('the reservation of a deployment', () => {
 
   test('is what the deployer has set, or an error before anything is deployed', () => {
     const setting = ReservedConcurrency.parse({ inference: 20, 'ondemand-inference': 20, tokenizer: 5 });
-    expect(decideReservation(setting, { limit: 300, available: 160 }).reservedConcurrency).toEqual(setting);
+    // With the defaults of the others.
+    expect(decideReservation(setting, { limit: 300, available: 180 }).reservedConcurrency).toEqual(setting);
     expect(() => decideReservation(setting, newAccount)).toThrow(CannotDeploy);
     expect(() => decideReservation(setting, newAccount)).toThrow(
-      "can reserve 0 of them for Sluice, but 160 are set in 'reservedConcurrency'. Lower them or set it to null.",
+      "can reserve 0 of them for Sluice, but 180 are set in 'reservedConcurrency'. Lower them or set it to null.",
     );
   });
 });

@@ -7,7 +7,18 @@ const data = templateOf('data');
 describe('the data stack', () => {
   test('has on-demand, recoverable tables that are protected from deletion and have fixed logical ids', () => {
     const tables = data.findResources('AWS::DynamoDB::GlobalTable');
-    expect(Object.keys(tables).sort()).toEqual(['Accounts', 'Attempts', 'Audit', 'Deployments', 'Keys', 'Models', 'Responses', 'Usage']);
+    expect(Object.keys(tables).sort()).toEqual([
+      'Accounts',
+      'Attempts',
+      'Audit',
+      'Billing',
+      'Deployments',
+      'Keys',
+      'Models',
+      'Notifications',
+      'Responses',
+      'Usage',
+    ]);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
       expect(DeletionPolicy).toBe('Retain');
       expect(Properties).toMatchObject({ BillingMode: 'PAY_PER_REQUEST' });
@@ -18,41 +29,40 @@ describe('the data stack', () => {
     }
   });
 
-  test.each(['Tokenizers', 'Weights', 'BillingFiles'])(
-    'has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id',
-    (id) => {
-      expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
-        DeletionPolicy: 'Retain',
-        UpdateReplacePolicy: 'Retain',
-        Properties: {
-          BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
-          PublicAccessBlockConfiguration: {
-            BlockPublicAcls: true,
-            BlockPublicPolicy: true,
-            IgnorePublicAcls: true,
-            RestrictPublicBuckets: true,
-          },
-          VersioningConfiguration: { Status: 'Enabled' },
+  test.each([
+    ['Tokenizers', 'TokenizersBucket'],
+    ['Weights', 'WeightsBucket'],
+    ['BillingFiles', 'BillingBucket'],
+  ])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id, output) => {
+    expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
         },
-      });
-      data.hasResourceProperties('AWS::S3::BucketPolicy', {
-        Bucket: { Ref: id },
-        PolicyDocument: {
-          Statement: [
-            Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } }),
-          ],
-        },
-      });
-      data.hasOutput(`${id}Bucket`, { Value: { Ref: id } });
-    },
-  );
+        VersioningConfiguration: { Status: 'Enabled' },
+      },
+    });
+    data.hasResourceProperties('AWS::S3::BucketPolicy', {
+      Bucket: { Ref: id },
+      PolicyDocument: {
+        Statement: [Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } }, Principal: { AWS: '*' } })],
+      },
+    });
+    data.hasOutput(output, { Value: { Ref: id } });
+  });
 
-  test('expires only stored responses and attempt counters', () => {
+  test('expires only totals of short spans, stored responses, attempt counters and notifications', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
       .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
       .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
     const byTime = { AttributeName: 'expires_at', Enabled: true };
-    expect(Object.fromEntries(expiring)).toEqual({ Responses: byTime, Attempts: byTime });
+    expect(Object.fromEntries(expiring)).toEqual({ Usage: byTime, Responses: byTime, Attempts: byTime, Notifications: byTime });
   });
 
   test('has no index that projects counters', () => {

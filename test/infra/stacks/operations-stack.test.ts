@@ -118,6 +118,72 @@ describe('the alarms', () => {
     });
   });
 
+  test('MonthsNotClosed goes off if a month could be closed at 01:00 and is open at 06:00', () => {
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      LogGroupName: source('sluice-billing:.*RefBillingLogs'),
+      FilterPattern: '{ $.message = "months_due" }',
+      MetricTransformations: [Match.objectLike({ MetricName: 'MonthsLateMinutes', MetricValue: '$.late_minutes' })],
+    });
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"MonthsNotClosed"'),
+      MetricName: 'MonthsLateMinutes',
+      Statistic: 'Maximum',
+      Threshold: 300,
+      Period: 3_600,
+    });
+  });
+
+  test('TotalsDiffer goes off for the first difference between events and totals', () => {
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      LogGroupName: source('sluice-billing:.*RefBillingLogs'),
+      FilterPattern: '{ $.message = "totals_differ" }',
+      MetricTransformations: [Match.objectLike({ MetricName: 'TotalsDiffering' })],
+    });
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"TotalsDiffer"'),
+      MetricName: 'TotalsDiffering',
+      Threshold: 0,
+    });
+  });
+
+  test('BillingStalled reports that nothing looks for what is due', () => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"BillingStalled"'),
+      MetricName: 'DueTasksSent',
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      Period: 3_600,
+      EvaluationPeriods: 3,
+      TreatMissingData: 'missing',
+      InsufficientDataActions: [{ Ref: Match.anyValue() }],
+    });
+  });
+
+  test.each([
+    ['BillingTasksStuck', 'sluice-billing:.*BillingTasksFailures'],
+    ['NotificationsFailed', 'sluice-notifications:.*OutboxFailures'],
+    ['DeliveriesStuck', 'sluice-notifications:.*DeliveriesFailures'],
+  ])('%s goes off for the first message that failed to the end', (alarm, queue) => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp(`"${alarm}"`),
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Dimensions: [{ Name: 'QueueName', Value: source(queue) }],
+      Threshold: 0,
+    });
+  });
+
+  test.each([
+    ['BillingFailed', 'Errors', 'sluice-billing:.*RefBilling'],
+    ['BillingThrottled', 'Throttles', 'sluice-billing:.*RefBilling'],
+    ['NotificationsLate', 'IteratorAge', 'sluice-notifications:.*RefNotifications'],
+  ])('%s watches the metric %s of its function', (alarm, MetricName, fn) => {
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp(`"${alarm}"`),
+      MetricName,
+      Dimensions: [{ Name: 'FunctionName', Value: source(fn) }],
+    });
+  });
+
   test('no alarm is in alarm when it is created, because none takes missing data for a problem', () => {
     for (const { Properties } of Object.values(operations.findResources('AWS::CloudWatch::Alarm')))
       expect(['notBreaching', 'missing']).toContain(Properties.TreatMissingData);

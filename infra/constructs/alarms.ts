@@ -1,0 +1,90 @@
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, type AlarmProps, ComparisonOperator, type IMetric, type Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { FilterPattern, type IFilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { NodeFunction } from './node-function.ts';
+
+export const PERIOD = Duration.minutes(5);
+/** Half an hour. */
+const PERIODS_WITHOUT = 6;
+
+/** Matches log lines with this message. */
+export const says = (message: string) => FilterPattern.stringValue('$.message', '=', message);
+
+/** How many messages nobody has taken: those of a dead-letter queue stay until an operator has looked at them. */
+export const waiting = (queue: Queue): Metric => queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
+
+export const errorsOf = (fn: NodeFunction): Metric => fn.metricErrors({ statistic: 'sum', period: PERIOD });
+export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ statistic: 'sum', period: PERIOD });
+/** The age of the oldest record of a stream that a function has not processed, in ms. */
+export const ageOfStream = (fn: NodeFunction): Metric => fn.metric('IteratorAge', { statistic: 'max', period: PERIOD });
+
+/** Adds alarms to a stack that notify a topic, and metrics of log lines. docs/operations.md has an entry for each alarm, under its name. */
+export class Alarms {
+  readonly #stack: Construct;
+  readonly #topic: ITopic;
+  readonly #namespace: string;
+
+  constructor(stack: Construct, { topic, namespace }: { topic: ITopic; namespace: string }) {
+    this.#stack = stack;
+    this.#topic = topic;
+    this.#namespace = namespace;
+  }
+
+  /** The number of matching log lines of these functions. */
+  count(name: string, pattern: IFilterPattern, ...from: NodeFunction[]): Metric {
+    const filters = from.map(
+      (fn, i) =>
+        new MetricFilter(this.#stack, i === 0 ? name : `${name}${i + 1}`, {
+          logGroup: fn.logGroup,
+          filterPattern: pattern,
+          metricNamespace: this.#namespace,
+          metricName: name,
+        }),
+    );
+    return (filters[0] as MetricFilter).metric({ statistic: 'sum', period: PERIOD });
+  }
+
+  /** A number in the matching log lines of a function. @param field such as `$.late_minutes` */
+  value(name: string, pattern: IFilterPattern, field: string, from: NodeFunction, period: Duration): Metric {
+    const filter = new MetricFilter(this.#stack, name, {
+      logGroup: from.logGroup,
+      filterPattern: pattern,
+      metricNamespace: this.#namespace,
+      metricName: name,
+      metricValue: field,
+    });
+    return filter.metric({ statistic: 'max', period });
+  }
+
+  /** Goes off when the metric is above the threshold in one period. */
+  above(name: string, metric: IMetric, threshold: number): void {
+    const comparisonOperator = ComparisonOperator.GREATER_THAN_THRESHOLD;
+    this.#add(name, { metric, threshold, evaluationPeriods: 1, comparisonOperator, treatMissingData: TreatMissingData.NOT_BREACHING });
+  }
+
+  /**
+   * Goes off when the metric has been 0 for so many periods, and when it stops having values. A new alarm has no state until the first value, because
+   * missing data is not a breach; it would otherwise start in alarm.
+   */
+  without(name: string, metric: IMetric, evaluationPeriods = PERIODS_WITHOUT): void {
+    const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
+    const alarm = this.#add(name, {
+      metric,
+      threshold: 1,
+      evaluationPeriods,
+      comparisonOperator,
+      treatMissingData: TreatMissingData.MISSING,
+    });
+    alarm.addInsufficientDataAction(new SnsAction(this.#topic));
+  }
+
+  #add(name: string, props: AlarmProps): Alarm {
+    const alarm = new Alarm(this.#stack, name, { ...props, alarmDescription: `See docs/operations.md, "${name}".` });
+    alarm.addAlarmAction(new SnsAction(this.#topic));
+    return alarm;
+  }
+}
