@@ -1,4 +1,44 @@
-/** Delivers notifications. */
-export const handler = async (): Promise<never> => {
-  throw new Error('Notifications are not delivered yet.');
+import type { Context, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createDelayQueue } from '../../shared/aws/message-queue.ts';
+import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
+import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
+import { createNetworks } from '../../shared/notifications/networks.ts';
+import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
+import { createPost } from './deliver/post.ts';
+import { createResolveHost } from './deliver/resolve-host.ts';
+import { handleEvent, type NotificationsDependencies } from './handle-event.ts';
+import { createMailStore } from './mail/mail-store.ts';
+import { createSendEmail } from './mail/send-email.ts';
+
+const database = createSdkDatabase();
+const rows = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
+const networks = createNetworks(process.env.ALLOWED_NETWORKS ?? '');
+const { random } = Math;
+const from = process.env.EMAIL_FROM;
+const profiles = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
+
+const dependencies: NotificationsDependencies = {
+  database,
+  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
+  webhooks: createWebhookStore(rows),
+  deliveries: createDeliveryStore(rows),
+  mails: createMailStore(rows),
+  emailsOf: from ? async (organization) => (await profiles.getProfile(organization)).emails : undefined,
+  sendEmail: from ? createSendEmail(from) : undefined,
+  installation: environmentVariable('INSTALLATION'),
+  queue: createDelayQueue(environmentVariable('DELIVERIES_QUEUE')),
+  post: createPost({ networks, resolveHost: createResolveHost(), random }),
+  random,
+  now: Date.now,
 };
+
+/** What is begun within this time of the timeout could not be finished. */
+const RESERVE_MS = 20_000;
+
+/** See `handle-event.ts`. */
+export const handler = (event: DynamoDBStreamEvent | SQSEvent, context: Pick<Context, 'getRemainingTimeInMillis'>) =>
+  handleEvent(dependencies, event, () => context.getRemainingTimeInMillis() > RESERVE_MS);

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { type Notification, NotificationType, TEST_TYPE } from './notification.ts';
 
+/** What a secret begins with; the rest is the key in base64 (Standard Webhooks). */
+export const SECRET_PREFIX = 'whsec_';
+
 /** The types of events that a webhook can select: all except the test, which goes to one webhook. */
 export const SelectableType = NotificationType.exclude([TEST_TYPE]);
 

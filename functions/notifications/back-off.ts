@@ -1,0 +1,29 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The waits after failed attempts: a receiver can be away for 44 hours in all. */
+const WAITS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** Deliveries that failed together are not repeated together. */
+const JITTER = 0.1;
+
+/**
+ * How long to wait after a failed attempt, in ms.
+ * @param attempts how many have failed, from 1
+ * @param random from 0 to 1
+ * @returns undefined: it was the last one
+ */
+export const waitAfter = (attempts: number, random: number): number | undefined => {
+  const waitMs = WAITS_MS[attempts - 1];
+  return waitMs === undefined ? undefined : Math.round(waitMs * (1 + JITTER * random));
+};

@@ -1,0 +1,95 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import { systemOrigin } from '../../../shared/audit/origin.ts';
+import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
+import { PreconditionFailed } from '../../../shared/http/errors.ts';
+import { logInfo } from '../../../shared/logging/log.ts';
+import type { Attempt, Delivery } from '../../../shared/notifications/delivery.ts';
+import type { DeliveryStore } from '../../../shared/notifications/delivery-store.ts';
+import type { Webhook } from '../../../shared/notifications/webhook.ts';
+import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
+import { CLOUD_EVENT_TYPE } from '../cloud-event.ts';
+import { type MessageDependencies, sendMessage } from '../messages.ts';
+import { afterAttempt, GONE } from './after-attempt.ts';
+import type { Post, PostResult } from './post.ts';
+import { signedHeaders } from './sign.ts';
+
+export interface DeliverDependencies extends MessageDependencies, AuditDependencies {
+  deliveries: DeliveryStore;
+  webhooks: WebhookStore;
+  post: Post;
+  /** From 0 to 1. */
+  random: () => number;
+}
+
+/** Longer than an attempt can take: after that, its function has crashed. */
+export const LEASE_MS = 60_000;
+/** Changes of a delivery compete only with replays. */
+const MAX_CHANGES = 5;
+
+const USER_AGENT = 'Sluice-Webhooks/1';
+
+/** Whoever receives the message next finds the row pending or not, so while it is pending, each message is replaced by another one. */
+const sendAgain = (deps: DeliverDependencies, { webhook, id }: Delivery, dueAtMs: number): Promise<void> =>
+  sendMessage(deps, { webhook, delivery: id, due_at: dueAtMs });
+
+/** Disables a webhook whose receiver is gone. A change that came first wins; the next 410 disables it then. */
+const disable = async (deps: DeliverDependencies, webhook: Webhook): Promise<void> => {
+  const { id, organization, url } = webhook;
+  const nowMs = deps.now();
+  const after: Webhook = { ...webhook, enabled: false, disabled_reason: 'gone', updated_at: nowMs };
+  const change = {
+    action: 'webhook.disabled',
+    organization,
+    target: { type: 'webhook', id },
+    reason: `${new URL(url).host} answered ${GONE} Gone.`,
+    before: { enabled: true, disabled_reason: null },
+    after: { enabled: false, disabled_reason: 'gone' },
+  };
+  try {
+    await commit(deps, systemOrigin('notifications', nowMs), change, [deps.webhooks.toReplace(after)]);
+  } catch (error) {
+    if (!(error instanceof PreconditionFailed)) throw error;
+  }
+};
+
+const attempt = async (deps: DeliverDependencies, delivery: Delivery): Promise<PostResult> => {
+  const webhook = await deps.webhooks.find(delivery.organization, delivery.webhook);
+  if (!webhook?.enabled) return { status: null, error: 'webhook_disabled' };
+  const headers = { 'content-type': CLOUD_EVENT_TYPE, 'user-agent': USER_AGENT, ...signedHeaders(webhook, delivery, deps.now()) };
+  const result = await deps.post(webhook.url, { headers, body: delivery.body });
+  if (result.status === GONE) await disable(deps, webhook);
+  return result;
+};
+
+/** Records an attempt. @returns the delivery afterwards; undefined: it has expired, or ended otherwise */
+const record = async (deps: DeliverDependencies, claimed: Delivery, made: Attempt): Promise<Delivery | undefined> => {
+  let current: Delivery | undefined = claimed;
+  for (let changes = 0; changes < MAX_CHANGES; changes++) {
+    const fields = afterAttempt(current, claimed.begun, made, deps.now(), deps.random());
+    const changed = await deps.deliveries.change(current, fields);
+    if (changed) return changed;
+    current = await deps.deliveries.find(claimed.webhook, claimed.id);
+    if (current?.state !== 'pending') return undefined;
+  }
+  throw new DatabaseUnavailable(new Error(`${claimed.id} changed during each of ${MAX_CHANGES} attempts to record one.`));
+};
+
+/**
+ * Makes an attempt to deliver, if it is due and no other function makes one, and sends the message for the next one. A delivery that is done, or has
+ * expired, needs nothing. If the function crashes, the message is delivered again, and the attempt is repeated with the same id once its lease is over.
+ */
+export const attemptDelivery = async (deps: DeliverDependencies, message: { webhook: string; delivery: string }): Promise<void> => {
+  const delivery = await deps.deliveries.find(message.webhook, message.delivery);
+  if (delivery?.state !== 'pending') return;
+  const startedAt = deps.now();
+  const dueAt = Math.max(delivery.next_attempt_at, delivery.leased_until);
+  if (dueAt > startedAt) return sendAgain(deps, delivery, dueAt);
+  const leasedUntil = startedAt + LEASE_MS;
+  const claimed = await deps.deliveries.change(delivery, { leased_until: leasedUntil, begun: delivery.begun + 1 });
+  if (!claimed) return sendAgain(deps, delivery, leasedUntil);
+  const result = await attempt(deps, claimed);
+  const after = await record(deps, claimed, { at: startedAt, duration_ms: deps.now() - startedAt, ...result });
+  const { id, webhook, organization, type, begun } = claimed;
+  logInfo('delivery_attempt', { delivery: id, webhook, organization, type, attempt: begun, ...result, state: after?.state });
+  if (after?.state === 'pending') await sendAgain(deps, after, Math.max(after.next_attempt_at, after.leased_until));
+};

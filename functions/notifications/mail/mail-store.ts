@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+
+/** An e-mail about a notification to one address, at rest. Times are milliseconds since the epoch. */
+export const Mail = z.object({
+  /** Of the notification and the address: always the same. */
+  id: z.string(),
+  organization: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  state: z.enum(['pending', 'sent', 'failed']),
+  /** How often sending was begun. */
+  begun: z.int().min(0),
+  /** It is not sent before: it failed, or another function is sending it. */
+  next_attempt_at: z.int(),
+  /** Unix time in seconds. */
+  expires_at: z.int(),
+  version: z.int().min(1),
+});
+export type Mail = z.infer<typeof Mail>;
+
+/** The mail was created before. */
+export class MailExists extends Error {}
+
+export const mailIdOf = (event: string, address: string): string => `${event}#${createHash('sha256').update(address).digest('base64url')}`;
+
+const placeOf = ({ organization, id }: Pick<Mail, 'organization' | 'id'>): Place => ({ account: organization, record: `mail#${id}` });
+
+/** E-mails in the table `notifications`: one row for each notification and address. */
+export const createMailStore = (table: AccountTable) => ({
+  find: async (organization: string, id: string): Promise<Mail | undefined> => {
+    const row = await table.get(placeOf({ organization, id }));
+    return row && Mail.parse(row);
+  },
+
+  /** Fails with MailExists. */
+  toCreate: (mail: Mail): Write => table.toCreate(placeOf(mail), mail, () => new MailExists()),
+
+  /** Changes attributes of the version that was read. @returns the mail afterwards; undefined if another change came first */
+  change: async (mail: Mail, fields: Partial<Mail>): Promise<Mail | undefined> => {
+    const isChanged = await table.change(placeOf(mail), mail.version, { set: fields, remove: [] });
+    return isChanged ? { ...mail, ...fields, version: mail.version + 1 } : undefined;
+  },
+});
+
+export type MailStore = ReturnType<typeof createMailStore>;

@@ -1,0 +1,53 @@
+import { logError, logInfo } from '../../../shared/logging/log.ts';
+import { waitAfter } from '../back-off.ts';
+import { type MessageDependencies, sendMessage } from '../messages.ts';
+import type { Mail, MailStore } from './mail-store.ts';
+import { MailRejected, type SendEmail } from './send-email.ts';
+
+export interface MailDependencies extends MessageDependencies {
+  mails: MailStore;
+  /** Undefined: e-mail is not configured. */
+  sendEmail: SendEmail | undefined;
+  /** From 0 to 1. */
+  random: () => number;
+}
+
+/** Longer than SES can take: after that, the function that was sending the mail has crashed. */
+const LEASE_MS = 60_000;
+
+const sendAgain = (deps: MailDependencies, { organization, id }: Mail, dueAtMs: number): Promise<void> =>
+  sendMessage(deps, { organization, mail: id, due_at: dueAtMs });
+
+/** After a failure: later again, or never. */
+const retry = async (deps: MailDependencies, claimed: Mail, error: unknown): Promise<void> => {
+  const waitMs = error instanceof MailRejected ? undefined : waitAfter(claimed.begun, deps.random());
+  const { id, organization } = claimed;
+  logError(waitMs === undefined ? 'mail_failed' : 'mail_delayed', error, { mail: id, organization });
+  if (waitMs === undefined) {
+    await deps.mails.change(claimed, { state: 'failed' });
+    return;
+  }
+  const dueAt = deps.now() + waitMs;
+  await deps.mails.change(claimed, { next_attempt_at: dueAt });
+  await sendAgain(deps, claimed, dueAt);
+};
+
+/**
+ * Sends an e-mail that is not sent yet. A crash between SES's reply and the row repeats it after the lease: e-mail has nothing like an idempotency key.
+ */
+export const sendMail = async (deps: MailDependencies, message: { organization: string; mail: string }): Promise<void> => {
+  const mail = await deps.mails.find(message.organization, message.mail);
+  if (mail?.state !== 'pending' || !deps.sendEmail) return;
+  const nowMs = deps.now();
+  if (mail.next_attempt_at > nowMs) return sendAgain(deps, mail, mail.next_attempt_at);
+  const leasedUntil = nowMs + LEASE_MS;
+  const claimed = await deps.mails.change(mail, { begun: mail.begun + 1, next_attempt_at: leasedUntil });
+  if (!claimed) return sendAgain(deps, mail, leasedUntil);
+  try {
+    await deps.sendEmail(claimed);
+  } catch (error) {
+    return retry(deps, claimed, error);
+  }
+  await deps.mails.change(claimed, { state: 'sent' });
+  logInfo('mail_sent', { mail: claimed.id, organization: claimed.organization });
+};
