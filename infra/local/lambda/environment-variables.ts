@@ -34,6 +34,13 @@ const usageLag = ({ environment: { USAGE_LAG_SECONDS: deployed } }: LambdaFuncti
 const SECOND_MS = 1_000;
 const PROCESSING_SECONDS = 2;
 
+/** The developer's own machine, whose receivers of webhooks would not be public. */
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
+/** Adds the machine itself to the networks to which the template allows deliveries. */
+const allowedNetworks = ({ environment: { ALLOWED_NETWORKS: deployed } }: LambdaFunction): Record<string, string> =>
+  deployed === undefined ? {} : { ALLOWED_NETWORKS: [...deployed.split(',').filter(Boolean), ...LOOPBACK].join(',') };
+
 /**
  * Builds the environment of a function process: Lambda's variables, the template's and the emulators' URLs. Nothing is inherited.
  * @param hosts URLs of the local hosts, for functions with HOST_SCOPE
@@ -76,4 +83,5 @@ export const functionVariables = (
   ...fn.environment,
   ...otherHost(fn, hosts),
   ...usageLag(fn, batchWindowMs),
+  ...allowedNetworks(fn),
 });
