@@ -17,6 +17,7 @@ const listRecord = ({ month, id }: Pick<Invoice, 'month' | 'id'>): string => `${
 const CHANGEABLE = new Set<string>([
   'state',
   'paid_at',
+  'payment_reference',
   'voided_at',
   'void_reason',
   'credited_nanos',

@@ -64,8 +64,8 @@ export const RenderedFile = z.object({ key: z.string(), sha256: z.string(), byte
 export type RenderedFile = z.infer<typeof RenderedFile>;
 
 /**
- * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `voided_at`, `void_reason`,
- * `credited_nanos`, `files` and `version` change.
+ * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `payment_reference`,
+ * `voided_at`, `void_reason`, `credited_nanos`, `files` and `version` change.
  */
 export const Invoice = z.object({
   id: z.string(),
@@ -103,6 +103,8 @@ export const Invoice = z.object({
   issued_at: z.int().nullable(),
   due_at: z.int().nullable(),
   paid_at: z.int().nullable(),
+  /** How it was paid, such as the reference of a bank transfer. */
+  payment_reference: z.string().nullable().default(null),
   voided_at: z.int().nullable(),
   void_reason: z.string().nullable(),
   /** Rendered once after the issue: by format. */

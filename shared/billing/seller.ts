@@ -49,6 +49,6 @@ export const Seller = z.object({
     .enum(['automatic', 'manual'])
     .default('automatic')
     .meta({ description: '`automatic`: invoices are issued when their month is closed. `manual`: an admin issues each draft.' }),
-  version: z.int().min(1),
+  version: z.int().min(0),
 });
 export type Seller = z.output<typeof Seller>;

@@ -1,0 +1,52 @@
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { PreconditionFailed } from '../http/errors.ts';
+import { BillingProfile } from './billing-profile.ts';
+import { Seller } from './seller.ts';
+
+const PLATFORM = 'platform';
+const SELLER: Place = { account: PLATFORM, record: 'seller' };
+/** The records of organizations whose usage is exported to meters. */
+export const METERED_PREFIX = 'meters#';
+
+const profilePlace = (organization: string): Place => ({ account: organization, record: 'profile' });
+const meteredPlace = (organization: string): Place => ({ account: PLATFORM, record: METERED_PREFIX + organization });
+
+const changed = () => new PreconditionFailed();
+
+/** The seller and the billing profiles, in the table `billing`. The only code that knows their keys. */
+export const createBillingSettingsStore = (table: AccountTable) => {
+  /** Replaces the version that was read; version 0 has no row yet. 412 if another change came first. */
+  const toReplace = <Row extends { version: number }>(place: Place, row: Row): Write =>
+    row.version === 0 ? table.toCreate(place, { ...row, version: 1 }, changed) : table.toReplace(place, row);
+
+  return {
+    /** The seller; undefined until an admin has set it. */
+    getSeller: async (): Promise<Seller | undefined> => {
+      const row = await table.get(SELLER);
+      return row && Seller.parse(row);
+    },
+
+    /** Replaces the seller. @param seller with the version that was read, or 0 if there was none */
+    toReplaceSeller: (seller: Seller): Write => toReplace(SELLER, seller),
+
+    /** An organization's profile; the defaults, with version 0, until it is changed. */
+    getProfile: async (organization: string): Promise<BillingProfile> =>
+      BillingProfile.parse((await table.get(profilePlace(organization))) ?? { organization }),
+
+    /** Replaces a profile that was read, and adds or removes the organization among those whose usage is exported. */
+    toReplaceProfile: (profile: BillingProfile, before: BillingProfile): Write[] => {
+      const { organization } = profile;
+      const metered = meteredPlace(organization);
+      const isMetered = profile.stripe_customer !== null;
+      const wasMetered = before.stripe_customer !== null;
+      return [
+        toReplace(profilePlace(organization), { ...profile, version: before.version }),
+        ...(isMetered && !wasMetered ? [table.toCreate(metered, { organization }, changed)] : []),
+        ...(wasMetered && !isMetered ? [table.toDelete(metered)] : []),
+      ];
+    },
+  };
+};
+
+export type BillingSettingsStore = ReturnType<typeof createBillingSettingsStore>;

@@ -1,0 +1,48 @@
+import { type Notification, newNotification } from '../notifications/notification.ts';
+import { dollarsOf } from '../prices/dollars.ts';
+import type { CreditNote, Invoice } from './invoice.ts';
+
+const MS = 1_000;
+const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / MS));
+
+type InvoiceEvent = 'sluice.invoice.issued.v1' | 'sluice.invoice.paid.v1' | 'sluice.invoice.voided.v1';
+
+/** Tells an organization what happened to its invoice at `atMs`. */
+export const invoiceNotification = (type: InvoiceEvent, invoice: Invoice, atMs: number): Notification =>
+  newNotification({
+    type,
+    organization: invoice.organization,
+    subject: invoice.id,
+    at: atMs,
+    data: {
+      invoice: invoice.id,
+      number: invoice.number,
+      month: invoice.month,
+      state: invoice.state,
+      currency: invoice.currency,
+      total: dollarsOf(invoice.total_nanos),
+      issued_at: secondsOf(invoice.issued_at),
+      due_at: secondsOf(invoice.due_at),
+      paid_at: secondsOf(invoice.paid_at),
+      voided_at: secondsOf(invoice.voided_at),
+    },
+  });
+
+/** Tells an organization of a credit note that was issued. */
+export const creditNoteNotification = (note: CreditNote): Notification =>
+  newNotification({
+    type: 'sluice.credit_note.issued.v1',
+    organization: note.organization,
+    subject: note.id,
+    at: note.issued_at,
+    data: {
+      credit_note: note.id,
+      number: note.number,
+      invoice: note.invoice,
+      invoice_number: note.invoice_number,
+      currency: note.currency,
+      amount: dollarsOf(note.amount_nanos),
+      reason: note.reason,
+      issued_at: secondsOf(note.issued_at),
+    },
+  });
