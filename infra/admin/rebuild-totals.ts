@@ -7,7 +7,8 @@ import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { type Bucket, bucketStarts, type KeyDay } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { createRollupStore, leastShardsOf, type Rollup, type Row, rowId } from '../../shared/usage/rollup-store.ts';
+import { createRollupStore, leastShardsOf, type Rollup, rowId } from '../../shared/usage/rollup-store.ts';
+import type { Row } from '../../shared/usage/row-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 
 /** The totals of a rebuilt day, and how far the stored totals differed. */

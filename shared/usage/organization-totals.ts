@@ -5,6 +5,19 @@ export const SPANS = ['minute', 'ten_minutes', 'hour', 'day'] as const;
 export type Span = (typeof SPANS)[number];
 export const SPAN_MS: Readonly<Record<Span, number>> = { minute: 60_000, ten_minutes: 600_000, hour: 3_600_000, day: 86_400_000 };
 
+/** The days for which totals are kept, counted from the end of their span. Totals of days are kept for good. */
+export const RETENTION_DAYS: Readonly<Record<Exclude<Span, 'day'>, number>> = { minute: 7, ten_minutes: 90, hour: 90 };
+
+const SECONDS_A_DAY = 86_400;
+
+/** When totals expire, in seconds since the epoch. It follows from the span alone, so that writing them again later changes nothing. */
+export const expiresAt = (span: Exclude<Span, 'day'>, startMs: number): number =>
+  (startMs + SPAN_MS[span]) / 1_000 + RETENTION_DAYS[span] * SECONDS_A_DAY;
+
+/** In the detail `user`, at most this many users of an organization have totals of their own in a span; all others count as `(other)`. */
+export const MAX_USERS = 250;
+export const OTHER_USERS = '(other)';
+
 /**
  * What totals are stored by. `model`: model, route and deployment; `key`: API key as well; `user`: end user as well. Each has the same sums, so a query
  * reads the one with the fewest rows that has all it groups and filters by.

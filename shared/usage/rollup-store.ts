@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { ConditionFailed, type Database } from '../database/database.ts';
-import { queryItems } from '../database/query.ts';
+import type { Database } from '../database/database.ts';
 import type { KeyDay } from './bucket.ts';
+import { expiresAt } from './organization-totals.ts';
+import { createRowStore, type Row, type RowKey, rowOf } from './row-store.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 import type { Totals } from './totals.ts';
 
@@ -16,28 +17,6 @@ export interface Rollup extends Span {
   orgId: string;
   totals: Totals;
 }
-
-interface RowKey {
-  usage_bucket: string;
-  usage_event: string;
-}
-
-/** A row as it was read; without `totals` if they are invalid. */
-export interface Row {
-  key: RowKey;
-  /** The number of events in the row; undefined if the attribute is missing. */
-  n: unknown;
-  totals: Totals | undefined;
-}
-
-/** A row can only be replaced by one with more events. */
-const COUNTS_MORE = 'attribute_not_exists(n) OR n < :n';
-/** The row has not changed since it was read, because every write changes `n`. */
-const AS_READ = 'n = :read';
-const STILL_ABSENT = 'attribute_not_exists(n)';
-
-/** The busiest key has about 40 shards with 144 buckets per day, at about a kilobyte per model: tens of pages. */
-const MAX_PAGES = 1_000;
 
 /**
  * Ten minutes: `rollup#<key>#2026-11-21`, `16:40#<shard>#<model>`. A day: `day#<key>`, `2026-11-21#<model>`. Each model has its own row, which bounds
@@ -61,51 +40,22 @@ const itemOf = (rollup: Rollup) => ({
   ...rowKeyOf(rollup),
   model: rollup.model,
   org_id: rollup.orgId,
+  ...(rollup.bucket && { expires_at: expiresAt('ten_minutes', Date.parse(`${rollup.day}T${rollup.bucket.time}Z`)) }),
   ...storedTotals(rollup.totals),
 });
-
-const rowOf = (item: Record<string, unknown>): Row => {
-  const { usage_bucket, usage_event, n } = item as unknown as RowKey & { n: unknown };
-  return { key: { usage_bucket, usage_event }, n, totals: StoredTotals.safeParse(item).data };
-};
 
 const Named = z.object({ usage_event: z.string(), model: z.string(), org_id: z.string() });
 
 /** The rollups in the `usage` table. The only code that knows their keys. */
 export const createRollupStore = (database: Database, table: string) => {
-  const query = (partition: string, range?: { from: string; to: string }): AsyncGenerator<Record<string, unknown>> =>
-    queryItems(
-      database,
-      {
-        TableName: table,
-        KeyConditionExpression: `usage_bucket = :partition${range ? ' AND usage_event BETWEEN :from AND :to' : ''}`,
-        ExpressionAttributeValues: { ':partition': partition, ...(range && { ':from': range.from, ':to': range.to }) },
-        ConsistentRead: true,
-      },
-      MAX_PAGES,
-    );
-  const tenMinutes = ({ keyId, day }: KeyDay) => query(`rollup#${keyId}#${day}`);
+  const rows = createRowStore(database, table);
+  const tenMinutes = ({ keyId, day }: KeyDay) => rows.query(`rollup#${keyId}#${day}`);
   // `$` comes after `#`.
-  const days = (keyId: string, from: string, to: string) => query(`day#${keyId}`, { from: `${from}#`, to: `${to}$` });
-
-  /** Awaits a write. Returns false if its condition did not hold. */
-  const isDone = async (write: Promise<unknown>): Promise<boolean> => {
-    try {
-      await write;
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-      return false;
-    }
-  };
+  const days = (keyId: string, from: string, to: string) => rows.query(`day#${keyId}`, { from: `${from}#`, to: `${to}$` });
 
   return {
     /** Puts a row, unless the stored row has at least as many events. */
-    put: (rollup: Rollup): Promise<boolean> => {
-      const n = rollup.totals.events;
-      const put = { TableName: table, Item: itemOf(rollup), ConditionExpression: COUNTS_MORE, ExpressionAttributeValues: { ':n': n } };
-      return isDone(database.put(put));
-    },
+    put: (rollup: Rollup): Promise<boolean> => rows.put(itemOf(rollup)),
 
     /** The totals of a key's day by ten minutes, shard and model, in time order. Throws if a row is invalid. */
     listTenMinutes: async function* (of: KeyDay): AsyncGenerator<Rollup> {
@@ -131,19 +81,11 @@ export const createRollupStore = (database: Database, table: string) => {
     },
 
     /** Replaces the row that was read (undefined: it did not exist). False if it has changed since. */
-    replace: (read: Row | undefined, rollup: Rollup): Promise<boolean> => {
-      const put = { TableName: table, Item: itemOf(rollup) };
-      return isDone(database.put({ ...put, ...asRead(read) }));
-    },
+    replace: (read: Row | undefined, rollup: Rollup): Promise<boolean> => rows.replace(read, itemOf(rollup)),
 
     /** Removes the row that was read. False if it has changed since. */
-    remove: (read: Row): Promise<boolean> => isDone(database.delete({ TableName: table, Key: { ...read.key }, ...asRead(read) })),
+    remove: rows.remove,
   };
 };
-
-const asRead = (row: Row | undefined) =>
-  row?.n === undefined
-    ? { ConditionExpression: STILL_ABSENT }
-    : { ConditionExpression: AS_READ, ExpressionAttributeValues: { ':read': row.n } };
 
 export type RollupStore = ReturnType<typeof createRollupStore>;

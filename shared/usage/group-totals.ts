@@ -1,0 +1,48 @@
+import { type Detail, MAX_USERS, type OrganizationTotals, OTHER_USERS } from './organization-totals.ts';
+import { mergeTotals } from './totals.ts';
+
+/** Totals of one span by a detail. */
+export interface Group extends Omit<OrganizationTotals, 'organization' | 'startMs'> {
+  /** On `(other)`, if it can contain users: the last user in alphabetical order who has totals of their own. All later users count here. */
+  lastUser?: string;
+}
+
+/** What identifies a group among those of its span. */
+export const groupIdOf = ({ model, route, deployment, keyId, userId }: Omit<Group, 'totals'>): string =>
+  JSON.stringify([model, route, deployment, keyId, userId]);
+
+/** The same combination with only what a detail is stored by. */
+const inDetail = ({ model, route, deployment, keyId, userId }: Group, detail: Detail): Omit<Group, 'totals'> => ({
+  model,
+  route,
+  deployment,
+  ...(detail !== 'model' && keyId !== undefined && { keyId }),
+  ...(detail === 'user' && userId !== undefined && { userId }),
+});
+
+/** The sums by a detail of groups of one span, or of parts of it. */
+export const groupTotals = (groups: Iterable<Group>, detail: Detail): Group[] => {
+  const sums = new Map<string, Group>();
+  for (const group of groups) {
+    const of = inDetail(group, detail);
+    const id = groupIdOf(of);
+    const sum = sums.get(id);
+    sums.set(id, { ...of, totals: sum ? mergeTotals(sum.totals, group.totals) : group.totals });
+  }
+  return [...sums.values()];
+};
+
+/** Whether this is one user, and neither none nor all others. */
+export const isNamed = (userId: string | null | undefined): userId is string => userId != null && userId !== OTHER_USERS;
+
+/**
+ * Keeps the first users in alphabetical order and counts all others as `(other)`. As with error codes, the choice does not depend on the order of
+ * arrival, and a user among the first of a span is among the first of each of its parts, so none of their counts are lost.
+ */
+export const foldUsers = (groups: readonly Group[], maxUsers = MAX_USERS): Group[] => {
+  const users = [...new Set(groups.map(({ userId }) => userId).filter(isNamed))].sort();
+  if (users.length < maxUsers) return [...groups];
+  const lastUser = users[maxUsers - 1] as string;
+  const folded = groups.map((group) => (isNamed(group.userId) && group.userId > lastUser ? { ...group, userId: OTHER_USERS } : group));
+  return groupTotals(folded, 'user').map((group) => (group.userId === OTHER_USERS ? { ...group, lastUser } : group));
+};
