@@ -1,17 +1,29 @@
 import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
+import { createMessageQueue } from '../../shared/aws/message-queue.ts';
+import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
+import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import type { Alerts } from './alerts.ts';
 import { recompute } from './rollup.ts';
 
 const database = createSdkDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
+const totals = createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE'));
 const activity = createActivityStore(database, environmentVariable('DEPLOYMENTS_TABLE'));
+
+const alertsAt = (queueUrl: string): Alerts => {
+  const tasks = createBillingTasks(createMessageQueue(queueUrl));
+  return { send: (task) => tasks.send(task, Date.now()) };
+};
+const { BILLING_QUEUE } = process.env;
+const alerts = BILLING_QUEUE ? alertsAt(BILLING_QUEUE) : undefined;
 
 /** Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller batch. */
 const RESERVE_MS = 60_000;
@@ -20,6 +32,10 @@ const RESERVE_MS = 60_000;
 export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
   const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
   const buckets = [...touched].map(bucketOfKey);
-  await recompute({ usage, rollups, activity }, buckets, () => context.getRemainingTimeInMillis() > RESERVE_MS);
+  await recompute(
+    { usage, rollups, totals, activity, ...(alerts && { alerts }) },
+    buckets,
+    () => context.getRemainingTimeInMillis() > RESERVE_MS,
+  );
   logInfo('rollup', { records: Records.length, buckets: buckets.length });
 };

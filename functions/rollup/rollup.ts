@@ -5,19 +5,23 @@ import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { Rollup, RollupStore } from '../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals } from '../../shared/usage/totals.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
-import { type ActivityOfBatch, createActivityOfBatch } from './activity.ts';
+import { createActivityOfBatch } from './activity.ts';
+import { type Alerts, alertTasks } from './alerts.ts';
+import { createOrganizationRollup, type OrganizationRollups } from './organization-rollup.ts';
 
-export interface Rollups {
+export interface Rollups extends OrganizationRollups {
   usage: Pick<UsageStore, 'listByBucket'>;
   rollups: RollupStore;
   /** Absent: the activity of deployments is not recorded. */
   activity?: Pick<ActivityStore, 'recordLast'>;
+  /** Absent: nobody is alerted to budgets and credit. */
+  alerts?: Alerts;
 }
 
 /** The model name for events without a model, which belong to crashed functions. */
 export const NO_MODEL = '(none)';
 
-/** The number of buckets, and then of days, that are processed concurrently. */
+/** The number of buckets, and then of spans, that are processed concurrently. */
 const PARALLEL = 16;
 
 /** The totals of a bucket's events by model. */
@@ -41,32 +45,51 @@ export const rollUpDay = (tenMinutes: readonly Rollup[]): Rollup[] => {
   return [...byModel.values()];
 };
 
-const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket, activity: ActivityOfBatch): Promise<void> => {
-  const rows = await rollUpEvents(bucket, activity.observe(usage.listByBucket(bucket.shard, bucket.startMs)));
-  for (const row of rows) await rollups.put(row);
+/** Makes the rows of a bucket's key again, and those of the bucket itself. */
+const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket, { activity, organizations }: Batch): Promise<void> => {
+  const own = organizations.ofBucket(bucket);
+  const events = own.observe(usage.listByBucket(bucket.shard, bucket.startMs));
+  for (const row of await rollUpEvents(bucket, activity.observe(events))) await rollups.put(row);
+  await own.write();
 };
 
 const recomputeDay = async ({ rollups }: Rollups, of: KeyDay): Promise<void> => {
   for (const row of rollUpDay(await Array.fromAsync(rollups.listTenMinutes(of)))) await rollups.put(row);
 };
 
+const batchOf = (deps: Rollups) => ({ activity: createActivityOfBatch(), organizations: createOrganizationRollup(deps) });
+type Batch = ReturnType<typeof batchOf>;
+
 /**
- * Recomputes the rows of these buckets, and then of their days, from stored data. It can be repeated, in any order, by any number of concurrent
- * consumers that can crash at any point: when every consumer's last attempt has succeeded, every row is complete.
+ * Recomputes the rows of these buckets, and then of the spans of their keys and organizations, from stored data. It can be repeated, in any order, by
+ * any number of concurrent consumers that can crash at any point: when every consumer's last attempt has succeeded, every row is complete.
  *
  * This holds although queries are not snapshots and consumers overtake each other. Events are only ever added, and a consumer counts only a row's own
  * events. So a row whose `n` equals the number of its events contains all of them, and nothing can replace it, because a row is only replaced by one
  * with a greater `n`. Until then a row can lack events, even some that another consumer has seen. But the consumer that receives a bucket's last
  * event queries consistently after that event was stored, so it counts all events: either its put succeeds, or an equal row already exists. The
- * same holds for days: each consumer reads a day after its puts, including failed ones, so the consumer that completes the day's last bucket, or
- * repeats that after a crash between the two steps, reads only complete buckets.
- * @throws AggregateError if some rows failed; all others are written
+ * same holds for all longer spans: each consumer reads the parts of a span after it has put its own, or has read that an equal one exists. So the
+ * consumer that completes the last part, or repeats that after a crash between the two steps, reads only complete parts.
+ *
+ * An organization's users are the exception to "a row's own events": when more users come, a user can become one of the others. That user's row stays,
+ * and readers ignore it, because the row `(other)` names the last user who is not in it. The more users are known, the earlier that name, so the events
+ * of `(other)` only ever become more.
+ * @throws AggregateError if some rows or alerts failed; all others are written or sent
  */
 export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTime?: () => boolean): Promise<void> => {
   const days = new Map(buckets.map(keyDayOf).map((of) => [`${of.keyId}#${of.day}`, of]));
-  const activity = createActivityOfBatch();
-  const failures = await inParallel(buckets, PARALLEL, (bucket) => recomputeBucket(deps, bucket, activity), hasTime);
-  failures.push(...(await inParallel([...days.values()], PARALLEL, (of) => recomputeDay(deps, of), hasTime)));
-  if (deps.activity) failures.push(...(await inParallel(activity.latest(), PARALLEL, deps.activity.recordLast, hasTime)));
+  const batch = batchOf(deps);
+  const { activity, organizations } = batch;
+  const failures: unknown[] = [];
+  const each = async <Part>(parts: readonly Part[], work: (part: Part) => Promise<void>): Promise<void> => {
+    failures.push(...(await inParallel(parts, PARALLEL, work, hasTime)));
+  };
+  await each(buckets, (bucket) => recomputeBucket(deps, bucket, batch));
+  await each([...days.values()], (of) => recomputeDay(deps, of));
+  await each(organizations.touched('ten_minutes'), organizations.sumTenMinutes);
+  await each(organizations.touched('hour'), organizations.sumHour);
+  await each(organizations.touched('day'), organizations.sumDay);
+  if (deps.activity) await each(activity.latest(), deps.activity.recordLast);
+  if (deps.alerts) await each(alertTasks(organizations.keys()), deps.alerts.send);
   throwFailures(failures);
 };

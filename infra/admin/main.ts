@@ -104,9 +104,10 @@ const run = async (args: string[]): Promise<void> => {
   } else if (task.command === 'rebuild') {
     const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
     const usage = await physicalName('USAGE_TABLE', 'UsageTable', task.stack);
-    const report = await rebuildTotals(database, { keys, usage }, task.day);
+    const deployments = await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', task.stack);
+    const report = await rebuildTotals(database, { keys, usage, deployments }, task.day);
     console.log(JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? value.toString() : value), 2));
-    if (report.drift.rows > 0) process.exitCode = 1;
+    if (report.drift.rows + report.organizations.drift.rows + report.gpu_time.rows > 0) process.exitCode = 1;
   } else if (task.command === 'limit-organization') {
     await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
     console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);

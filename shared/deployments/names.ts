@@ -15,10 +15,16 @@ export const awsNameOf = (installation: string, deploymentId: string, generation
 export const awsPrefixOf = (installation: string, deploymentId: string): string =>
   `${installation}-${deploymentId.slice(prefixes.deployment.length)}-g`;
 
-const AWS_NAME = /^.+-[0-9A-Za-z]{18}-g\d+$/;
+const AWS_NAME = /^.+-([0-9A-Za-z]{18})-g\d+$/;
 
 /** Whether an endpoint with this name can belong to a deployment; one that someone created by hand could be named alike. */
 export const isAwsName = (endpoint: string): boolean => AWS_NAME.test(endpoint);
+
+/** The id of the deployment that an endpoint with this name belongs to; undefined if it can't belong to one. */
+export const deploymentIdOf = (endpoint: string): string | undefined => {
+  const [, random] = AWS_NAME.exec(endpoint) ?? [];
+  return random && prefixes.deployment + random;
+};
 
 /** The tags that say to whom a resource on AWS belongs. Permissions depend on them, so owners can't set them. */
 export const awsTags = {

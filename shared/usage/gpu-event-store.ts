@@ -5,6 +5,7 @@ import type { Write } from '../database/transaction.ts';
 import { dayOf } from './bucket.ts';
 import { Nanos } from './event.ts';
 import { GpuEvent } from './gpu-event.ts';
+import { isDone } from './row-store.ts';
 
 /** A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment. */
 const MAX_PAGES = 1_000;
@@ -29,6 +30,11 @@ export interface GpuDay {
 }
 
 const dayIdOf = ({ day, deploymentId, instanceType }: GpuDay): string => `${day}#${deploymentId}#${instanceType}`;
+
+const dayKeyOf = (organization: string, sums: GpuDay) => ({
+  usage_bucket: totalsPartitionOf(organization),
+  usage_event: dayIdOf(sums),
+});
 
 /** The sums of events by day, deployment and instance type. */
 export const gpuDaysOf = (events: readonly GpuEvent[]): GpuDay[] => {
@@ -58,6 +64,13 @@ const StoredDay = z
     const [day = '', deploymentId = '', instanceType = ''] = usage_event.split('#');
     return { day, deploymentId, name, instanceType, instanceSeconds: instance_seconds, costNanos: cost_nanos, prepaidNanos: prepaid_nanos };
   });
+
+const storedDay = ({ name, instanceSeconds, costNanos, prepaidNanos }: GpuDay) => ({
+  name,
+  instance_seconds: instanceSeconds,
+  cost_nanos: costNanos,
+  prepaid_nanos: prepaidNanos,
+});
 
 /**
  * GPU time in the `usage` table: events, and their sums by day. The only code that knows their keys. No key begins with `req_`, so the table's stream
@@ -94,7 +107,7 @@ export const createGpuEventStore = (database: Database, table: string) => {
     item: {
       Update: {
         TableName: table,
-        Key: { usage_bucket: totalsPartitionOf(organization), usage_event: dayIdOf(sums) },
+        Key: dayKeyOf(organization, sums),
         UpdateExpression: 'SET #name = :name ADD instance_seconds :seconds, cost_nanos :cost, prepaid_nanos :prepaid',
         ExpressionAttributeNames: { '#name': 'name' },
         ExpressionAttributeValues: {
@@ -106,6 +119,15 @@ export const createGpuEventStore = (database: Database, table: string) => {
       },
     },
   });
+
+  /** The sums have not changed since they were read. */
+  const asRead = (read: GpuDay | undefined) =>
+    read
+      ? {
+          ConditionExpression: 'instance_seconds = :seconds AND cost_nanos = :cost AND prepaid_nanos = :prepaid',
+          ExpressionAttributeValues: { ':seconds': read.instanceSeconds, ':cost': read.costNanos, ':prepaid': read.prepaidNanos },
+        }
+      : { ConditionExpression: 'attribute_not_exists(usage_bucket)' };
 
   return {
     /**
@@ -127,6 +149,19 @@ export const createGpuEventStore = (database: Database, table: string) => {
     listDays: async function* (organization: string, from: string, to: string): AsyncGenerator<GpuDay> {
       for await (const item of query(totalsPartitionOf(organization), { from: `${from}#`, to: `${to}$` })) yield StoredDay.parse(item);
     },
+
+    /**
+     * Replaces sums of a day as they were read.
+     * @param read undefined: there were none
+     * @param sums undefined: there should be none
+     * @returns false if they have changed since they were read
+     */
+    replaceDay: (organization: string, read: GpuDay | undefined, sums: GpuDay | undefined): Promise<boolean> =>
+      isDone(
+        sums
+          ? database.put({ TableName: table, Item: { ...dayKeyOf(organization, sums), ...storedDay(sums) }, ...asRead(read) })
+          : database.delete({ TableName: table, Key: dayKeyOf(organization, read as GpuDay), ...asRead(read) }),
+      ),
   };
 };
 

@@ -14,6 +14,10 @@ const SECONDS_A_DAY = 86_400;
 export const expiresAt = (span: Exclude<Span, 'day'>, startMs: number): number =>
   (startMs + SPAN_MS[span]) / 1_000 + RETENTION_DAYS[span] * SECONDS_A_DAY;
 
+/** Whether totals of this span have expired. DynamoDB can take some days to remove them. */
+export const isExpired = (span: Span, startMs: number, nowMs: number): boolean =>
+  span !== 'day' && expiresAt(span, startMs) * 1_000 <= nowMs;
+
 /** In the detail `user`, at most this many users of an organization have totals of their own in a span; all others count as `(other)`. */
 export const MAX_USERS = 250;
 export const OTHER_USERS = '(other)';

@@ -36,7 +36,7 @@ const asRead = (row: Row | undefined) =>
     : { ConditionExpression: AS_READ, ExpressionAttributeValues: { ':read': row.n } };
 
 /** Awaits a write. Returns false if its condition did not hold. */
-const isDone = async (write: Promise<unknown>): Promise<boolean> => {
+export const isDone = async (write: Promise<unknown>): Promise<boolean> => {
   try {
     await write;
     return true;

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { addEvent, mergeTotals, noTotals, type Totals } from '../../../shared/usage/totals.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startDurableRun, startTestRun, type TestRun } from '../../support/local-run.ts';
+import { rangeOf } from '../../support/organization-sums.ts';
+import { rollupStores } from '../../support/rollups.ts';
 
 const REQUESTS = 12;
 
@@ -63,9 +66,14 @@ test('the totals of a day soon equal the sum of its events, even if the function
   expect([...sums.keys()].sort()).toEqual(['sluice-tiny', 'sluice-tiny-reasoning']);
   expect(events.filter(({ outcome }) => outcome === 'upstream_failed')).toHaveLength(4);
 
-  const usage = { usage: run.usage, rollups };
-  const report = await rebuild(usage, dayOf(Date.now()), [{ id: key_id, shards: 1 }], Date.now);
-  expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 } });
+  const stores = rollupStores(run.database, run.tables.Usage as string);
+  const organization = (events[0] as UsageEvent).org_id;
+  const day = { organization, span: 'day', detail: 'user', ...rangeOf(from, dayOf(Date.now())) } as const;
+  const countedOf = async (): Promise<number> =>
+    (await Array.fromAsync(stores.totals.list(day))).reduce((sum, { keyId, totals: own }) => sum + (keyId === key_id ? own.events : 0), 0);
+  await eventually(async () => (await countedOf()) === 2 * REQUESTS, 'all requests are in the totals of the organization');
+  const report = await rebuild(stores, dayOf(Date.now()), [{ id: key_id, shards: 1, organization }], Date.now);
+  expect(report).toMatchObject({ drift: { rows: 0 }, behind: { rows: 0 }, organizations: { drift: { rows: 0 }, behind: { rows: 0 } } });
 });
 
 test('events that were not counted when the run ended are counted after a restart', async () => {

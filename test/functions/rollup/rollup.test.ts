@@ -3,15 +3,17 @@ import fc from 'fast-check';
 import { type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
 import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
+import type { BillingTask } from '../../../shared/billing/billing-tasks.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createActivityStore, type LastEvent } from '../../../shared/deployments/activity-store.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { newRequestId } from '../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { createRollupStore, type Rollup } from '../../../shared/usage/rollup-store.ts';
-import { createUsageStore } from '../../../shared/usage/usage-store.ts';
+import type { Rollup } from '../../../shared/usage/rollup-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
+import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../support/organization-sums.ts';
+import { rollupStores } from '../../support/rollups.ts';
 import { Crash, unreliable } from '../../support/unreliable-database.ts';
 import {
   bucketOf,
@@ -20,7 +22,9 @@ import {
   Draft,
   eventsOf,
   inOrder,
+  MAX_TEST_USERS,
   newKeys,
+  organizationOf,
   plainSums,
   shardsOfKey,
   type TestKeys,
@@ -34,10 +38,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const depsOf = (line: Database): Rollups => {
-  const table = database.tables.Usage as string;
-  return { usage: createUsageStore(line, table), rollups: createRollupStore(line, table) };
-};
+const depsOf = (line: Database): Rollups => rollupStores(line, database.tables.Usage as string, MAX_TEST_USERS);
 
 /** Uses pages of three items, so that events are added between the pages of a query. */
 const inSmallPages = (line: Database): Database => ({ ...line, query: (input) => line.query({ ...input, Limit: 3 }) });
@@ -73,6 +74,18 @@ const storedRollups = async (keys: TestKeys): Promise<Rollup[]> => {
     ...[DAY_BEFORE, DAY].map((day) => rollups.listTenMinutes({ keyId, day })),
   ]);
   return (await Promise.all(lists.map((list) => Array.fromAsync(list)))).flat();
+};
+
+/** Expects the totals of both organizations to equal those of the events, in every span and detail. */
+const expectOrganizationTotals = async (keys: TestKeys, events: readonly UsageEvent[]): Promise<void> => {
+  const { totals } = rollupStores(database.database, database.tables.Usage as string, MAX_TEST_USERS);
+  for (const organization of [organizationOf(keys, keys.plain), organizationOf(keys, keys.foreign)])
+    for (const view of VIEWS) {
+      const stored = await Array.fromAsync(totals.list({ organization, ...view, ...rangeOf(DAY_BEFORE, DAY) }));
+      const sums = plainOrganizationSums(events, { organization, ...view }, MAX_TEST_USERS);
+      expect({ ...view, totals: sorted(stored) }).toEqual({ ...view, totals: sums });
+      expect(stored.map(({ startMs }) => startMs)).toEqual(sums.map(({ startMs }) => startMs));
+    }
 };
 
 /** A random sample of the list in another order, with duplicates. */
@@ -120,19 +133,27 @@ describe('rollups', () => {
         await Promise.all(late);
 
         expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, events)));
-        const report = await rebuild(depsOf(database.database), DAY, [{ id: keys.plain, shards: 1 }], Date.now);
-        const own = plainSums(keys, events).filter(({ keyId, day, bucket }) => keyId === keys.plain && day === DAY && !bucket);
+        await expectOrganizationTotals(keys, events);
+        const own = [keys.plain, keys.sharded].map((id) => ({
+          id,
+          shards: shardsOfKey(keys, id),
+          organization: organizationOf(keys, id),
+        }));
+        const report = await rebuild(depsOf(database.database), DAY, own, Date.now);
+        const sums = plainSums(keys, events).filter(({ keyId, day, bucket }) => keyId !== keys.foreign && day === DAY && !bucket);
+        const noDifferences = { drift: { rows: 0, events: 0, cost_nanos: 0n }, behind: { rows: 0, events: 0 } };
         expect(report).toMatchObject({
-          events: own.reduce((sum, { totals }) => sum + totals.events, 0),
-          cost_nanos: own.reduce((sum, { totals }) => sum + totals.cost_nanos, 0n),
-          drift: { rows: 0, events: 0, cost_nanos: 0n },
-          behind: { rows: 0, events: 0 },
+          events: sums.reduce((sum, { totals }) => sum + totals.events, 0),
+          cost_nanos: sums.reduce((sum, { totals }) => sum + totals.cost_nanos, 0n),
+          ...noDifferences,
+          organizations: { count: 1, ...noDifferences },
         });
+        await expectOrganizationTotals(keys, events);
       }),
       { numRuns: 20, endOnFailure: true },
     );
     expect(crashes).toBeGreaterThan(5);
-  }, 120_000);
+  }, 240_000);
 
   test('of a day are completed by the retry of a consumer that crashed before it wrote the day', async () => {
     const keys = newKeys();
@@ -149,6 +170,7 @@ describe('rollups', () => {
     expect((await storedRollups(keys)).filter(isDay)).toEqual([]);
     await consume(depsOf(database.database), keys, events);
     expect(inOrder(await storedRollups(keys))).toEqual(inOrder(plainSums(keys, events)));
+    await expectOrganizationTotals(keys, events);
   });
 
   test('of other buckets are written although one fails, and the failure is thrown', async () => {
@@ -174,6 +196,26 @@ describe('rollups', () => {
     const keys = newKeys();
     const buckets = [0, 1, 2].map((i) => ({ shard: keys.plain, startMs: Date.parse(DAY) + i * 600_000 }));
     await expect(recompute(depsOf(database.database), buckets, () => false)).rejects.toThrow('Ran out of time before 3 of 3 items');
+  });
+});
+
+describe('alerts', () => {
+  test('are due for every organization of a batch and its keys, after its totals are written; if one is not sent, the batch fails', async () => {
+    const keys = newKeys();
+    const events = eventsOf(keys, fc.sample(Draft, { seed: 4, numRuns: 20 }));
+    for (const event of events) await put(keys, event);
+    const sent: BillingTask[] = [];
+    const send = async (task: BillingTask): Promise<void> => {
+      await expectOrganizationTotals(keys, events);
+      sent.push(task);
+    };
+    await consume({ ...depsOf(database.database), alerts: { send } }, keys, events);
+    const own = { task: 'alert', organization: organizationOf(keys, keys.plain), keys: [keys.plain, keys.sharded].sort() };
+    const foreign = { task: 'alert', organization: organizationOf(keys, keys.foreign), keys: [keys.foreign] };
+    expect(sent).toHaveLength(2);
+    expect(sent).toEqual(expect.arrayContaining([own, foreign]));
+    const broken = { send: () => Promise.reject(new Error('the queue is away')) };
+    await expect(consume({ ...depsOf(database.database), alerts: broken }, keys, events)).rejects.toThrow('the queue is away');
   });
 });
 

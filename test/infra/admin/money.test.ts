@@ -4,7 +4,7 @@ import { isOrganizationLimited, type KeyItem } from '../../../shared/admission/k
 import { availableNanosOf, limitsOf } from '../../../shared/admission/limiter-item.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
-import { DAY, Draft, eventsOf, newKeys, plainSums, SHARDS, shardsOfKey } from '../../support/usage-events.ts';
+import { DAY, Draft, eventsOf, newKeys, organizationOf, plainSums, SHARDS, shardsOfKey } from '../../support/usage-events.ts';
 import { runAdmin } from './run-admin.ts';
 
 let database: TestDatabase;
@@ -24,13 +24,14 @@ describe('npm run admin', () => {
     const keys = newKeys();
     const used = Date.parse(DAY);
     const limiters = [
-      { id: keys.plain, last_used: used + 1 },
+      { id: keys.plain, org: organizationOf(keys, keys.plain), last_used: used + 1 },
+      { id: keys.foreign, org: organizationOf(keys, keys.foreign), last_used: used + 2 },
       // A shard was used later than the key's own item.
-      { id: keys.sharded, shards: SHARDS, last_used: used - 86_400_000 },
-      { id: `${keys.sharded}#1`, last_used: used + 5 },
-      { id: newId('key'), last_used: used - 86_400_000 },
-      { id: newId('key') },
-      { id: 'org_test', last_used: used },
+      { id: keys.sharded, org: organizationOf(keys, keys.plain), shards: SHARDS, last_used: used - 86_400_000 },
+      { id: `${keys.sharded}#1`, org: organizationOf(keys, keys.plain), last_used: used + 5 },
+      { id: newId('key'), org: 'org_test', last_used: used - 86_400_000 },
+      { id: newId('key'), org: 'org_test' },
+      { id: 'org_test', org: 'org_test', last_used: used },
     ];
     for (const Item of limiters) await database.database.put({ TableName: database.tables.Keys as string, Item });
     const events = eventsOf(keys, fc.sample(Draft, { seed: 9, numRuns: 8 }));
@@ -38,13 +39,15 @@ describe('npm run admin', () => {
     const ofDay = events.filter(({ admitted_at }) => admitted_at >= used);
     const rows = plainSums(keys, ofDay);
     const costNanos = ofDay.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+    const behind = { rows: 0, events: 0 };
+    const none = { drift: { rows: 0, events: 0, cost_nanos: '0' }, behind };
     const totals = {
       day: DAY,
-      keys: 2,
+      keys: 3,
       events: ofDay.length,
       requests: ofDay.filter(({ request_id }) => !request_id.includes('#')).length,
       cost_nanos: String(costNanos),
-      behind: { rows: 0, events: 0 },
+      behind,
     };
     const first = await admin('rebuild', '--day', DAY);
     expect(first.code).toBe(1);
@@ -58,9 +61,17 @@ describe('npm run admin', () => {
     expect(JSON.parse(first.stdout)).toEqual({
       ...totals,
       drift: { rows: rows.length, events: drift.events, cost_nanos: String(drift.cost) },
+      organizations: { count: 2, drift: { rows: expect.any(Number), events: expect.any(Number), cost_nanos: expect.any(String) }, behind },
+      gpu_time: { rows: 0, instance_seconds: '0', cost_nanos: '0' },
     });
+    expect(JSON.parse(first.stdout).organizations.drift.rows).toBeGreaterThan(rows.length);
     const second = await admin('rebuild', '--day', DAY);
-    expect(JSON.parse(second.stdout)).toEqual({ ...totals, drift: { rows: 0, events: 0, cost_nanos: '0' } });
+    expect(JSON.parse(second.stdout)).toEqual({
+      ...totals,
+      ...none,
+      organizations: { count: 2, ...none },
+      gpu_time: { rows: 0, instance_seconds: '0', cost_nanos: '0' },
+    });
     expect(second.code).toBe(0);
   });
 });

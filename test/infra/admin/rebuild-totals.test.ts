@@ -3,16 +3,20 @@ import fc from 'fast-check';
 import { NO_MODEL, type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
 import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
+import { noTotals } from '../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
+import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../support/organization-sums.ts';
+import { rollupStores } from '../../support/rollups.ts';
 import {
   bucketOf,
   DAY,
   Draft,
   eventsOf,
   inOrder,
+  MAX_TEST_USERS,
   newKeys,
+  organizationOf,
   plainSums,
   SHARDS,
   shardsOfKey,
@@ -25,7 +29,7 @@ let table: string;
 beforeAll(async () => {
   database = await startTestDatabase();
   table = database.tables.Usage as string;
-  deps = { usage: database.usage, rollups: createRollupStore(database.database, table) };
+  deps = rollupStores(database.database, table, MAX_TEST_USERS);
 });
 afterAll(async () => {
   await database.close();
@@ -49,11 +53,12 @@ const setUp = async () => {
   const drafts = fc.sample(Draft, { seed: 7, numRuns: 12 });
   const events = eventsOf(
     keys,
-    drafts.map((draft) => ({ ...draft, isSharded: true, arrivedAtMs: 1_300_000 + (draft.arrivedAtMs % 1_000_000) })),
+    drafts.map((draft) => ({ ...draft, key: 'sharded' as const, arrivedAtMs: 1_300_000 + (draft.arrivedAtMs % 1_000_000) })),
   );
   for (const event of events) await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
   await consume(keys, events);
-  const run = (now = later, shards = SHARDS) => rebuild(deps, DAY, [{ id: keys.sharded, shards }], now);
+  const run = (now = later, shards = SHARDS) =>
+    rebuild(deps, DAY, [{ id: keys.sharded, shards, organization: organizationOf(keys, keys.sharded) }], now);
   const rows = async (): Promise<Item[]> => {
     const partitions = [`rollup#${keys.sharded}#${DAY}`, `day#${keys.sharded}`].map(async (partition) => {
       const query = { TableName: table, KeyConditionExpression: 'usage_bucket = :p', ExpressionAttributeValues: { ':p': partition } };
@@ -64,6 +69,7 @@ const setUp = async () => {
   return { keys, events, run, rows, sums: plainSums(keys, events) };
 };
 
+const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const keyOf = ({ usage_bucket, usage_event }: Item) => ({ usage_bucket, usage_event });
 const change = (row: Item, expression: string, value: unknown): Promise<unknown> =>
   database.database.update({
@@ -84,6 +90,7 @@ describe('rebuild', () => {
       requests: events.filter(({ request_id }) => !request_id.includes('#')).length,
       cost_nanos: events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n),
       ...noDrift,
+      organizations: { count: 1, ...noDrift },
     });
     expect(await rows()).toEqual(before);
   });
@@ -106,7 +113,7 @@ describe('rebuild', () => {
       rows: 6,
       events: 100 + (missing.n as number) + (wrongCost.n as number),
       // The unreadable row counts as cost 0. The ghost is a copy of the first row from before it was damaged.
-      cost_nanos: 5n + costOf(missing) + costOf(unreadable) + 7n + costOf(wrongCost),
+      cost_nanos: 5n + abs(costOf(missing)) + abs(costOf(unreadable)) + 7n + abs(costOf(wrongCost)),
     });
     expect(behind).toEqual({ rows: 0, events: 0 });
     expect(await rows()).toEqual(before);
@@ -155,8 +162,131 @@ describe('rebuild', () => {
         await consume(keys, [late]);
       },
     };
-    expect(await rebuild({ ...deps, usage }, DAY, [{ id: keys.sharded, shards: SHARDS }], later)).toMatchObject({ drift: { rows: 1 } });
+    expect(
+      await rebuild(
+        { ...deps, usage },
+        DAY,
+        [{ id: keys.sharded, shards: SHARDS, organization: organizationOf(keys, keys.sharded) }],
+        later,
+      ),
+    ).toMatchObject({ drift: { rows: 1 } });
     const sums = plainSums(keys, [...events, late]).filter(({ bucket }) => !bucket);
     expect(inOrder(await Array.fromAsync(deps.rollups.listDays(keys.sharded, DAY, DAY)))).toEqual(inOrder(sums));
+  });
+});
+
+describe('rebuild of an organization', () => {
+  const RANGE = rangeOf(DAY, DAY);
+
+  /** The organization's rows of the day in every span and detail. */
+  const setUpOrganization = async () => {
+    const { keys, events, run } = await setUp();
+    const organization = organizationOf(keys, keys.sharded);
+    const rows = async (): Promise<Item[]> => {
+      const partitions = VIEWS.map(async ({ span, detail }) => {
+        const period = span === 'day' ? '2026' : span === 'hour' ? '2026-11' : DAY;
+        const values = { ':p': `totals#${organization}#${span}#${detail}#${period}` };
+        const query = { TableName: table, KeyConditionExpression: 'usage_bucket = :p', ExpressionAttributeValues: values };
+        return (await database.database.query(query)).Items ?? [];
+      });
+      return (await Promise.all(partitions)).flat();
+    };
+    const expectTotals = async (of: readonly UsageEvent[] = events): Promise<void> => {
+      for (const view of VIEWS)
+        expect(sorted(await Array.fromAsync(deps.totals.list({ organization, ...view, ...RANGE })))).toEqual(
+          plainOrganizationSums(of, { organization, ...view }, MAX_TEST_USERS),
+        );
+    };
+    return { keys, events, organization, run, rows, expectTotals };
+  };
+
+  test('writes nothing if the totals are correct', async () => {
+    const { run, rows, expectTotals } = await setUpOrganization();
+    await expectTotals();
+    const before = await rows();
+    expect(await run()).toMatchObject({ organizations: { count: 1, ...noDrift } });
+    expect(await rows()).toEqual(before);
+  });
+
+  test('reports one damaged row of each span and detail, and corrects it', async () => {
+    const { run, rows, expectTotals } = await setUpOrganization();
+    const before = await rows();
+    const damaged = [...Map.groupBy(before, ({ usage_bucket }) => usage_bucket).values()].map(([row]) => row as Item);
+    expect(damaged).toHaveLength(VIEWS.length);
+    for (const row of damaged) await change(row, 'SET cost_nanos = cost_nanos + :value', 5);
+    expect((await run()).organizations).toEqual({
+      count: 1,
+      drift: { rows: VIEWS.length, events: 0, cost_nanos: 5n * BigInt(VIEWS.length) },
+      behind: { rows: 0, events: 0 },
+    });
+    expect(await rows()).toEqual(before);
+    await expectTotals();
+    expect(await run()).toMatchObject({ organizations: noDrift });
+  });
+
+  test('recreates missing rows, and removes rows without events', async () => {
+    const { organization, run, rows, expectTotals } = await setUpOrganization();
+    const before = await rows();
+    for (const row of before) await database.database.delete({ TableName: table, Key: keyOf(row) });
+    for (const view of VIEWS)
+      await deps.totals.put({
+        ...{ organization, ...view, startMs: RANGE.fromMs, model: 'ghost', route: null, deployment: null },
+        totals: { ...noTotals(), events: 3, cost_nanos: 2n },
+      });
+    const { drift } = (await run()).organizations;
+    expect(drift.rows).toBe(before.length + VIEWS.length);
+    const sum = (of: (row: Item) => number | bigint) => before.reduce((all, row) => all + abs(BigInt(of(row))), 0n);
+    expect(drift.events).toBe(3 * VIEWS.length + Number(sum(({ n }) => n as number)));
+    expect(drift.cost_nanos).toBe(2n * BigInt(VIEWS.length) + sum(({ cost_nanos }) => cost_nanos as bigint));
+    await expectTotals();
+    expect(await run()).toMatchObject({ organizations: noDrift });
+  });
+
+  test('removes rows of users who count as one of the others by now, which is no mistake', async () => {
+    const { keys, events, run, rows, expectTotals } = await setUpOrganization();
+    const [first] = events as [UsageEvent];
+    const names = ['dan', 'cid', 'bob', 'ann', 'aaa'];
+    const more = names.map((user, i): UsageEvent => {
+      const { user_id: _, ...event } = first;
+      return { ...event, user, request_id: event.request_id.slice(0, -6) + newId('key').slice(-6), cost_nanos: BigInt(i) };
+    });
+    // One after the other, so that later names have rows before earlier ones come.
+    for (const event of more) {
+      await database.usage.putIfAbsent(event, shardsOfKey(keys, event.key_id));
+      await consume(keys, [event]);
+    }
+    await expectTotals([...events, ...more]);
+    const before = await rows();
+    expect(await run()).toMatchObject({ organizations: noDrift });
+    expect((await rows()).length).toBeLessThan(before.length);
+    await expectTotals([...events, ...more]);
+  });
+
+  test('reports rows that lack only the latest events as behind, and updates them', async () => {
+    const { keys, events, run, expectTotals } = await setUpOrganization();
+    const [event] = events as [UsageEvent];
+    const young = { ...event, request_id: event.request_id.slice(0, -6) + newId('key').slice(-6) };
+    await database.usage.putIfAbsent(young, shardsOfKey(keys, young.key_id));
+    const { organizations } = await run(() => young.admitted_at + young.duration_ms + 60_000);
+    // A row in each span and detail.
+    expect(organizations).toMatchObject({ drift: { rows: 0 }, behind: { rows: VIEWS.length, events: VIEWS.length } });
+    await expectTotals([...events, young]);
+  });
+
+  test('leaves out what has expired: after 90 days, it corrects totals of the day from its events alone', async () => {
+    const { keys, run, rows } = await setUpOrganization();
+    const before = await rows();
+    const isDay = ({ usage_bucket }: Item): boolean => String(usage_bucket).includes('#day#');
+    for (const row of before) {
+      if (isDay(row)) await change(row, 'SET cost_nanos = cost_nanos + :value', 5);
+      else await database.database.delete({ TableName: table, Key: keyOf(row) });
+    }
+    const late = () => Date.parse(DAY) + 91 * 86_400_000;
+    // The key has only one shard by now.
+    const report = await run(late, 1);
+    expect(report.drift.rows).toBe(0);
+    expect(report.organizations.drift.rows).toBe(before.filter(isDay).length);
+    expect(await rows()).toEqual(before.filter(isDay));
+    expect(await Array.fromAsync(deps.rollups.listDays(keys.sharded, DAY, DAY))).not.toEqual([]);
   });
 });

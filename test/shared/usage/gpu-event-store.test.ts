@@ -7,6 +7,7 @@ import { createGpuEventStore, type GpuEventStore } from '../../../shared/usage/g
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
+import { rollupStores } from '../../support/rollups.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 24 * 60 * 60_000;
@@ -78,7 +79,7 @@ test('is in no total of requests: its partitions are not those of events of requ
   expect(() => bucketOfKey(`gpu#${ids.deployment_id}#2026-11-21`)).toThrow('is not the partition of an event');
   const rollups = createRollupStore(database.database, database.tables.Usage as string);
   for (const keyId of [ids.deployment_id, ids.org_id, `gpu#${ids.deployment_id}`]) {
-    await recompute({ usage: database.usage, rollups }, [{ shard: keyId, startMs: NOON }]);
+    await recompute(rollupStores(database.database, database.tables.Usage as string), [{ shard: keyId, startMs: NOON }]);
     expect(await Array.fromAsync(rollups.listDays(keyId, '2026-11-21', '2026-11-21'))).toEqual([]);
   }
 });

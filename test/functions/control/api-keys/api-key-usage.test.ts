@@ -14,6 +14,7 @@ import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { limitOrganization } from '../../../support/limit-organization.ts';
+import { rollupStores } from '../../../support/rollups.ts';
 import { storeUser } from '../../../support/stored-users.ts';
 import { creditDepsOf } from '../organizations/credit-fixtures.ts';
 
@@ -59,16 +60,16 @@ const setUp = async () => {
 };
 
 test('sums beyond 2^53 are exact from the events to the totals, the usage route and the balance', async () => {
-  const { organization, id, rollups, event, usage } = await setUp();
+  const { organization, id, event, usage } = await setUp();
   const bucket = bucketOfKey(`${id}#2026-11-21T12:00Z`);
   // Totals that fit a number, which are stored as such, are replaced by larger ones.
   await database.usage.putIfAbsent({ ...event(), prompt_tokens: 7, cached_tokens: 0, completion_tokens: 2, cost_nanos: 11n });
-  await recompute({ usage: database.usage, rollups }, [bucket]);
+  await recompute(rollupStores(database.database, database.tables.Usage as string), [bucket]);
   expect(JSON.parse(await usage()).days).toEqual([
     expect.objectContaining({ requests: 1, prompt_tokens: 7, cached_tokens: 0, completion_tokens: 2, cost: '0.000000011' }),
   ]);
   for (let i = 0; i < 14; i++) await database.usage.putIfAbsent(event());
-  await recompute({ usage: database.usage, rollups }, [bucket]);
+  await recompute(rollupStores(database.database, database.tables.Usage as string), [bucket]);
 
   const nanos = 14n * (2n ** 60n + 1n) + 11n;
   const text = await usage();

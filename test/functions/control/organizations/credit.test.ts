@@ -12,6 +12,7 @@ import { eventOf } from '../../../support/completed-event.ts';
 import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { grantCredit } from '../../../support/grant-credit.ts';
 import { newId } from '../../../support/new-id.ts';
+import { rollupStores } from '../../../support/rollups.ts';
 import { type CreditDeps, creditDepsOf, DOLLAR, grantOf, MINUTE_MS, NOON, setUpIn, sweepAt } from './credit-fixtures.ts';
 
 let database: TestDatabase;
@@ -68,7 +69,12 @@ test('1,000 requests, 128 at a time in eight environments, never exceed a credit
   expect(refused).toBeGreaterThan(0);
   expect(spent).toBeGreaterThan(DOLLAR / 4n);
   expect(await availableTo(organization)).toBe(DOLLAR - spent);
-  await rebuild({ usage: database.usage, rollups: deps.rollups }, '2026-11-21', [{ id: key.keyId, shards: 1 }], () => NOON);
+  await rebuild(
+    rollupStores(database.database, database.tables.Usage as string),
+    '2026-11-21',
+    [{ id: key.keyId, shards: 1, organization }],
+    () => NOON,
+  );
   expect(await balanceOf(deps, organization)).toEqual({
     organization,
     grants: 1,

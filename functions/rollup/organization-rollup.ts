@@ -1,0 +1,109 @@
+import { ownerIdOf } from '../../shared/admission/shards.ts';
+import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import type { Bucket } from '../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../shared/usage/event.ts';
+import { DETAILS, type Detail, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
+import { type OrganizationTotalsStore, type TotalsRow, totalsRowId } from '../../shared/usage/organization-totals-store.ts';
+import { createMinutesOfBucket, rowsOf } from './organization-rows.ts';
+
+export interface OrganizationRollups {
+  totals: OrganizationTotalsStore;
+  /** Of a span; default: `MAX_USERS`. */
+  maxUsers?: number;
+}
+
+/** A span of an organization whose rows a batch changes. */
+interface Touched {
+  organization: string;
+  startMs: number;
+}
+
+/** The number of rows of a span that are written concurrently. */
+const PUTS_AT_ONCE = 8;
+
+const rangeOf = (span: Span, startMs: number) => ({ fromMs: startMs, toMs: startMs + SPAN_MS[span] });
+
+/** Puts the rows that count more events than the stored rows. Reading costs a fraction of a write that changes nothing. */
+const putChanged = async ({ totals }: OrganizationRollups, rows: readonly TotalsRow[], stored: Map<string, number>): Promise<void> => {
+  const changed = rows.filter((row) => row.totals.events > (stored.get(totalsRowId(row)) ?? 0));
+  throwFailures(
+    await inParallel(changed, PUTS_AT_ONCE, async (row) => {
+      await totals.put(row);
+    }),
+  );
+};
+
+/** The rows of organizations that a batch of buckets changes. Buckets come first, then ten minutes and hours, then days. */
+export const createOrganizationRollup = (deps: OrganizationRollups) => {
+  const { totals, maxUsers } = deps;
+  const touched = new Map<string, Touched>();
+  const keys = new Map<string, Set<string>>();
+  const counts = new Map<string, Promise<Map<string, number>>>();
+
+  /** The stored counts of the finest rows of an organization's ten minutes, read once for all of its buckets in the batch. */
+  const finestCounts = (of: Touched): Promise<Map<string, number>> => {
+    const id = `${of.organization} ${of.startMs}`;
+    const read = counts.get(id) ?? countsOf(of, ['minute', 'ten_minutes'], ['user'], 'ten_minutes');
+    counts.set(id, read);
+    return read;
+  };
+
+  const countsOf = async ({ organization, startMs }: Touched, spans: readonly Span[], details: readonly Detail[], within: Span) => {
+    const queries = spans.flatMap((span) => details.map((detail) => ({ organization, span, detail, ...rangeOf(within, startMs) })));
+    return new Map((await Promise.all(queries.map(totals.listCounts))).flatMap((stored) => [...stored]));
+  };
+
+  /** Sums rows of the span `from` into rows of the span `to`. */
+  const sum = async (of: Touched, from: Span, to: Span, details: readonly Detail[], within: Span = to): Promise<void> => {
+    const { organization, startMs } = of;
+    const parts = await Array.fromAsync(totals.list({ organization, span: from, detail: 'user', ...rangeOf(within, startMs) }));
+    await putChanged(deps, rowsOf(parts, { span: to, details, maxUsers }), await countsOf(of, [to], details, within));
+  };
+
+  return {
+    /** Collects the events of a bucket. */
+    ofBucket: (bucket: Bucket) => {
+      const minutes = createMinutesOfBucket(bucket);
+      return {
+        observe: async function* (events: AsyncIterable<UsageEvent>): AsyncGenerator<UsageEvent> {
+          for await (const event of events) {
+            minutes.add(event);
+            yield event;
+          }
+        },
+        /** Writes the bucket's own rows. */
+        write: async (): Promise<void> => {
+          for (const organization of minutes.organizations()) {
+            const of = { organization, startMs: bucket.startMs };
+            touched.set(`${organization} ${bucket.startMs}`, of);
+            keys.set(organization, (keys.get(organization) ?? new Set()).add(ownerIdOf(bucket.shard)));
+            await putChanged(deps, minutes.rows(organization, maxUsers), await finestCounts(of));
+          }
+        },
+      };
+    },
+
+    /** The keys of the buckets by organization, for which alerts are due. */
+    keys: (): ReadonlyMap<string, ReadonlySet<string>> => keys,
+
+    /** The spans of this kind that the buckets belong to. */
+    touched: (span: Span): Touched[] => {
+      const spanMs = SPAN_MS[span];
+      const spans = [...touched.values()].map(({ organization, startMs }) => ({
+        organization,
+        startMs: Math.floor(startMs / spanMs) * spanMs,
+      }));
+      return [...new Map(spans.map((each) => [`${each.organization} ${each.startMs}`, each])).values()];
+    },
+
+    /** Makes the totals of ten minutes, and of their minutes, again. */
+    sumTenMinutes: async (of: Touched): Promise<void> => {
+      await sum(of, 'minute', 'minute', ['model', 'key'], 'ten_minutes');
+      await sum(of, 'ten_minutes', 'ten_minutes', ['model', 'key']);
+    },
+    sumHour: (of: Touched): Promise<void> => sum(of, 'ten_minutes', 'hour', DETAILS),
+    sumDay: (of: Touched): Promise<void> => sum(of, 'hour', 'day', DETAILS),
+  };
+};
+
+export type OrganizationRollup = ReturnType<typeof createOrganizationRollup>;

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { ownerIdOf } from '../../shared/admission/shards.ts';
+import type { QueryInput } from '../../shared/database/database.ts';
+import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
+import { prefixes } from '../../shared/ids/id.ts';
+import type { DeploymentOfDay } from './rebuild-gpu-days.ts';
+import type { KeyShards } from './rebuild-key.ts';
+
+/** About a million keys. */
+const MAX_PAGES = 10_000;
+/** The clocks of two functions differ by less than this. */
+const CLOCKS_MS = 60_000;
+
+/** Every item of a table, which requests never read. */
+async function* scan(database: SdkDatabase, input: Omit<QueryInput, 'KeyConditionExpression'>): AsyncGenerator<Record<string, unknown>> {
+  let start: Record<string, unknown> | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { Items = [], LastEvaluatedKey } = await database.scan({ ...input, ...(start && { ExclusiveStartKey: start }) });
+    yield* Items;
+    if (!LastEvaluatedKey) return;
+    start = LastEvaluatedKey;
+  }
+  throw new Error(`The table ${input.TableName} has more than ${MAX_PAGES} pages.`);
+}
+
+const LimiterFacts = z.object({ id: z.string(), org: z.string(), shards: z.int().default(1), last_used: z.int().optional() });
+
+/** The keys that were used since an instant, in any of their shards. */
+export const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs: number): Promise<KeyShards[]> => {
+  const keys = new Map<string, KeyShards & { isUsed: boolean }>();
+  for await (const item of scan(database, { TableName: table, ProjectionExpression: 'id, org, shards, last_used' })) {
+    if (!String(item.id).startsWith(prefixes.key)) continue;
+    const { id: limiterId, org: organization, shards, last_used } = LimiterFacts.parse(item);
+    const id = ownerIdOf(limiterId);
+    const known = keys.get(id);
+    const isUsed = last_used !== undefined && last_used >= sinceMs - CLOCKS_MS;
+    keys.set(id, { id, organization, shards: Math.max(known?.shards ?? 1, shards), isUsed: isUsed || (known?.isUsed ?? false) });
+  }
+  return [...keys.values()].filter(({ isUsed }) => isUsed);
+};
+
+/** All deployments there have ever been. */
+export const listDeployments = async (database: SdkDatabase, table: string): Promise<DeploymentOfDay[]> => {
+  const input = {
+    TableName: table,
+    FilterExpression: '#record = :deployment',
+    ExpressionAttributeNames: { '#record': 'record' },
+    ExpressionAttributeValues: { ':deployment': 'deployment' },
+    ProjectionExpression: 'account, organization',
+  };
+  const deployments: DeploymentOfDay[] = [];
+  for await (const { account, organization } of scan(database, input))
+    deployments.push({ id: String(account), organization: String(organization) });
+  return deployments;
+};
