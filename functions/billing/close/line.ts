@@ -1,0 +1,138 @@
+import { InvoiceLine, LineKind, TokenKind } from '../../../shared/billing/invoice.ts';
+import type { Group } from './group.ts';
+import type { PriceBook } from './price-book.ts';
+
+const MILLION = 1_000_000n;
+const HOUR_SECONDS = 3_600n;
+
+/** Rounds half up, and negative numbers half down, so that a correction takes back exactly what was charged. */
+export const divideRounded = (dividend: bigint, divisor: bigint): bigint =>
+  dividend < 0n ? -((-dividend + divisor / 2n) / divisor) : (dividend + divisor / 2n) / divisor;
+
+const NOTHING: Omit<InvoiceLine, 'kind' | 'description' | 'month' | 'amount_nanos'> = {
+  is_correction: false,
+  model: null,
+  token_kind: null,
+  deployment: null,
+  deployment_name: null,
+  instance_type: null,
+  price_version: null,
+  quantity: null,
+  unit: null,
+  unit_price_nanos: null,
+};
+
+/** A line that is only an amount. */
+export const amountLine = (kind: InvoiceLine['kind'], description: string, month: string, amountNanos: bigint): InvoiceLine => ({
+  ...NOTHING,
+  kind,
+  description,
+  month,
+  amount_nanos: amountNanos,
+});
+
+export const sumLines = (lines: readonly InvoiceLine[]): bigint => lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n);
+
+/** Whose lines: of a month's own usage, or corrections of an earlier month. */
+export interface Period {
+  month: string;
+  isCorrection: boolean;
+}
+
+const subjectOf = ({ model, deployment, deployment_name }: Group): string =>
+  deployment === null ? (model ?? 'Unknown model') : (deployment_name ?? deployment);
+
+const WORDS: Record<TokenKind, string> = { prompt: 'prompt tokens', cached_prompt: 'cached prompt tokens', completion: 'completion tokens' };
+
+/** A line about a group. */
+const lineOf = (
+  group: Group,
+  { month, isCorrection }: Period,
+  words: string,
+  line: Partial<InvoiceLine> & Pick<InvoiceLine, 'kind' | 'amount_nanos'>,
+): InvoiceLine => {
+  const { model, deployment, deployment_name, instance_type, price_version } = group;
+  const names = { model, deployment, deployment_name, instance_type, price_version };
+  const description = `${isCorrection ? `Correction for ${month}: ` : ''}${subjectOf(group)}, ${words}`;
+  return { ...NOTHING, month, is_correction: isCorrection, ...names, description, ...line };
+};
+
+/** What the group's events cost more or less than its quantities together. */
+const differenceLine = (group: Group, period: Period, lines: readonly InvoiceLine[]): InvoiceLine[] => {
+  const amount_nanos = group.cost_nanos - sumLines(lines);
+  if (amount_nanos === 0n) return [];
+  return [lineOf(group, period, 'difference to the sum of all requests', { kind: 'metering_difference', amount_nanos })];
+};
+
+const tokenLines = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {
+  const price = prices.tokens(group.model, group.price_version);
+  if (!price) {
+    const quantity = group.prompt_tokens + group.cached_tokens + group.completion_tokens;
+    if (quantity === 0n && group.cost_nanos === 0n) return [];
+    return [lineOf(group, period, 'tokens', { kind: 'tokens', quantity, unit: 'token', amount_nanos: group.cost_nanos })];
+  }
+  const quantities = [
+    ['prompt', group.prompt_tokens, price.prompt_nanos],
+    ['cached_prompt', group.cached_tokens, price.cached_prompt_nanos],
+    ['completion', group.completion_tokens, price.completion_nanos],
+  ] as const;
+  const lines = quantities
+    .filter(([, quantity]) => quantity !== 0n)
+    .map(([token_kind, quantity, unit_price_nanos]) => {
+      const amount_nanos = divideRounded(quantity * unit_price_nanos, MILLION);
+      return lineOf(group, period, WORDS[token_kind], { kind: 'tokens', token_kind, quantity, unit: 'token', unit_price_nanos, amount_nanos });
+    });
+  return [...lines, ...differenceLine(group, period, lines)];
+};
+
+const gpuLines = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {
+  const { instance_seconds: quantity, cost_nanos, instance_type } = group;
+  const unit_price_nanos = prices.instanceHour(instance_type, group.price_version);
+  if (quantity === 0n && cost_nanos === 0n) return [];
+  const amount_nanos = unit_price_nanos === null ? cost_nanos : divideRounded(quantity * unit_price_nanos, HOUR_SECONDS);
+  const words = `GPU time on ${instance_type}`;
+  const line = lineOf(group, period, words, { kind: 'gpu_time', quantity, unit: 'second', unit_price_nanos, amount_nanos });
+  return [...(quantity === 0n ? [] : [line]), ...differenceLine(group, period, quantity === 0n ? [] : [line])];
+};
+
+const adjustmentLines = (group: Group, period: Period): InvoiceLine[] => {
+  if (group.cost_nanos === 0n) return [];
+  const words = `price ${group.rerate_from} corrected to ${group.price_version}`;
+  return [lineOf(group, period, words, { kind: 'adjustment', amount_nanos: group.cost_nanos })];
+};
+
+const linesOfGroup = (group: Group, period: Period, prices: PriceBook): InvoiceLine[] => {
+  if (group.rerate_from !== null) return adjustmentLines(group, period);
+  return group.deployment === null ? tokenLines(group, period, prices) : gpuLines(group, period, prices);
+};
+
+/**
+ * The lines of a month's groups. For each group, they add up to the exact cost of its events; what was paid from credit is taken off.
+ * @param groups of a correction: the differences to what was billed
+ */
+export const usageLines = (groups: readonly Group[], period: Period, prices: PriceBook): InvoiceLine[] => {
+  const lines = groups.flatMap((group) => linesOfGroup(group, period, prices));
+  const prepaid = groups.reduce((sum, { prepaid_nanos }) => sum + prepaid_nanos, 0n);
+  if (prepaid === 0n) return sortLines(lines);
+  const description = `${period.isCorrection ? `Correction for ${period.month}: paid` : 'Paid'} from prepaid credit`;
+  const line = { ...amountLine('prepaid_credit', description, period.month, -prepaid), is_correction: period.isCorrection };
+  return sortLines([...lines, line]);
+};
+
+/** By kind, model or deployment, price version, and kind of tokens. */
+const orderOf = (line: InvoiceLine): string =>
+  JSON.stringify([
+    LineKind.options.indexOf(line.kind),
+    line.deployment_name ?? line.model ?? '',
+    line.deployment ?? '',
+    line.instance_type ?? '',
+    line.price_version ?? '',
+    line.token_kind === null ? 0 : 1 + TokenKind.options.indexOf(line.token_kind),
+    line.description,
+  ]);
+
+const sortLines = (lines: readonly InvoiceLine[]): InvoiceLine[] =>
+  lines
+    .map((line) => [orderOf(line), line] as const)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, line]) => line);
