@@ -1,5 +1,7 @@
 import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import type { AuditStore } from '../../shared/audit/audit-store.ts';
+import type { BillingTasks } from '../../shared/billing/billing-tasks.ts';
+import type { RerateStore } from '../../shared/billing/rerate-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
@@ -35,6 +37,8 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   rollups: RollupStore;
   gpuEvents: GpuEventStore;
   deployments: DeploymentStore;
+  rerates: RerateStore;
+  billingTasks: BillingTasks;
   attempts: AttemptStore;
   userPool: UserPool;
   /** The issuer of the users' access tokens. */

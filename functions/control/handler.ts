@@ -4,6 +4,9 @@ import middy from '@middy/core';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke-function.ts';
+import { createMessageQueue } from '../../shared/aws/message-queue.ts';
+import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
+import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -73,6 +76,8 @@ const dependencies: ControlDependencies = {
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
+  rerates: createRerateStore(createAccountTable(database, environmentVariable('BILLING_TABLE'))),
+  billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
   deployments: createDeploymentStore(deploymentRows),
   catalogue: createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES }),
   startTimes: createStartTimesStore(database, deploymentRows),

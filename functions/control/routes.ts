@@ -1,6 +1,7 @@
 import type { Route } from './access/route.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
+import { rerateRoutes } from './billing/rerates/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
@@ -23,5 +24,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...deploymentRoutes,
   ...runtimeRoutes,
   ...instanceTypeRoutes,
+  ...rerateRoutes,
   ...auditLogRoutes,
 ];

@@ -36,6 +36,7 @@ const TAGS = {
   Models: 'The models that can be called, and where they run.',
   Prices: 'The prices of models, and when they take effect.',
   Deployments: 'Models that organizations run on GPUs of their own: from creation to deletion, and what they can run on.',
+  Billing: 'What organizations are charged: corrections of prices.',
   'Audit log': 'Who did what, and when.',
   Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<ControlTag | 'Service', string>;

@@ -8,7 +8,7 @@ export type Outcome = z.infer<typeof Outcome>;
 export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 
 /** What made an event that corrects the price of another one: the operation, and the price version by which the request was rated before. */
-export const Rerate = z.object({ id: z.string(), from: z.string() });
+export const PriceCorrection = z.object({ id: z.string(), from: z.string() });
 
 /** The billed record: one immutable event for every admitted request, from which all totals are computed. */
 export const UsageEvent = z.object({
@@ -39,7 +39,7 @@ export const UsageEvent = z.object({
   cost_nanos: Nanos,
   price_version: z.string().nullable(),
   /** It adjusts the cost of the event whose id comes before the `#` of its own, and has no tokens: `cost_nanos` is the difference. */
-  rerate: Rerate.optional(),
+  rerate: PriceCorrection.optional(),
   /** The tokens cost more than the amount held for the request, which is the most that it is charged. Their bounds prevent this. */
   is_capped: z.literal(true).optional(),
   /** It was paid from its organization's prepaid credit. */

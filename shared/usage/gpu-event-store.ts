@@ -6,6 +6,7 @@ import { dayOf } from './bucket.ts';
 import { Nanos } from './event.ts';
 import { GpuEvent } from './gpu-event.ts';
 import { isDone } from './row-store.ts';
+import { EventExists } from './usage-store.ts';
 
 /** A deployment has a few hundred events a day, and an organization a row of totals for each day of each deployment. */
 const MAX_PAGES = 1_000;
@@ -136,6 +137,12 @@ export const createGpuEventStore = (database: Database, table: string) => {
      */
     toAdd: (events: readonly GpuEvent[]): Write[] => [
       ...events.map(toPut),
+      ...gpuDaysOf(events).map((sums) => toAdd((events[0] as GpuEvent).org_id, sums)),
+    ],
+
+    /** Adds events that rate others again, and adds them to the sums, as writes of a transaction; fails with EventExists if one was already added. */
+    toAddRatings: (events: readonly GpuEvent[]): Write[] => [
+      ...events.map((event): Write => ({ ...toPut(event), refused: () => new EventExists() })),
       ...gpuDaysOf(events).map((sums) => toAdd((events[0] as GpuEvent).org_id, sums)),
     ],
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { InstancePhase } from '../deployments/deployment.ts';
 import { base62Of } from '../ids/base62.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
-import { Nanos, Rerate } from './event.ts';
+import { Nanos, PriceCorrection } from './event.ts';
 
 /** The billed record of GPU time: an immutable event for an interval in which the same instances of a deployment ran at the same price, within a UTC day. */
 export const GpuEvent = z.object({
@@ -26,7 +26,7 @@ export const GpuEvent = z.object({
   /** null: no price was in force, so nothing is charged. */
   price_version: z.string().nullable(),
   /** It adjusts the cost of the event whose id comes before the `#` of its own: `cost_nanos` is the difference. */
-  rerate: Rerate.optional(),
+  rerate: PriceCorrection.optional(),
   /** It was paid from its organization's prepaid credit. */
   is_prepaid: z.literal(true).optional(),
   /** It cost more than what was left of the prepaid credit, which is the most that it is charged. */

@@ -13,11 +13,17 @@ const MAX_PAGES = 1_000;
 const bucketOf = (shard: string, atMs: number): string =>
   `${shard}#${new Date(Math.floor(atMs / BUCKET_MS) * BUCKET_MS).toISOString().slice(0, 16)}Z`;
 
-/** An event's key depends only on its request, so every settlement of the request writes the same item. */
-const keyOf = (keyId: string, requestId: string, shards: number) => ({
-  usage_bucket: bucketOf(shardId(keyId, shardOf(requestId, eventShardsOf(shards))), requestTimeMs(requestId)),
-  usage_event: requestId,
-});
+/**
+ * An event's key depends only on its request, so every settlement of the request writes the same item. The events that rate a request again,
+ * `<request id>#2` and so on, are in the partition of its first one.
+ */
+const keyOf = (keyId: string, eventId: string, shards: number) => {
+  const [requestId = ''] = eventId.split('#', 1);
+  return {
+    usage_bucket: bucketOf(shardId(keyId, shardOf(requestId, eventShardsOf(shards))), requestTimeMs(requestId)),
+    usage_event: eventId,
+  };
+};
 
 /** The request of an event already has another one. */
 export class EventExists extends Error {}

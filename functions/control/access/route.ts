@@ -10,7 +10,16 @@ import { type Actor, type OrganizationStatuses, requireActive, requireRole } fro
 import { type Caller, callerOf } from './origin.ts';
 
 /** The sections of the API reference. */
-export type ControlTag = 'Sessions' | 'Organizations' | 'Users' | 'API keys' | 'Models' | 'Prices' | 'Deployments' | 'Audit log';
+export type ControlTag =
+  | 'Sessions'
+  | 'Organizations'
+  | 'Users'
+  | 'API keys'
+  | 'Models'
+  | 'Prices'
+  | 'Deployments'
+  | 'Billing'
+  | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {
   access: 'public' | Role;

@@ -1,0 +1,54 @@
+import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
+import { planCollection, toCollect } from '../../../shared/admission/credit-grant.ts';
+import { availableNanosOf, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
+import { shardIds } from '../../../shared/admission/shards.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { transact, type Write } from '../../../shared/database/transaction.ts';
+
+/** Requests of a busy organization can make a collection fail this often. */
+const MAX_ATTEMPTS = 8;
+
+export interface CreditDependencies {
+  database: Database;
+  limiters: Pick<LimiterReader, 'get' | 'getMany'>;
+  keysTable: string;
+}
+
+/**
+ * Collects credit in an organization's own item, so that an amount can be taken from it: as much as its shards have. What is missing after that, or
+ * after the last attempt, makes the own item negative.
+ */
+export const collectCredit = async (
+  { database, limiters, keysTable }: CreditDependencies,
+  organization: string,
+  nanos: bigint,
+): Promise<void> => {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const own = await limiters.get(organization);
+    if (!own) return;
+    const others = await limiters.getMany(shardIds(organization, shardsOf(own)).slice(1));
+    const donations = planCollection(others, nanos - availableNanosOf(own));
+    if (donations.length === 0) return;
+    const writes = toCollect(keysTable, organization, donations).map((item) => ({ item, refused: () => new ChangedMeanwhile() }));
+    try {
+      await transact(database, writes);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+    }
+  }
+};
+
+/** Takes an amount from an organization's credit even if it has less, or returns it if the amount is negative, as one write of a transaction. */
+export const toTakeCredit = (keysTable: string, organization: string, nanos: bigint): Write => ({
+  item: {
+    Update: {
+      TableName: keysTable,
+      Key: { id: organization },
+      UpdateExpression: 'SET avail = if_not_exists(avail, :zero) - :nanos',
+      ConditionExpression: 'attribute_exists(id)',
+      ExpressionAttributeValues: { ':zero': 0, ':nanos': nanos },
+    },
+  },
+  refused: () => new Error(`${organization} has no limiter, so the credit that its requests used can't be corrected.`),
+});

@@ -1,0 +1,153 @@
+import { shardsOf } from '../../../shared/admission/limiter-item.ts';
+import type { LimiterReader } from '../../../shared/admission/limiter-reader.ts';
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { eventShardsOf, ownerIdOf, shardIds } from '../../../shared/admission/shards.ts';
+import type { Rerate } from '../../../shared/billing/rerate.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import { gpuCostNanos } from '../../../shared/prices/instance-price.ts';
+import { costNanos } from '../../../shared/prices/price.ts';
+import { bucketStarts, dayOf } from '../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
+import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import { BUCKET_MS, type UsageStore } from '../../../shared/usage/usage-store.ts';
+import { changeOf, type RatingChange, ratingsOf } from './ratings.ts';
+import { gpuAdjustment, usageAdjustment } from './usage-adjustment.ts';
+
+/** The change of an event, as a rerate counts it. */
+export interface Change {
+  /** The UTC month of the usage. */
+  month: string;
+  oldNanos: bigint;
+  newNanos: bigint;
+  isPrepaid: boolean;
+  /** Whether the event that makes the change was written before. */
+  isMade: boolean;
+}
+
+/** Some changes, and the writes of those that are not made. */
+export interface Part {
+  changes: readonly Change[];
+  writes: readonly Write[];
+}
+
+/** What a rerate works through in an organization. */
+export interface RatedUsage {
+  /** The keys or deployments with their days, in order: `<id>#2026-10-07`. */
+  units: () => Promise<string[]>;
+  /** The changes of a unit, read part by part, so few events are in memory. The writes of a part fit a transaction. */
+  partsOf: (unit: string) => AsyncGenerator<Part>;
+}
+
+export interface RatedUsageDependencies {
+  limiters: LimiterReader & Pick<LimiterStore, 'listByOrganization'>;
+  usage: Pick<UsageStore, 'listByBucket' | 'toPut'>;
+  gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment' | 'toAddRatings'>;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** The number of ten-minute buckets that are read at once. */
+const PARALLEL = 16;
+/** Each event is a write of a transaction, and can add another one for the sums of its day. */
+const MAX_EVENTS = 40;
+
+const isWithin = ({ start_time, end_time }: Rerate, ms: number): boolean => ms >= start_time && ms < end_time;
+
+const daysOf = ({ start_time, end_time }: Rerate): string[] => {
+  const days: string[] = [];
+  for (let ms = Date.parse(dayOf(start_time)); ms < end_time; ms += DAY_MS) days.push(dayOf(ms));
+  return days;
+};
+
+const splitUnit = (unit: string): { id: string; day: string } => {
+  const [id = '', day = ''] = unit.split('#');
+  return { id, day };
+};
+
+const toChange = <Event extends UsageEvent | GpuEvent>({ original, oldNanos, newNanos, number }: RatingChange<Event>): Change => ({
+  month: dayOf('admitted_at' in original ? original.admitted_at : original.started_at).slice(0, 7),
+  oldNanos,
+  newNanos,
+  isPrepaid: original.is_prepaid === true,
+  isMade: number === undefined,
+});
+
+/** @param toWrite the writes of changes that are not made */
+const toParts = <Event extends UsageEvent | GpuEvent>(
+  changes: readonly RatingChange<Event>[],
+  toWrite: (changes: readonly RatingChange<Event>[]) => Write[],
+): Part[] =>
+  Array.from({ length: Math.ceil(changes.length / MAX_EVENTS) }, (_, i) => {
+    const part = changes.slice(i * MAX_EVENTS, (i + 1) * MAX_EVENTS);
+    return { changes: part.map(toChange), writes: toWrite(part.filter(({ number }) => number !== undefined)) };
+  });
+
+/** The requests of an organization's keys for the rerate's model. */
+const requestsOf = ({ limiters, usage }: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
+  const { subject } = rerate;
+  if (subject.kind !== 'model') throw new Error(`The rerate ${rerate.id} is not of a model.`);
+  const adjusting = { rerate: rerate.id, from: subject.from.version, to: subject.to.version };
+  const costOf = ({ prompt_tokens, cached_tokens, completion_tokens }: UsageEvent): bigint =>
+    costNanos(subject.to, { promptTokens: prompt_tokens, cachedTokens: cached_tokens, completionTokens: completion_tokens });
+
+  const readBuckets = async (buckets: readonly { shard: string; startMs: number }[]): Promise<UsageEvent[]> => {
+    const events: UsageEvent[] = [];
+    const read = async ({ shard, startMs }: (typeof buckets)[number]): Promise<void> => {
+      for await (const event of usage.listByBucket(shard, startMs))
+        if (event.model === subject.name && isWithin(rerate, event.admitted_at)) events.push(event);
+    };
+    throwFailures(await inParallel(buckets, PARALLEL, read));
+    return events;
+  };
+
+  return {
+    units: async () => {
+      const keys = new Set<string>();
+      for await (const id of limiters.listByOrganization(organization)) if (ownerIdOf(id) !== organization) keys.add(ownerIdOf(id));
+      return [...keys].sort().flatMap((key) => daysOf(rerate).map((day) => `${key}#${day}`));
+    },
+
+    partsOf: async function* (unit) {
+      const { id: key, day } = splitUnit(unit);
+      const shards = shardsOf(await limiters.get(key));
+      const starts = bucketStarts(day).filter((ms) => ms + BUCKET_MS > rerate.start_time && ms < rerate.end_time);
+      const buckets = starts.flatMap((startMs) => shardIds(key, eventShardsOf(shards)).map((shard) => ({ shard, startMs })));
+      for (let i = 0; i < buckets.length; i += PARALLEL) {
+        const ratings = ratingsOf(await readBuckets(buckets.slice(i, i + PARALLEL)), (event) => event.request_id);
+        const changes = ratings.map((rated) => changeOf(rated, { ...adjusting, costOf })).filter((change) => change !== undefined);
+        yield* toParts(changes, (made) => made.map((change) => usage.toPut(usageAdjustment(change, adjusting), shards)));
+      }
+    },
+  };
+};
+
+/** The GPU time of an organization's deployments on the rerate's instance type. */
+const gpuTimeOf = ({ gpuEvents }: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage => {
+  const { subject } = rerate;
+  if (subject.kind !== 'instance_type') throw new Error(`The rerate ${rerate.id} is not of an instance type.`);
+  const adjusting = { rerate: rerate.id, from: subject.from.version, to: subject.to.version };
+  const costOf = ({ seconds, instances }: GpuEvent): bigint => gpuCostNanos(subject.to, seconds, instances);
+  return {
+    units: async () => {
+      const units = new Set<string>();
+      const days = gpuEvents.listDays(organization, dayOf(rerate.start_time), dayOf(rerate.end_time));
+      for await (const { day, deploymentId, instanceType } of days) if (instanceType === subject.name) units.add(`${deploymentId}#${day}`);
+      return [...units].sort();
+    },
+
+    partsOf: async function* (unit) {
+      const { id: deployment, day } = splitUnit(unit);
+      const events = await Array.fromAsync(gpuEvents.listByDeployment(deployment, day, day));
+      const rated = events.filter(({ instance_type, started_at }) => instance_type === subject.name && isWithin(rerate, started_at));
+      const changes = ratingsOf(rated, ({ id }) => id)
+        .map((ratings) => changeOf(ratings, { ...adjusting, costOf }))
+        .filter((change) => change !== undefined);
+      yield* toParts(changes, (made) => gpuEvents.toAddRatings(made.map((change) => gpuAdjustment(change, adjusting))));
+    },
+  };
+};
+
+/** The usage of an organization that a rerate can change. */
+export const ratedUsage = (deps: RatedUsageDependencies, organization: string, rerate: Rerate): RatedUsage =>
+  (rerate.subject.kind === 'model' ? requestsOf : gpuTimeOf)(deps, organization, rerate);

@@ -1,0 +1,124 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import { systemOrigin } from '../../../shared/audit/origin.ts';
+import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import { messageStep, type Rerate, type RerateProgress, type RerateSums, sumMonths } from '../../../shared/billing/rerate.ts';
+import type { RerateStore } from '../../../shared/billing/rerate-store.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { logInfo } from '../../../shared/logging/log.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { EventExists } from '../../../shared/usage/usage-store.ts';
+import { type CreditDependencies, collectCredit, toTakeCredit } from './credit.ts';
+import { type Change, type Part, type RatedUsage, type RatedUsageDependencies, ratedUsage } from './rated-usage.ts';
+import { type FanOutDependencies, sendToAll } from './send-to-all.ts';
+
+export interface RerateDependencies extends AuditDependencies, CreditDependencies, RatedUsageDependencies, FanOutDependencies {
+  limiters: CreditDependencies['limiters'] & RatedUsageDependencies['limiters'];
+  rerates: RerateStore;
+  tasks: BillingTasks;
+  now: () => number;
+  /** Whether there is time to continue. */
+  hasTime: () => boolean;
+}
+
+/** Concurrent rerates of the same event, which are rare: the tasks of an organization are processed one after another. */
+const MAX_ATTEMPTS = 5;
+
+type Months = Record<string, RerateSums>;
+
+const addChanges = (months: Months, changes: readonly Change[]): void => {
+  for (const { month, oldNanos, newNanos } of changes) {
+    const { events, old_nanos, new_nanos } = months[month] ?? { events: 0, old_nanos: 0n, new_nanos: 0n };
+    months[month] = { events: events + 1, old_nanos: old_nanos + oldNanos, new_nanos: new_nanos + newNanos };
+  }
+};
+
+/** Writes the events of a part, and takes or returns in the same transaction what they change of the organization's credit. */
+const writePart = async (deps: RerateDependencies, organization: string, { changes, writes }: Part): Promise<void> => {
+  if (writes.length === 0) return;
+  const takenNanos = changes
+    .filter(({ isMade, isPrepaid }) => isPrepaid && !isMade)
+    .reduce((sum, { oldNanos, newNanos }) => sum + newNanos - oldNanos, 0n);
+  if (takenNanos > 0n) await collectCredit(deps, organization, takenNanos);
+  await transact(deps.database, [...writes, ...(takenNanos === 0n ? [] : [toTakeCredit(deps.keysTable, organization, takenNanos)])]);
+};
+
+/** Rates the events of a unit again. The sums are the same however often this is repeated. */
+const rateUnit = async (
+  deps: RerateDependencies,
+  organization: string,
+  usage: RatedUsage,
+  unit: string,
+  writes: boolean,
+): Promise<Months> => {
+  for (let attempt = 1; ; attempt++) {
+    const months: Months = {};
+    try {
+      for await (const part of usage.partsOf(unit)) {
+        if (writes) await writePart(deps, organization, part);
+        addChanges(months, part.changes);
+      }
+      return months;
+    } catch (error) {
+      if (!(error instanceof EventExists) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+};
+
+const mergeMonths = (one: Months, other: Months): Months => {
+  const merged: Months = { ...one };
+  for (const [month, sums] of Object.entries(other)) merged[month] = sumMonths([{ months: { one: merged[month] ?? NONE, other: sums } }]);
+  return merged;
+};
+const NONE: RerateSums = { events: 0, old_nanos: 0n, new_nanos: 0n };
+
+/** Works through the units after the cursor, while there is time. */
+const proceed = async (deps: RerateDependencies, rerate: Rerate, before: RerateProgress): Promise<RerateProgress> => {
+  const { organization } = before;
+  const usage = ratedUsage(deps, organization, rerate);
+  let { cursor, months } = before;
+  for (const unit of await usage.units()) {
+    if (cursor !== null && unit <= cursor) continue;
+    if (!deps.hasTime()) return { ...before, cursor, months, step: before.step + 1 };
+    months = mergeMonths(months, await rateUnit(deps, organization, usage, unit, rerate.phase === 'execution'));
+    cursor = unit;
+  }
+  return { ...before, cursor, months, is_done: true };
+};
+
+/** Stores the progress. The end of an execution that changed anything is recorded in the organization's audit log. */
+const store = async (deps: RerateDependencies, rerate: Rerate, progress: RerateProgress, isFirst: boolean): Promise<void> => {
+  const write = deps.rerates.toProgress(rerate.id, rerate.phase, progress, isFirst);
+  const { events, old_nanos, new_nanos } = sumMonths([progress]);
+  if (!progress.is_done || rerate.phase === 'preview' || events === 0) return transact(deps.database, [write]);
+  const change = {
+    action: 'usage.rerated',
+    organization: progress.organization,
+    target: { type: 'rerate', id: rerate.id },
+    reason: rerate.reason,
+    before: { events, cost: dollarsOf(old_nanos) },
+    after: { events, cost: dollarsOf(new_nanos) },
+  };
+  return commit(deps, systemOrigin('billing', deps.now()), change, [write]);
+};
+
+/**
+ * Computes what a rerate changes in an organization, or makes the changes, and continues itself by another task when its time ends. It can crash at any
+ * write and be repeated: each event is rated again once.
+ * @param organization `platform`: sends the tasks of all organizations
+ */
+export const rerateEvents = async (
+  deps: RerateDependencies,
+  { organization, rerate: id }: { organization: string; rerate: string },
+): Promise<void> => {
+  const rerate = await deps.rerates.get(id);
+  if (!rerate) throw new Error(`The rerate ${id} does not exist.`);
+  if (organization === 'platform') return sendToAll(deps, rerate);
+  const { phase } = rerate;
+  const known = await deps.rerates.getProgress(id, phase, organization);
+  if (known?.is_done) return;
+  const before = known ?? { organization, is_done: false, cursor: null, step: 0, months: {}, version: 1 };
+  const progress = await proceed(deps, rerate, before);
+  await store(deps, rerate, progress, known === undefined);
+  logInfo('rerate', { rerate: id, phase, organization, is_done: progress.is_done, events: sumMonths([progress]).events });
+  if (!progress.is_done) await deps.tasks.send({ task: 'rerate', organization, rerate: id }, deps.now(), messageStep(phase, progress.step));
+};

@@ -1,0 +1,28 @@
+import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import { messageStep, type Rerate } from '../../../shared/billing/rerate.ts';
+import type { RerateStore } from '../../../shared/billing/rerate-store.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+
+export interface FanOutDependencies {
+  database: Database;
+  /** The ids of all organizations. */
+  organizations: () => AsyncIterable<string>;
+  rerates: RerateStore;
+  tasks: BillingTasks;
+  now: () => number;
+}
+
+const PARALLEL = 16;
+
+/** Sends the tasks of a rerate of all organizations. Repeated until each was sent: tasks that are sent twice change nothing. */
+export const sendToAll = async ({ database, organizations, rerates, tasks, now }: FanOutDependencies, rerate: Rerate): Promise<void> => {
+  const { id, phase } = rerate;
+  if ((await rerates.extent(id, phase)) !== undefined) return;
+  const all = await Array.fromAsync(organizations());
+  const send = (organization: string): Promise<void> =>
+    tasks.send({ task: 'rerate', organization, rerate: id }, now(), messageStep(phase, 0));
+  throwFailures(await inParallel(all, PARALLEL, send));
+  await transact(database, [rerates.toSetExtent(id, phase, all.length)]);
+};

@@ -1,0 +1,165 @@
+import { type AuditDependencies, commit } from '../../../../shared/audit/commit.ts';
+import type { BillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import { messageStep, type Rerate, type ReratePhase } from '../../../../shared/billing/rerate.ts';
+import { AlreadyCreated, type RerateStore } from '../../../../shared/billing/rerate-store.ts';
+import { transact, type Write } from '../../../../shared/database/transaction.ts';
+import { Conflict, InvalidRequest, ResourceNotFound } from '../../../../shared/http/errors.ts';
+import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
+import type { Page, PageRequest } from '../../../../shared/http/page.ts';
+import { newTimedId } from '../../../../shared/ids/id.ts';
+import type { Actor } from '../../access/actor.ts';
+import type { OrganizationStore } from '../../organizations/organization-store.ts';
+import { findPrices, type PriceReads } from './find-prices.ts';
+import { isComplete, type NewRerate, type PhaseFacts, progressToWire, type RerateResource, toResource } from './rerate-resource.ts';
+
+export interface RerateDependencies extends AuditDependencies, PriceReads {
+  organizations: Pick<OrganizationStore, 'get'>;
+  rerates: RerateStore;
+  billingTasks: BillingTasks;
+}
+
+const MS = 1_000;
+const DAY_MS = 24 * 60 * 60 * MS;
+/** The most days of usage: as many as can be listed of GPU time. */
+const MAX_DAYS = 365;
+/** By then, all requests have ended and are settled. */
+const SETTLED_MS = 60 * 60 * MS;
+
+/** @throws 400 */
+const checkTimes = ({ start_time, end_time }: NewRerate, nowMs: number): void => {
+  const reject = (expected: string): never => {
+    throw new InvalidRequest({ param: 'end_time', message: `Invalid value for 'end_time': expected a time ${expected}` });
+  };
+  if (end_time * MS > nowMs - SETTLED_MS) reject('at least an hour in the past. Later requests can still be running.');
+  if ((end_time - start_time) * MS > MAX_DAYS * DAY_MS) reject(`at most ${MAX_DAYS} days after 'start_time'. Create several rerates.`);
+};
+
+/** How far a phase is. */
+const phaseFacts = async (
+  { rerates }: Pick<RerateDependencies, 'rerates'>,
+  { id, organization }: Rerate,
+  phase: ReratePhase,
+): Promise<PhaseFacts> => ({
+  organizations: organization === null ? await rerates.extent(id, phase) : 1,
+  progress: await Array.fromAsync(rerates.allProgress(id, phase)),
+});
+
+const describe = async (deps: Pick<RerateDependencies, 'rerates'>, rerate: Rerate): Promise<RerateResource> =>
+  toResource(
+    rerate,
+    await phaseFacts(deps, rerate, 'preview'),
+    rerate.phase === 'execution' ? await phaseFacts(deps, rerate, 'execution') : undefined,
+  );
+
+/** Sends the task of the current phase, which sends those of all organizations if the rerate is not of one. */
+const begin = ({ billingTasks }: RerateDependencies, { id, organization, phase }: Rerate, nowMs: number): Promise<void> =>
+  billingTasks.send({ task: 'rerate', organization: organization ?? 'platform', rerate: id }, nowMs, messageStep(phase, 0));
+
+/** Writes a rerate; its execution is recorded in the audit log. A preview changes nothing. */
+const write = async (deps: RerateDependencies, { origin }: Actor, rerate: Rerate, writes: readonly Write[]): Promise<void> => {
+  if (rerate.phase === 'preview') return transact(deps.database, writes);
+  const { id, subject, start_time, end_time, organization, reason } = rerate;
+  const after = { [subject.kind]: subject.name, from_version: subject.from.version, to_version: subject.to.version, start_time, end_time };
+  const change = { action: 'rerate.executed', organization, target: { type: 'rerate', id }, reason, after };
+  return commit(deps, origin, change, writes);
+};
+
+/** Whether the body is the one of an earlier request. */
+const isSame = (made: Rerate, rerate: Rerate): boolean => {
+  const textOf = ({ subject, start_time, end_time, organization, reason }: Rerate): string =>
+    JSON.stringify([subject.kind, subject.name, subject.from.version, subject.to.version, start_time, end_time, organization, reason]);
+  return textOf(made) === textOf(rerate);
+};
+
+/**
+ * Creates a rerate, and begins its preview (`dry_run`) or its execution. With an idempotency key that was used before, returns the earlier one, and
+ * begins it if a crash has prevented that.
+ * @throws 400 for times and versions, 404 for the organization, 422 if the key was used for another rerate
+ */
+export const createRerate = async (
+  deps: RerateDependencies,
+  actor: Actor,
+  body: NewRerate,
+  idempotencyKey?: string,
+): Promise<RerateResource> => {
+  const { origin } = actor;
+  const { nowMs } = origin;
+  checkTimes(body, nowMs);
+  if (body.organization !== undefined) await deps.organizations.get(body.organization);
+  const phase = body.dry_run ? 'preview' : 'execution';
+  const rerate: Rerate = {
+    id: newTimedId('rerate', nowMs),
+    subject: await findPrices(deps, body),
+    start_time: body.start_time * MS,
+    end_time: body.end_time * MS,
+    organization: body.organization ?? null,
+    reason: body.reason,
+    actor: origin.actor.id,
+    created_at: nowMs,
+    executed_at: phase === 'execution' ? nowMs : null,
+    phase,
+    version: 1,
+  };
+  const earlier = idempotencyKey === undefined ? undefined : await deps.rerates.getOnce(idempotencyKey);
+  const made = earlier ?? (await create(deps, actor, rerate, idempotencyKey));
+  if (!isSame(made, rerate)) throw new IdempotencyKeyReused();
+  await begin(deps, made, nowMs);
+  return describe(deps, made);
+};
+
+/** Writes a new rerate, or returns the one that a concurrent request has created with the same idempotency key. */
+const create = async (deps: RerateDependencies, actor: Actor, rerate: Rerate, key: string | undefined): Promise<Rerate> => {
+  try {
+    await write(deps, actor, rerate, deps.rerates.toCreate(rerate, key));
+    return rerate;
+  } catch (error) {
+    const made = error instanceof AlreadyCreated && key !== undefined ? await deps.rerates.getOnce(key) : undefined;
+    if (!made) throw error;
+    return made;
+  }
+};
+
+/** @throws 404 */
+const find = async ({ rerates }: Pick<RerateDependencies, 'rerates'>, id: string): Promise<Rerate> => {
+  const rerate = await rerates.get(id);
+  if (!rerate) throw new ResourceNotFound('rerate', id);
+  return rerate;
+};
+
+/** The preview is not complete: 409. */
+class PreviewRunning extends Conflict {
+  constructor() {
+    super({ code: 'preview_running', message: 'The preview is not complete. Wait until the state is `previewed`, and check its result.' });
+  }
+}
+
+/** Executes a rerate that was previewed; if it is being executed already, continues that. @throws 404, 409, 412 after a concurrent change */
+export const executeRerate = async (deps: RerateDependencies, actor: Actor, id: string): Promise<RerateResource> => {
+  const { nowMs } = actor.origin;
+  const before = await find(deps, id);
+  if (before.phase === 'preview') {
+    if (!isComplete(await phaseFacts(deps, before, 'preview'))) throw new PreviewRunning();
+    const executed: Rerate = { ...before, phase: 'execution', executed_at: nowMs };
+    await write(deps, actor, executed, [deps.rerates.toReplace(executed)]);
+  }
+  const rerate = await find(deps, id);
+  await begin(deps, rerate, nowMs);
+  return describe(deps, rerate);
+};
+
+/** @throws 404 */
+export const retrieveRerate = async (deps: Pick<RerateDependencies, 'rerates'>, id: string): Promise<RerateResource> =>
+  describe(deps, await find(deps, id));
+
+/** Lists rerates, newest first. */
+export const listRerates = async (deps: Pick<RerateDependencies, 'rerates'>, request: PageRequest): Promise<Page<RerateResource>> => {
+  const { data, ...page } = await deps.rerates.list(request);
+  return { ...page, data: await Promise.all(data.map((rerate) => describe(deps, rerate))) };
+};
+
+/** A page of what a rerate changes by organization: of its execution, or else of its preview. @throws 404 */
+export const listRerateOrganizations = async (deps: Pick<RerateDependencies, 'rerates'>, id: string, request: PageRequest) => {
+  const { phase } = await find(deps, id);
+  const { data, ...page } = await deps.rerates.pageOfProgress(id, phase, request);
+  return { ...page, data: data.map(progressToWire) };
+};

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import { PreconditionFailed } from '../http/errors.ts';
+import type { Page, PageRequest } from '../http/page.ts';
+import { Rerate, type ReratePhase, RerateProgress } from './rerate.ts';
+
+const PLATFORM = 'platform';
+const LISTED = 'rerate#';
+
+/** This idempotency key was already used for a rerate. */
+export class AlreadyCreated extends Error {}
+
+const placeOf = (id: string): Place => ({ account: id, record: 'rerate' });
+const progressPlaceOf = (id: string, phase: ReratePhase, organization: string): Place => ({
+  account: id,
+  record: `${phase}#${organization}`,
+});
+/** How many organizations a phase of all organizations has. */
+const extentPlaceOf = (id: string, phase: ReratePhase): Place => ({ account: id, record: `extent#${phase}` });
+const oncePlaceOf = (key: string): Place => ({
+  account: PLATFORM,
+  record: `rerate-once#${createHash('sha256').update(key).digest('base64url')}`,
+});
+
+const Once = z.object({ id: z.string() });
+const Extent = z.object({ organizations: z.int() });
+
+/** Rerates in the table `billing`, and how far each is in each organization. The only code that knows their keys. */
+export const createRerateStore = (table: AccountTable) => {
+  const get = async (id: string): Promise<Rerate | undefined> => {
+    const row = await table.get(placeOf(id));
+    return row && Rerate.parse(row);
+  };
+  return {
+    get,
+
+    /** The rerate that was created with an idempotency key. */
+    getOnce: async (key: string): Promise<Rerate | undefined> => {
+      const once = await table.get(oncePlaceOf(key));
+      return once && get(Once.parse(once).id);
+    },
+
+    /** Adds a rerate; with an idempotency key, it fails with AlreadyCreated if the key was used before. */
+    toCreate: (rerate: Rerate, key?: string): Write[] => {
+      const exists = () => new Error(`The rerate ${rerate.id} already exists.`);
+      return [
+        ...(key === undefined ? [] : [table.toCreate(oncePlaceOf(key), { id: rerate.id }, () => new AlreadyCreated())]),
+        table.toCreate(placeOf(rerate.id), rerate, exists),
+        table.toCreate({ account: PLATFORM, record: LISTED + rerate.id }, { id: rerate.id }, exists),
+      ];
+    },
+
+    /** Replaces the rerate that was read: 412 if another change came first. */
+    toReplace: (rerate: Rerate): Write => table.toReplace(placeOf(rerate.id), rerate),
+
+    /** Lists rerates, newest first. */
+    list: async (request: PageRequest): Promise<Page<Rerate>> => {
+      const { rows, hasMore } = await table.page({ account: PLATFORM, prefix: LISTED, newestFirst: true }, request);
+      const ids = rows.map((row) => Once.parse(row).id);
+      const data = (await table.getMany(ids.map(placeOf))).map((row) => Rerate.parse(row));
+      return { object: 'list', data, has_more: hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
+    },
+
+    getProgress: async (id: string, phase: ReratePhase, organization: string): Promise<RerateProgress | undefined> => {
+      const row = await table.get(progressPlaceOf(id, phase, organization));
+      return row && RerateProgress.parse(row);
+    },
+
+    /** The progress in each organization where the phase has begun. */
+    allProgress: async function* (id: string, phase: ReratePhase): AsyncGenerator<RerateProgress> {
+      for await (const row of table.all({ account: id, prefix: `${phase}#` })) yield RerateProgress.parse(row);
+    },
+
+    /** A page of what `allProgress` returns, by the organizations' ids. */
+    pageOfProgress: async (id: string, phase: ReratePhase, request: PageRequest): Promise<Page<RerateProgress>> => {
+      const { rows, hasMore } = await table.page({ account: id, prefix: `${phase}#` }, request);
+      const data = rows.map((row) => RerateProgress.parse(row));
+      return { object: 'list', data, has_more: hasMore, next: hasMore ? (data.at(-1)?.organization ?? null) : null };
+    },
+
+    /** Writes progress after the progress that was read: 412 if another task was faster. @param isFirst nothing was stored */
+    toProgress: (id: string, phase: ReratePhase, progress: RerateProgress, isFirst: boolean): Write => {
+      const place = progressPlaceOf(id, phase, progress.organization);
+      return isFirst ? table.toCreate(place, progress, () => new PreconditionFailed()) : table.toReplace(place, progress);
+    },
+
+    /** In how many organizations a phase takes place; undefined: their tasks are not sent yet. */
+    extent: async (id: string, phase: ReratePhase): Promise<number | undefined> => {
+      const row = await table.get(extentPlaceOf(id, phase));
+      return row && Extent.parse(row).organizations;
+    },
+
+    /** Says that the tasks of all organizations were sent. */
+    toSetExtent: (id: string, phase: ReratePhase, organizations: number): Write =>
+      table.toCreate(extentPlaceOf(id, phase), { organizations }, () => new PreconditionFailed()),
+  };
+};
+
+export type RerateStore = ReturnType<typeof createRerateStore>;
