@@ -1,4 +1,4 @@
-import { InvoiceLine, LineKind, TokenKind } from '../../../shared/billing/invoice.ts';
+import { type InvoiceLine, LineKind, TokenKind } from '../../../shared/billing/invoice.ts';
 import type { Group } from './group.ts';
 import type { PriceBook } from './price-book.ts';
 
@@ -42,7 +42,11 @@ export interface Period {
 const subjectOf = ({ model, deployment, deployment_name }: Group): string =>
   deployment === null ? (model ?? 'Unknown model') : (deployment_name ?? deployment);
 
-const WORDS: Record<TokenKind, string> = { prompt: 'prompt tokens', cached_prompt: 'cached prompt tokens', completion: 'completion tokens' };
+const WORDS: Record<TokenKind, string> = {
+  prompt: 'prompt tokens',
+  cached_prompt: 'cached prompt tokens',
+  completion: 'completion tokens',
+};
 
 /** A line about a group. */
 const lineOf = (
@@ -80,7 +84,14 @@ const tokenLines = (group: Group, period: Period, prices: PriceBook): InvoiceLin
     .filter(([, quantity]) => quantity !== 0n)
     .map(([token_kind, quantity, unit_price_nanos]) => {
       const amount_nanos = divideRounded(quantity * unit_price_nanos, MILLION);
-      return lineOf(group, period, WORDS[token_kind], { kind: 'tokens', token_kind, quantity, unit: 'token', unit_price_nanos, amount_nanos });
+      return lineOf(group, period, WORDS[token_kind], {
+        kind: 'tokens',
+        token_kind,
+        quantity,
+        unit: 'token',
+        unit_price_nanos,
+        amount_nanos,
+      });
     });
   return [...lines, ...differenceLine(group, period, lines)];
 };

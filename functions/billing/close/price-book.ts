@@ -4,10 +4,7 @@ import { type ModelStore, SERVERLESS_POOL } from '../../../shared/models/model-s
 import type { Price } from '../../../shared/prices/price.ts';
 import type { Group } from './group.ts';
 
-const PriceNanos = z
-  .string()
-  .regex(/^\d+$/)
-  .transform(BigInt);
+const PriceNanos = z.string().regex(/^\d+$/).transform(BigInt);
 
 /** Nano-dollars per 1,000,000 tokens, as a file holds them. */
 const TokenPrice = z.object({

@@ -1,0 +1,63 @@
+import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import type { Group } from './group.ts';
+import { amountLine, divideRounded, sumLines, usageLines } from './line.ts';
+import type { PriceBook } from './price-book.ts';
+
+/** What a month's usage and earlier invoices leave to pay, before taxes. */
+export interface Charges {
+  month: string;
+  /** The groups of the month, and of earlier months the differences to what was billed. */
+  groups: ReadonlyMap<string, readonly Group[]>;
+  prices: PriceBook;
+  /** What the last invoices carried forward: 0 or less. */
+  carriedNanos: bigint;
+}
+
+/**
+ * The lines of an invoice before taxes: of its month, then corrections of earlier months, then what was carried forward.
+ * @returns none if no usage is charged or credited: then there is no invoice, and what was carried forward waits for the next one
+ */
+export const chargeLines = ({ month, groups, prices, carriedNanos }: Charges): InvoiceLine[] => {
+  const others = [...groups.keys()].filter((each) => each !== month).sort();
+  const lines = [month, ...others].flatMap((each) =>
+    usageLines(groups.get(each) ?? [], { month: each, isCorrection: each !== month }, prices),
+  );
+  if (lines.length === 0 || carriedNanos === 0n) return lines;
+  return [...lines, amountLine('carried_forward', 'Carried forward from the last invoice', month, carriedNanos)];
+};
+
+/** A line of the tax hook. */
+export interface Tax {
+  description: string;
+  amount_nanos: bigint;
+}
+
+/** Ten million nano-dollars. */
+const CENT_NANOS = 10_000_000n;
+
+/** The lines of an invoice with its sums: see `Invoice`. */
+export interface Composed {
+  lines: InvoiceLine[];
+  subtotal_nanos: bigint;
+  tax_nanos: bigint;
+  total_nanos: bigint;
+  carried_forward_nanos: bigint;
+}
+
+/** Adds taxes, and rounds the total to whole cents, half up. A negative total is carried forward, so that the invoice has the total 0. */
+export const composeInvoice = (month: string, charges: readonly InvoiceLine[], taxes: readonly Tax[]): Composed => {
+  const taxLines = taxes.map(({ description, amount_nanos }) => amountLine('tax', description, month, amount_nanos));
+  const exact = sumLines([...charges, ...taxLines]);
+  const carried = exact < 0n ? exact : 0n;
+  const total_nanos = exact < 0n ? 0n : divideRounded(exact, CENT_NANOS) * CENT_NANOS;
+  const rounding = exact < 0n ? 0n : total_nanos - exact;
+  const untaxed =
+    carried === 0n ? charges : [...charges, amountLine('carried_forward', 'Carried forward to the next invoice', month, -carried)];
+  return {
+    lines: [...untaxed, ...taxLines, ...(rounding === 0n ? [] : [amountLine('rounding', 'Rounding to whole cents', month, rounding)])],
+    subtotal_nanos: sumLines(untaxed),
+    tax_nanos: sumLines(taxLines),
+    total_nanos,
+    carried_forward_nanos: carried,
+  };
+};

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import type { GpuEvent } from '../../../shared/usage/gpu-event.ts';
+import type { Source } from './day-file.ts';
+import { addGroup, type Group, type Groups, gpuGroup, usageGroup } from './group.ts';
+
+/** Lines are compressed when they are this long, so that a day of millions of events needs little memory. */
+const CHUNK_CHARACTERS = 1024 * 1024;
+
+/** What an invoice counts of an event. */
+interface Counted {
+  id: string;
+  atMs: number;
+  group: Group;
+}
+
+export const countUsage = (event: UsageEvent): Counted => ({ id: event.request_id, atMs: event.admitted_at, group: usageGroup(event) });
+export const countGpu = (event: GpuEvent): Counted => ({ id: event.id, atMs: event.started_at, group: gpuGroup(event) });
+
+/** The line of an event of a source: JSON with all that an invoice counts of it, in a fixed order. */
+const lineOf = (source: string, { id, atMs, group }: Counted): string => {
+  const names = [group.model, group.deployment, group.deployment_name, group.instance_type, group.price_version, group.rerate_from];
+  const sums = [group.prompt_tokens, group.cached_tokens, group.completion_tokens, group.instance_seconds];
+  return JSON.stringify([source, id, atMs, ...names, ...[...sums, group.cost_nanos, group.prepaid_nanos].map(String)]);
+};
+
+/** A counted event, as verification compares it. */
+export interface CountedLine {
+  source: string;
+  id: string;
+  line: string;
+}
+
+/** Adds up the events of an API key or deployment on a day, one after the other, and keeps their lines. */
+export const createSourceCount = (source: string, groups: Groups) => {
+  const hash = createHash('sha256');
+  const compressed: Uint8Array[] = [];
+  let text = '';
+  let last: Counted | undefined;
+  const sums = { events: 0, cost_nanos: 0n, prepaid_nanos: 0n };
+  const compress = (): void => {
+    if (text !== '') compressed.push(gzipSync(text));
+    text = '';
+  };
+  return {
+    /** Counts an event. @returns its line */
+    add: (counted: Counted): string => {
+      const line = lineOf(source, counted);
+      hash.update(`${line}\n`);
+      text += `${line}\n`;
+      if (text.length >= CHUNK_CHARACTERS) compress();
+      addGroup(groups, counted.group);
+      sums.events++;
+      sums.cost_nanos += counted.group.cost_nanos;
+      sums.prepaid_nanos += counted.group.prepaid_nanos;
+      last = counted;
+      return line;
+    },
+
+    /** Ends the count. Undefined if there was no event. */
+    end: (): { source: Source; compressed: Uint8Array[] } | undefined => {
+      if (!last) return undefined;
+      compress();
+      return { source: { id: source, ...sums, last_event: last.id, sha256: hash.digest('hex') }, compressed };
+    },
+  };
+};
+
+/** The lines of the file with counted events. */
+export const readCounted = (content: Uint8Array): CountedLine[] =>
+  gunzipSync(content)
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [source, id] = JSON.parse(line) as [string, string];
+      return { source, id, line };
+    });

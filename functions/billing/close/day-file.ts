@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { type BilledDay, billedFileKey } from '../../../shared/billing/billed-month.ts';
+import { type BillingFiles, getFile, putFile, sha256Of } from '../../../shared/billing/billing-files.ts';
+import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import { Group } from './group.ts';
+
+/** The events of an API key or a deployment on a day. */
+export const Source = z.object({
+  /** The id of the key or deployment. */
+  id: z.string(),
+  events: z.int(),
+  cost_nanos: Group.shape.cost_nanos,
+  prepaid_nanos: Group.shape.prepaid_nanos,
+  last_event: z.string(),
+  /** SHA-256 (hex) of the lines of its events, each with a line feed: see `counted-events.ts`. */
+  sha256: z.string(),
+});
+export type Source = z.output<typeof Source>;
+
+/** The file of a billed day: what its events add up to. A bigint is text in it. */
+export const DayFile = z.object({
+  organization: z.string(),
+  day: z.string(),
+  /** What invoices charge. */
+  groups: z.array(Group),
+  /** By API key and deployment, in the order of their ids. */
+  sources: z.array(Source),
+  /** The file with each event that was counted: lines of JSON, compressed. */
+  counted: z.object({ key: z.string(), sha256: z.string(), bytes: z.int() }),
+});
+export type DayFile = z.output<typeof DayFile>;
+
+const monthOfDay = (day: string): string => day.slice(0, 7);
+
+const countedKey = (organization: string, day: string, sha256: string): string =>
+  `billed/${organization}/${monthOfDay(day)}/${sha256}.jsonl.gz`;
+
+/** What was read of a day. */
+export interface DayRead extends Omit<DayFile, 'counted'> {
+  /** The lines of its events, compressed. */
+  counted: Uint8Array;
+}
+
+const sumOf = (groups: readonly Group[], name: 'cost_nanos' | 'instance_seconds'): bigint =>
+  groups.reduce((sum, group) => sum + group[name], 0n);
+
+/** Stores what was read of a day as two files, unless it has no events. Keys contain the hash, so that storing the same again changes nothing. */
+export const storeDay = async (files: BillingFiles, read: DayRead): Promise<BilledDay> => {
+  const { organization, day, groups, sources } = read;
+  const usage = groups.filter(({ deployment }) => deployment === null);
+  const gpu = groups.filter(({ deployment }) => deployment !== null);
+  const sums = {
+    events: usage.reduce((sum, { events }) => sum + events, 0),
+    cost_nanos: sumOf(usage, 'cost_nanos'),
+    gpu_seconds: sumOf(gpu, 'instance_seconds'),
+    gpu_cost_nanos: sumOf(gpu, 'cost_nanos'),
+  };
+  if (sources.length === 0) return { ...sums, sha256: null };
+  const hash = sha256Of(read.counted);
+  const counted = await putFile(files, countedKey(organization, day, hash), read.counted, 'application/gzip');
+  const content = Buffer.from(canonicalJson({ organization, day, groups, sources, counted }));
+  const sha256 = sha256Of(content);
+  await files.put(billedFileKey(organization, monthOfDay(day), sha256), content, 'application/json');
+  return { ...sums, sha256 };
+};
+
+/** The file of a billed day; undefined if the day had no events. @throws Error if the file is not what was stored */
+export const loadDay = async (
+  files: BillingFiles,
+  organization: string,
+  day: string,
+  { sha256 }: Pick<BilledDay, 'sha256'>,
+): Promise<DayFile | undefined> => {
+  if (sha256 === null) return undefined;
+  const content = await getFile(files, { key: billedFileKey(organization, monthOfDay(day), sha256), sha256 });
+  return DayFile.parse(JSON.parse(content.toString()));
+};

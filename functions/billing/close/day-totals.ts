@@ -1,0 +1,67 @@
+import type { BilledDay } from '../../../shared/billing/billed-month.ts';
+import { logError } from '../../../shared/logging/log.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
+import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import { SPAN_MS } from '../../../shared/usage/organization-totals.ts';
+import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
+
+/** What is compared of a day. */
+export type DayTotals = Omit<BilledDay, 'sha256'>;
+
+export interface TotalsDependencies {
+  totals: Pick<OrganizationTotalsStore, 'list'>;
+  gpuEvents: Pick<GpuEventStore, 'listDays'>;
+}
+
+const NO_TOTALS: DayTotals = { events: 0, cost_nanos: 0n, gpu_seconds: 0n, gpu_cost_nanos: 0n };
+
+/** An organization's totals by day, from one UTC day to another inclusive, as they are stored beside the events. Days without usage are left out. */
+export const readDayTotals = async (
+  { totals, gpuEvents }: TotalsDependencies,
+  organization: string,
+  from: string,
+  to: string,
+): Promise<Map<string, DayTotals>> => {
+  const days = new Map<string, DayTotals>();
+  const of = (day: string): DayTotals => {
+    const sums = days.get(day) ?? { ...NO_TOTALS };
+    days.set(day, sums);
+    return sums;
+  };
+  const range = { fromMs: Date.parse(from), toMs: Date.parse(to) + SPAN_MS.day };
+  for await (const row of totals.list({ organization, span: 'day', detail: 'model', ...range })) {
+    const sums = of(dayOf(row.startMs));
+    sums.events += row.totals.events;
+    sums.cost_nanos += row.totals.cost_nanos;
+  }
+  for await (const row of gpuEvents.listDays(organization, from, to)) {
+    const sums = of(row.day);
+    sums.gpu_seconds += row.instanceSeconds;
+    sums.gpu_cost_nanos += row.costNanos;
+  }
+  return days;
+};
+
+/** Whether a day's events add up to its totals. */
+export const isSame = (day: DayTotals, totals: DayTotals = NO_TOTALS): boolean =>
+  day.events === totals.events &&
+  day.cost_nanos === totals.cost_nanos &&
+  day.gpu_seconds === totals.gpu_seconds &&
+  day.gpu_cost_nanos === totals.gpu_cost_nanos;
+
+/** A log line has at most so many days. */
+const MAX_LOGGED = 31;
+
+/** Logs the days whose events do not add up to the totals that are stored beside them. The invoice is right: it comes from the events. */
+export const reportDifferences = (
+  of: { organization: string; month: string },
+  counted: ReadonlyMap<string, BilledDay>,
+  totals: ReadonlyMap<string, DayTotals>,
+): void => {
+  const differing = [...counted].filter(([day, read]) => !isSame(read, totals.get(day)));
+  if (differing.length === 0) return;
+  const days = differing
+    .slice(0, MAX_LOGGED)
+    .map(([day, { sha256: _, ...events }]) => ({ day, events, totals: totals.get(day) ?? NO_TOTALS }));
+  logError('totals_differ', `The totals of ${differing.length} days differ from their events.`, { ...of, days });
+};

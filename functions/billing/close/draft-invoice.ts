@@ -1,0 +1,100 @@
+import type { BilledMonth, BillingState, ReplacedMonth } from '../../../shared/billing/billed-month.ts';
+import { billedFileKey } from '../../../shared/billing/billed-month.ts';
+import { putFile, sha256Of } from '../../../shared/billing/billing-files.ts';
+import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
+import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import type { Invoice } from '../../../shared/billing/invoice.ts';
+import { closableAt } from '../../../shared/billing/month.ts';
+import { buyerParty, sellerParty } from '../../../shared/billing/parties.ts';
+import { type BillDependencies, type Billed, readBilled } from './bill-month.ts';
+import { chargeLines, composeInvoice } from './compose.ts';
+import { loadDay } from './day-file.ts';
+import { groupsByMonth, type Inputs } from './inputs.ts';
+import { createPriceBook, type PriceDependencies, readPrices } from './price-book.ts';
+import type { Taxes } from './taxes.ts';
+
+export interface DraftDependencies extends BillDependencies, PriceDependencies {
+  settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
+  /** The name of an organization. */
+  nameOf: (organization: string) => Promise<string>;
+  taxes: Taxes;
+  /** The version of this code. */
+  release: string;
+}
+
+/** The invoice to make. */
+export interface Drafting {
+  organization: string;
+  month: string;
+  /** Its id. */
+  invoice: string;
+  state: BillingState;
+}
+
+/** A draft, if anything is charged or credited, and the months that it bills. */
+export interface Draft {
+  invoice: Invoice | undefined;
+  months: Billed['months'];
+}
+
+const DEFAULT_CURRENCY = { currency: 'USD', currency_symbol: '$', payment_terms_days: 30, payment_instructions: null };
+
+/** The fields that a draft has before it has lines. Seller and buyer are replaced by those of then when it is issued. */
+const blankInvoice = async ({ settings, nameOf, release }: DraftDependencies, { organization, month, invoice: id }: Drafting) => {
+  const [seller, profile, name] = await Promise.all([settings.getSeller(), settings.getProfile(organization), nameOf(organization)]);
+  const { currency, currency_symbol, payment_terms_days, payment_instructions } = seller ?? DEFAULT_CURRENCY;
+  return {
+    id,
+    organization,
+    month,
+    state: 'draft' as const,
+    number: null,
+    currency,
+    currency_symbol,
+    seller: seller ? sellerParty(seller) : null,
+    buyer: buyerParty(profile, name),
+    purchase_order: profile.purchase_order,
+    payment_terms_days: profile.payment_terms_days ?? payment_terms_days,
+    payment_instructions,
+    credited_nanos: 0n,
+    inputs_sha256: '',
+    inputs: null,
+    release,
+    created_at: closableAt(month),
+    issued_at: null,
+    due_at: null,
+    paid_at: null,
+    payment_reference: null,
+    voided_at: null,
+    void_reason: null,
+    files: {},
+    version: 1,
+  };
+};
+
+/** The months that an invoice changes, as they were before. */
+const replacedOf = (months: Billed['months'], month: string): ReplacedMonth[] =>
+  months.map(({ before }: { before: BilledMonth | undefined }) => ({ month: before?.month ?? month, before: before ?? null }));
+
+/**
+ * Makes the draft of a month's invoice from the events. The same events, prices, settings and taxes make the same draft.
+ * @throws OutOfTime: call it again to continue
+ */
+export const draftInvoice = async (deps: DraftDependencies, drafting: Drafting): Promise<Draft> => {
+  const { organization, month, invoice, state } = drafting;
+  const { days, months } = await readBilled(deps, drafting);
+  const groups = await groupsByMonth(days, (day, read) => loadDay(deps.files, organization, day, read));
+  const prices = await readPrices(deps, organization, [...groups.values()].flat());
+  const carriedNanos = state.carried_forward_nanos;
+  const charges = chargeLines({ month, groups, prices: createPriceBook(prices), carriedNanos });
+  if (charges.length === 0) return { invoice: undefined, months };
+
+  const blank = { ...(await blankInvoice(deps, drafting)), replaced: replacedOf(months, month) };
+  const untaxed: Invoice = { ...blank, ...composeInvoice(month, charges, []) };
+  const taxes = untaxed.subtotal_nanos > 0n ? await deps.taxes(untaxed) : [];
+  const inputs: Inputs = { invoice, organization, month, days, prices, carried_forward_nanos: carriedNanos, taxes };
+  const content = Buffer.from(canonicalJson(inputs));
+  const sha256 = sha256Of(content);
+  const file = await putFile(deps.files, billedFileKey(organization, month, sha256), content, 'application/json');
+  return { invoice: { ...untaxed, ...composeInvoice(month, charges, taxes), inputs_sha256: sha256, inputs: file }, months };
+};
