@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
@@ -6,19 +8,22 @@ import { type BuildOptions, buildSync } from 'esbuild';
 import { mergeStart } from './merge-start.ts';
 
 const root = path.join(import.meta.dirname, '../..');
+const require = createRequire(import.meta.url);
 
 interface BundleOptions {
   /** The file that exports the handler. */
   entry: string;
   /** Runs after the bundle was written: a program of ours and its arguments, with the bundle's folder as the first. */
   afterwards?: { program: string; flags: readonly string[] } | undefined;
+  /** Files of packages that the function reads: their places in the bundle's folder, and in `node_modules`. */
+  files?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
  * The code of a function: `index.mjs`, with the modules that it needs from the start, and further files that are loaded when a dynamic import first
  * needs them. The bundle contains all packages, the AWS SDK too: Lambda's own copy can change.
  */
-export const bundle = ({ entry, afterwards }: BundleOptions): AssetCode =>
+export const bundle = ({ entry, afterwards, files = {} }: BundleOptions): AssetCode =>
   Code.fromAsset(path.dirname(entry), {
     // The hash of the result, so that a function changes when its code does.
     assetHashType: AssetHashType.OUTPUT,
@@ -26,16 +31,25 @@ export const bundle = ({ entry, afterwards }: BundleOptions): AssetCode =>
       // Not used, because the bundle is always made locally.
       image: DockerImage.fromRegistry('scratch'),
       // CDK bundles folders with equal options once, and does not see what the functions below do.
-      command: [...(afterwards?.flags ?? [])],
+      command: [...(afterwards?.flags ?? []), ...Object.keys(files)],
       local: {
         tryBundle: (folder) => {
           writeBundle(entry, folder);
+          copyFiles(files, folder);
           if (afterwards) execFileSync(process.execPath, [afterwards.program, folder, ...afterwards.flags], { stdio: 'inherit' });
           return true;
         },
       },
     },
   });
+
+const copyFiles = (files: Readonly<Record<string, string>>, folder: string): void => {
+  for (const [place, source] of Object.entries(files)) {
+    const target = path.join(folder, place);
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(require.resolve(source), target);
+  }
+};
 
 /**
  * Modules of Node that bundles get by a function call. To import one as an ES module reads all its exports and so loads what Node would load later:

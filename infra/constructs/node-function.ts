@@ -40,6 +40,8 @@ interface NodeFunctionProps {
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
   reference?: { host: Scope | 'control'; structuredOutputs?: boolean };
+  /** Files of packages that the function reads: their places next to its bundle, and in `node_modules`. */
+  files?: Readonly<Record<string, string>>;
 }
 
 /** The program that writes a host's reference next to its bundle. */
@@ -50,7 +52,7 @@ const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionP
 
 /** A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted permissions. */
 export class NodeFunction extends LambdaFunction {
-  constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference }: NodeFunctionProps) {
+  constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference, files }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -59,7 +61,11 @@ export class NodeFunction extends LambdaFunction {
     logGroup.grantWrite(role);
     const reserved = as === 'audit-copy' ? undefined : config.reservedConcurrency?.[as];
     super(scope, id, {
-      code: bundle({ entry: path.join(root, 'functions', name, 'handler.ts'), afterwards: reference && toWriteReference(reference) }),
+      code: bundle({
+        entry: path.join(root, 'functions', name, 'handler.ts'),
+        afterwards: reference && toWriteReference(reference),
+        files,
+      }),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

@@ -62,6 +62,7 @@ export const Party = z.object({
 /** A file made of an issued invoice, in the bucket for billing. */
 export const RenderedFile = z.object({ key: z.string(), sha256: z.string(), bytes: z.int() });
 export type RenderedFile = z.infer<typeof RenderedFile>;
+const RenderedFiles = z.partialRecord(z.enum(['pdf', 'csv', 'focus', 'json']), RenderedFile);
 
 /**
  * An invoice at rest: of an organization for a UTC month. Once it is issued, only `state`, `paid_at`, `payment_reference`,
@@ -108,7 +109,7 @@ export const Invoice = z.object({
   voided_at: z.int().nullable(),
   void_reason: z.string().nullable(),
   /** Rendered once after the issue: by format. */
-  files: z.partialRecord(z.enum(['pdf', 'csv', 'focus', 'json']), RenderedFile),
+  files: RenderedFiles,
   version: z.int().min(1),
 });
 export type Invoice = z.output<typeof Invoice>;
@@ -129,7 +130,7 @@ export const CreditNote = z.object({
   /** Positive: what is credited, whole cents. */
   amount_nanos: Nanos,
   issued_at: z.int(),
-  files: z.partialRecord(z.enum(['pdf']), RenderedFile),
+  files: RenderedFiles,
   version: z.int().min(1),
 });
 export type CreditNote = z.output<typeof CreditNote>;

@@ -12,7 +12,7 @@ const NANO_DECIMALS = 9;
 const PER_TOKEN_DECIMALS = 15;
 
 /** `units` of 10⁻`decimals` as an exact decimal number, without exponent or trailing zeros. */
-const decimal = (units: bigint, decimals: number): string => {
+export const decimal = (units: bigint, decimals: number): string => {
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
   const whole = `${units < 0n ? '-' : ''}${digits.slice(0, -decimals)}`;

@@ -1,0 +1,96 @@
+import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { endOfMonth, startOfMonth } from '../../../shared/billing/month.ts';
+import { CATEGORIES, detailIdOf } from './charges.ts';
+import type { CostAndUsageRow } from './columns.ts';
+import type { IssuedInvoice } from './invoice-detail.ts';
+import { costText, timeText } from './units.ts';
+
+export type LineKind = InvoiceLine['kind'];
+
+const DAY_MS = 24 * 60 * 60_000;
+const SERVICE = { ServiceCategory: 'AI and Machine Learning', ServiceSubcategory: 'Generative AI' };
+const TOKENS_SERVICE = 'Model inference';
+/** The service of deployments; that of models is the default. */
+export const TIME_SERVICE = 'Model deployments';
+const HOST = 'Amazon Web Services';
+
+/** Whose charges they are, and who bills them. */
+export interface Account {
+  organization: string;
+  name: string;
+  currency: string;
+  seller: string;
+}
+
+/** The month of some charges, and the invoice that was issued for it, if any. */
+export interface BilledMonth {
+  account: Account;
+  month: string;
+  invoice: IssuedInvoice | undefined;
+}
+
+/** A charge that becomes a row; `columns` are those that follow from nothing else. */
+export interface Charge {
+  kind: LineKind;
+  /** Default: that of its kind. */
+  category?: 'Adjustment';
+  description: string;
+  /** In units of 10⁻¹⁸. */
+  cost: bigint;
+  startMs: number;
+  endMs: number;
+  isCorrection?: boolean;
+  /** The place of its line on the invoice; undefined: it has none. */
+  line: number | undefined;
+  columns: Partial<CostAndUsageRow>;
+}
+
+export const periodOfDay = (day: string) => ({ startMs: Date.parse(day), endMs: Date.parse(day) + DAY_MS });
+export const periodOfMonth = (month: string) => ({ startMs: startOfMonth(month), endMs: endOfMonth(month) });
+
+/** A charge as a row of Cost and Usage. No discounts exist, so its four costs are equal. */
+export const chargeRow = ({ account, month, invoice }: BilledMonth, charge: Charge): CostAndUsageRow => {
+  const { kind, category = CATEGORIES[kind], line, columns } = charge;
+  const cost = costText(charge.cost);
+  const billing = periodOfMonth(month);
+  return {
+    BilledCost: cost,
+    BillingAccountId: account.organization,
+    BillingAccountName: account.name,
+    BillingCurrency: account.currency,
+    BillingPeriodEnd: timeText(billing.endMs),
+    BillingPeriodStart: timeText(billing.startMs),
+    ChargeCategory: category,
+    ChargeClass: charge.isCorrection ? 'Correction' : null,
+    ChargeDescription: charge.description,
+    ChargeFrequency: category === 'Usage' ? 'Usage-Based' : 'One-Time',
+    ChargePeriodEnd: timeText(charge.endMs),
+    ChargePeriodStart: timeText(charge.startMs),
+    ConsumedQuantity: null,
+    ConsumedUnit: null,
+    ContractedCost: cost,
+    EffectiveCost: cost,
+    HostProviderName: HOST,
+    InvoiceDetailId: invoice && line !== undefined ? detailIdOf(invoice.number, line) : null,
+    InvoiceId: invoice?.number ?? null,
+    InvoiceIssuerName: account.seller,
+    ListCost: cost,
+    ListUnitPrice: null,
+    PricingQuantity: null,
+    PricingUnit: null,
+    ResourceId: null,
+    ResourceName: null,
+    ResourceType: null,
+    ...SERVICE,
+    ServiceName: TOKENS_SERVICE,
+    ServiceProviderName: account.seller,
+    SkuId: null,
+    SkuMeter: null,
+    SkuPriceId: null,
+    SubAccountId: null,
+    x_ChargeKind: kind,
+    x_InstanceType: null,
+    x_PriceVersionId: null,
+    ...columns,
+  };
+};

@@ -1,0 +1,151 @@
+import type { InvoiceLine, TokenKind } from '../../../shared/billing/invoice.ts';
+import type { InstancePrice } from '../../../shared/prices/instance-price.ts';
+import type { Price } from '../../../shared/prices/price.ts';
+import { type BilledMonth, chargeRow, periodOfMonth, TIME_SERVICE } from './charge-row.ts';
+import { resourceOf, skuOf } from './charges.ts';
+import type { CostAndUsageRow } from './columns.ts';
+import type { TimeGroup, TokenGroup } from './day-groups.ts';
+import { groupCharges, type PricedRow } from './group-charges.ts';
+import type { IssuedInvoice } from './invoice-detail.ts';
+import { type Charged, findLine, type GroupId, groupOfLine, groupOfTime, groupOfTokens } from './line-groups.ts';
+import { costOfNanos, pricedSeconds, pricedTokens, priceText, TIME_UNIT, TOKEN_UNIT } from './units.ts';
+
+const TOKEN_NAMES: Readonly<Record<TokenKind, string>> = {
+  prompt: 'prompt tokens',
+  cached_prompt: 'cached prompt tokens',
+  completion: 'completion tokens',
+};
+
+const consumedTokens = (tokens: bigint) => ({ ConsumedQuantity: String(tokens), ConsumedUnit: 'Tokens' });
+
+/** The rows of each kind of tokens. */
+const pricedKinds = (name: string, group: TokenGroup, price: Price): PricedRow[] => {
+  const { prompt_nanos, cached_prompt_nanos = prompt_nanos, completion_nanos } = price;
+  const kinds: [TokenKind, bigint, number][] = [
+    ['prompt', group.prompt, prompt_nanos],
+    ['cached_prompt', group.cachedPrompt, cached_prompt_nanos],
+    ['completion', group.completion, completion_nanos],
+  ];
+  return kinds
+    .filter(([, tokens]) => tokens !== 0n)
+    .map(([tokenKind, tokens, nanos]) => {
+      const { quantity, cost } = pricedTokens(tokens, BigInt(nanos));
+      const { model, priceVersion } = group;
+      return {
+        tokenKind,
+        description: `${name}: ${TOKEN_NAMES[tokenKind]}`,
+        cost,
+        columns: {
+          ...consumedTokens(tokens),
+          ListUnitPrice: priceText(BigInt(nanos)),
+          PricingQuantity: quantity,
+          PricingUnit: TOKEN_UNIT,
+          ...skuOf({ model, tokenKind, instanceType: null, priceVersion }),
+        },
+      };
+    });
+};
+
+/** The rows of a key's day for one model and price version. @param price undefined: it was removed, or there was none */
+export const tokenCharges = (
+  billed: BilledMonth,
+  { keyId, day }: { keyId: string; day: string },
+  group: TokenGroup,
+  price: Price | undefined,
+): Charged => {
+  const tokens = group.prompt + group.cachedPrompt + group.completion;
+  // Requests that failed before they used anything.
+  if (tokens === 0n && group.costNanos === 0n) return { rows: [], sums: [] };
+  const name = group.model ?? 'Requests without a model';
+  return groupCharges(billed, {
+    ...group,
+    id: groupOfTokens(group),
+    name,
+    day,
+    kind: 'tokens',
+    columns: { SubAccountId: keyId, ...resourceOf({ model: group.model, deployment: null, name: null }) },
+    consumed: consumedTokens(tokens),
+    priced: price && pricedKinds(name, group, price),
+  });
+};
+
+const pricedTime = (name: string, { instanceType, priceVersion, seconds }: TimeGroup, { hour_nanos }: InstancePrice): PricedRow => {
+  const { quantity, cost } = pricedSeconds(seconds, BigInt(hour_nanos));
+  return {
+    tokenKind: null,
+    description: `${name}: instance-hours`,
+    cost,
+    columns: {
+      ListUnitPrice: priceText(BigInt(hour_nanos)),
+      PricingQuantity: quantity,
+      PricingUnit: TIME_UNIT,
+      ...skuOf({ model: null, tokenKind: null, instanceType, priceVersion }),
+    },
+  };
+};
+
+/** The rows of a deployment's day for one instance type and price version. @param price undefined: it was removed, or there was none */
+export const timeCharges = (billed: BilledMonth, day: string, group: TimeGroup, price: InstancePrice | undefined): Charged => {
+  const { deployment, instanceType, seconds } = group;
+  const name = `${group.name} on ${instanceType}`;
+  const consumed = { ConsumedQuantity: String(seconds), ConsumedUnit: 'Seconds' };
+  const priced = price && pricedTime(name, group, price);
+  return groupCharges(billed, {
+    ...group,
+    id: groupOfTime(group),
+    name,
+    day,
+    kind: 'gpu_time',
+    columns: {
+      ServiceName: TIME_SERVICE,
+      ...resourceOf({ model: null, deployment, name: group.name }),
+      x_InstanceType: instanceType,
+    },
+    consumed,
+    priced: priced && [{ ...priced, columns: { ...consumed, ...priced.columns } }],
+  });
+};
+
+/**
+ * The rest of an issued invoice, after all rows of its month: corrections, taxes, rounding, and what the lines of a group charge more or less than its
+ * rows, because events came after the month was closed. With them, the rows of the invoice add up to its total.
+ * @param sums the costs of the month's rows by group
+ */
+export const invoiceCharges = (billed: BilledMonth & { invoice: IssuedInvoice }, sums: ReadonlyMap<GroupId, bigint>): CostAndUsageRow[] => {
+  const left = new Map([...sums].map(([group, cost]) => [group, -cost]));
+  const rows: CostAndUsageRow[] = [];
+  for (const [place, line] of billed.invoice.lines.entries()) {
+    const group = groupOfLine(line);
+    if (group === undefined) rows.push(lineRow(billed, line, place));
+    else left.set(group, (left.get(group) ?? 0n) + costOfNanos(line.amount_nanos));
+  }
+  const late = [...left].filter(([, cost]) => cost !== 0n).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...rows, ...late.map(([group, cost]) => lateRow(billed, group, cost))];
+};
+
+/** The row of a line that does not charge the month's own usage. */
+const lineRow = (billed: BilledMonth, line: InvoiceLine, place: number): CostAndUsageRow =>
+  chargeRow(billed, {
+    kind: line.kind,
+    description: line.description,
+    cost: costOfNanos(line.amount_nanos),
+    ...periodOfMonth(line.month),
+    isCorrection: line.is_correction,
+    line: place,
+    columns: {
+      ...(line.deployment !== null && { ServiceName: TIME_SERVICE }),
+      ...resourceOf({ model: line.model, deployment: line.deployment, name: line.deployment_name }),
+      x_InstanceType: line.instance_type,
+      x_PriceVersionId: line.price_version,
+    },
+  });
+
+const lateRow = (billed: BilledMonth, group: GroupId, cost: bigint): CostAndUsageRow =>
+  chargeRow(billed, {
+    kind: 'adjustment',
+    description: 'Usage that was recorded after its month was closed; a later invoice charges it',
+    cost,
+    ...periodOfMonth(billed.month),
+    line: findLine(billed, group),
+    columns: {},
+  });

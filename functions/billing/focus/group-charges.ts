@@ -1,0 +1,86 @@
+import type { TokenKind } from '../../../shared/billing/invoice.ts';
+import { type BilledMonth, type Charge, chargeRow, type LineKind, periodOfDay } from './charge-row.ts';
+import type { CostAndUsageRow } from './columns.ts';
+import { type Charged, CREDIT_GROUP, findLine, type GroupId, isBilledLater } from './line-groups.ts';
+import { costOfNanos } from './units.ts';
+
+/** A quantity with its price: a row of usage. */
+export interface PricedRow {
+  tokenKind: TokenKind | null;
+  description: string;
+  cost: bigint;
+  columns: Partial<CostAndUsageRow>;
+}
+
+/** The sums of a day that share a model or deployment and a price version. */
+export interface Sums {
+  id: GroupId;
+  /** What the usage is called. */
+  name: string;
+  day: string;
+  kind: 'tokens' | 'gpu_time';
+  ratedFrom: string | null;
+  priceVersion: string | null;
+  costNanos: bigint;
+  prepaidNanos: bigint;
+  /** The columns of all its rows. */
+  columns: Partial<CostAndUsageRow>;
+  /** The columns of the row for all usage, if its price is unknown. */
+  consumed: Partial<CostAndUsageRow>;
+  /** Undefined: its price is unknown. */
+  priced: readonly PricedRow[] | undefined;
+}
+
+/**
+ * The rows of these sums: usage by price, what the events cost beyond it, and what was paid from credit. Their costs add up to what the events cost, less
+ * the credit.
+ */
+export const groupCharges = (billed: BilledMonth, sums: Sums): Charged => {
+  const { id, ratedFrom, costNanos, prepaidNanos } = sums;
+  if (isBilledLater(billed, id, ratedFrom)) return { rows: [], sums: [] };
+  const cost = costOfNanos(costNanos);
+  const credit = costOfNanos(-prepaidNanos);
+  return {
+    rows: [...usageCharges(sums), ...creditCharges(sums)].map(({ group = id, tokenKind = null, ...charge }) =>
+      chargeRow(billed, {
+        ...charge,
+        ...periodOfDay(sums.day),
+        line: findLine(billed, group, (line) => line.kind === charge.kind && line.token_kind === tokenKind),
+        columns: { ...sums.columns, x_PriceVersionId: sums.priceVersion, ...charge.columns },
+      }),
+    ),
+    sums: [{ group: id, cost }, ...(prepaidNanos === 0n ? [] : [{ group: CREDIT_GROUP, cost: credit }])],
+  };
+};
+
+type Draft = Pick<Charge, 'category' | 'description' | 'cost'> & {
+  kind: LineKind;
+  group?: GroupId;
+  tokenKind?: TokenKind | null;
+  columns?: Partial<CostAndUsageRow>;
+};
+
+const usageCharges = ({ name, kind, ratedFrom, priceVersion, costNanos, consumed, priced }: Sums): Draft[] => {
+  const cost = costOfNanos(costNanos);
+  if (ratedFrom !== null)
+    return [{ kind: 'adjustment', description: `${name}: rated again, from price ${ratedFrom} to ${priceVersion}`, cost }];
+  if (priced === undefined) {
+    const description = `${name}: usage without a price, or at one that was removed`;
+    return [{ kind, category: 'Adjustment', description, cost, columns: consumed }];
+  }
+  const difference = cost - priced.reduce((sum, row) => sum + row.cost, 0n);
+  const rounding = { kind: 'metering_difference' as const, description: `${name}: rounding of each event`, cost: difference };
+  return [...priced.map((row) => ({ kind, ...row })), ...(difference === 0n ? [] : [rounding])];
+};
+
+const creditCharges = ({ name, prepaidNanos }: Sums): Draft[] =>
+  prepaidNanos === 0n
+    ? []
+    : [
+        {
+          kind: 'prepaid_credit',
+          group: CREDIT_GROUP,
+          description: `${name}: paid from prepaid credit`,
+          cost: costOfNanos(-prepaidNanos),
+        },
+      ];

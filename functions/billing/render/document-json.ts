@@ -1,0 +1,50 @@
+import { canonicalJson } from '../../../shared/billing/canonical-json.ts';
+import type { CreditNote, InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import type { IssuedInvoice } from '../focus/invoice-detail.ts';
+
+const MS = 1_000;
+const seconds = (ms: number): number => Math.floor(ms / MS);
+
+const lineOf = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLine) => ({
+  ...line,
+  quantity: quantity === null ? null : String(quantity),
+  unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
+  amount: dollarsOf(amount_nanos),
+});
+
+/**
+ * What an issued invoice says, and never changes: as the control plane returns it, without its state and its files. Amounts are decimal text, times are
+ * Unix seconds.
+ */
+export const invoiceJson = (invoice: IssuedInvoice): string => {
+  const { id, organization, number, month, currency, currency_symbol, seller, buyer, lines, inputs_sha256, release } = invoice;
+  return canonicalJson({
+    object: 'invoice',
+    id,
+    organization,
+    number,
+    month,
+    currency,
+    currency_symbol,
+    seller,
+    buyer,
+    purchase_order: invoice.purchase_order,
+    payment_terms_days: invoice.payment_terms_days,
+    payment_instructions: invoice.payment_instructions,
+    lines: lines.map(lineOf),
+    subtotal: dollarsOf(invoice.subtotal_nanos),
+    tax: dollarsOf(invoice.tax_nanos),
+    total: dollarsOf(invoice.total_nanos),
+    carried_forward: dollarsOf(invoice.carried_forward_nanos),
+    inputs_sha256,
+    release,
+    created_at: seconds(invoice.created_at),
+    issued_at: seconds(invoice.issued_at),
+    due_at: invoice.due_at === null ? null : seconds(invoice.due_at),
+  });
+};
+
+/** What a credit note says. */
+export const creditNoteJson = ({ amount_nanos, issued_at, files: _, version: __, ...note }: CreditNote): string =>
+  canonicalJson({ object: 'credit_note', ...note, amount: dollarsOf(amount_nanos), issued_at: seconds(issued_at) });

@@ -1,0 +1,51 @@
+import type { InvoiceLine } from '../../../shared/billing/invoice.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+
+const CENTS = 2;
+const HOUR_SECONDS = 3_600n;
+const MINUTE_SECONDS = 60n;
+
+/** Digits in groups of three. */
+export const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** An amount in two parts, so that a column can be aligned at its point: the whole amount with its sign and symbol, and at least two decimals. */
+export const amountParts = (nanos: bigint, symbol: string): { whole: string; fraction: string } => {
+  const [whole = '', fraction = ''] = dollarsOf(nanos < 0n ? -nanos : nanos).split('.');
+  return { whole: `${nanos < 0n ? '−' : ''}${symbol}${grouped(whole)}`, fraction: `.${fraction.padEnd(CENTS, '0')}` };
+};
+
+/** An amount such as `$1,234.50`: exact, with at least two decimals. */
+export const amountText = (nanos: bigint, symbol: string): string => {
+  const { whole, fraction } = amountParts(nanos, symbol);
+  return whole + fraction;
+};
+
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+
+/** The UTC day of an instant, such as `1 November 2026`: readers in different countries read it alike. */
+export const dateText = (ms: number): string => {
+  const date = new Date(ms);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+};
+
+/** A month such as `October 2026`. */
+export const monthText = (month: string): string => `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
+
+/** Seconds as hours, minutes and seconds, exactly: `1,250:30:05 h`. */
+const hoursText = (seconds: bigint): string => {
+  const all = seconds < 0n ? -seconds : seconds;
+  const [hours, minutes, rest] = [all / HOUR_SECONDS, (all % HOUR_SECONDS) / MINUTE_SECONDS, all % MINUTE_SECONDS];
+  const padded = [minutes, rest].map((part) => String(part).padStart(2, '0')).join(':');
+  return `${seconds < 0n ? '−' : ''}${grouped(String(hours))}:${padded} h`;
+};
+
+/** The quantity of a line; empty for one that is only an amount. */
+export const quantityText = ({ quantity, unit }: Pick<InvoiceLine, 'quantity' | 'unit'>): string => {
+  if (quantity === null || unit === null) return '';
+  if (unit === 'second') return hoursText(quantity);
+  return `${quantity < 0n ? '−' : ''}${grouped(String(quantity < 0n ? -quantity : quantity))}`;
+};
+
+/** The price of a line and what it is the price of. */
+export const unitPriceText = ({ unit_price_nanos, unit }: Pick<InvoiceLine, 'unit_price_nanos' | 'unit'>, symbol: string): string =>
+  unit_price_nanos === null ? '' : `${amountText(unit_price_nanos, symbol)} / ${unit === 'second' ? 'h' : '1M'}`;

@@ -1,0 +1,98 @@
+import { sha256Of } from '../../../shared/billing/billing-files.ts';
+import type { CreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
+import type { CreditNote, Invoice, RenderedFile } from '../../../shared/billing/invoice.ts';
+import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import { ResourceNotFound } from '../../../shared/http/errors.ts';
+import { prefixes } from '../../../shared/ids/id.ts';
+import { creditNoteDetail, invoiceDetail, issued } from '../focus/invoice-detail.ts';
+import { creditNoteJson, invoiceJson } from './document-json.ts';
+import type { Fonts } from './fonts.ts';
+import { creditNoteCsv, invoiceCsv } from './invoice-csv.ts';
+import type { OnceFiles } from './once-files.ts';
+
+export interface RenderDependencies {
+  database: Database;
+  invoices: Pick<InvoiceStore, 'get' | 'toReplace'>;
+  creditNotes: Pick<CreditNoteStore, 'get' | 'toSetFiles'>;
+  files: OnceFiles;
+  fonts: () => Promise<Fonts>;
+}
+
+type Format = keyof Invoice['files'];
+
+/** In the order in which they are made: the JSON is what the others show. */
+const FORMATS: readonly Format[] = ['json', 'csv', 'focus', 'pdf'];
+const ENDINGS: Readonly<Record<Format, string>> = { json: '.json', csv: '.csv', focus: '-focus.csv', pdf: '.pdf' };
+const TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8',
+  focus: 'text/csv; charset=utf-8',
+  pdf: 'application/pdf',
+};
+
+type Renderings = Readonly<Record<Format, () => string | Promise<Uint8Array>>>;
+
+const invoiceRenderings = (fonts: RenderDependencies['fonts'], invoice: Invoice): Renderings => {
+  const document = issued(invoice);
+  return {
+    json: () => invoiceJson(document),
+    csv: () => invoiceCsv(document),
+    focus: () => invoiceDetail(document),
+    pdf: async () => (await import('./invoice-pdf.ts')).invoicePdf(await fonts(), document),
+  };
+};
+
+const creditNoteRenderings = (fonts: RenderDependencies['fonts'], note: CreditNote, month: string): Renderings => ({
+  json: () => creditNoteJson(note),
+  csv: () => creditNoteCsv(note),
+  focus: () => creditNoteDetail(note, month),
+  pdf: async () => (await import('./credit-note-pdf.ts')).creditNotePdf(await fonts(), note),
+});
+
+/**
+ * Makes the files that a document does not have yet. A file that a crash has left in the bucket is kept as it is, even if a newer release would make
+ * other bytes.
+ */
+const makeFiles = async (
+  { files }: Pick<RenderDependencies, 'files'>,
+  { id, organization, files: made }: Pick<Invoice, 'id' | 'organization' | 'files'>,
+  renderings: Renderings,
+): Promise<Invoice['files']> => {
+  const all = { ...made };
+  for (const format of FORMATS) {
+    if (all[format]) continue;
+    const key = `invoices/${organization}/${id}${ENDINGS[format]}`;
+    const stored = await files.putOnce(key, Buffer.from(await renderings[format]()), TYPES[format]);
+    all[format] = { key, sha256: sha256Of(stored), bytes: stored.length } satisfies RenderedFile;
+  }
+  return all;
+};
+
+const isWhole = (files: Invoice['files']): boolean => FORMATS.every((format) => files[format] !== undefined);
+
+/**
+ * Makes the files of an issued invoice or a credit note, once: JSON, CSV, FOCUS and PDF. A second time changes nothing.
+ * @param document the id of either
+ * @throws 404 if the organization does not have it; 412 if it was changed meanwhile, so that the task is repeated
+ */
+export const renderDocument = async (
+  deps: RenderDependencies,
+  { organization, document }: { organization: string; document: string },
+): Promise<void> => {
+  const { database, invoices, creditNotes, fonts } = deps;
+  if (document.startsWith(prefixes.invoice)) {
+    const invoice = await invoices.get(organization, document);
+    if (isWhole(invoice.files)) return;
+    const files = await makeFiles(deps, invoice, invoiceRenderings(fonts, invoice));
+    await transact(database, [invoices.toReplace(invoice, { files })]);
+    return;
+  }
+  if (!document.startsWith(prefixes.creditNote)) throw new ResourceNotFound('document', document);
+  const note = await creditNotes.get(organization, document);
+  if (isWhole(note.files)) return;
+  const { month } = await invoices.get(organization, note.invoice);
+  const files = await makeFiles(deps, note, creditNoteRenderings(fonts, note, month));
+  await transact(database, [creditNotes.toSetFiles(note, files)]);
+};
