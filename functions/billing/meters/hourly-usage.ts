@@ -1,0 +1,54 @@
+import { dayOf } from '../../../shared/usage/bucket.ts';
+import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import type { OrganizationTotals, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
+import { METERS, type Meter } from './meter-export.ts';
+
+export const HOUR_MS = 60 * 60_000;
+
+/** The amount of each meter. */
+export type Usage = Record<Meter, bigint>;
+
+export const noUsage = (): Usage => Object.fromEntries(METERS.map((meter) => [meter, 0n])) as Usage;
+
+export interface UsageReads {
+  totals: { list: (query: TotalsQuery) => AsyncIterable<OrganizationTotals> };
+  gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
+}
+
+const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
+
+/** The usage of an organization in the hours that start in [fromMs, toMs), by the start of the hour. GPU time counts in the hour in which an interval began. */
+export const usageByHour = async (
+  { totals, gpuEvents }: UsageReads,
+  organization: string,
+  fromMs: number,
+  toMs: number,
+): Promise<Map<number, Usage>> => {
+  const hours = new Map<number, Usage>();
+  for (let hour = fromMs; hour < toMs; hour += HOUR_MS) hours.set(hour, noUsage());
+  const query = { organization, span: 'hour', detail: 'model', fromMs, toMs } as const;
+  for await (const { startMs, totals: sums } of totals.list(query)) {
+    const usage = hours.get(startMs);
+    if (!usage) continue;
+    usage.prompt_tokens += sums.prompt_tokens - sums.cached_tokens;
+    usage.cached_prompt_tokens += sums.cached_tokens;
+    usage.completion_tokens += sums.completion_tokens;
+    usage.requests += BigInt(sums.requests);
+    usage.cost_nanos += sums.cost_nanos - sums.prepaid_nanos;
+  }
+  const [firstDay, lastDay] = [dayOf(fromMs), dayOf(toMs - 1)];
+  const deployments = new Set<string>();
+  for await (const { deploymentId } of gpuEvents.listDays(organization, firstDay, lastDay)) deployments.add(deploymentId);
+  for (const deployment of deployments)
+    for await (const { started_at, seconds, instances, cost_nanos, is_prepaid } of gpuEvents.listByDeployment(
+      deployment,
+      firstDay,
+      lastDay,
+    )) {
+      const usage = hours.get(hourOf(started_at));
+      if (!usage) continue;
+      usage.gpu_seconds += BigInt(seconds) * BigInt(instances);
+      if (!is_prepaid) usage.cost_nanos += cost_nanos;
+    }
+  return hours;
+};
