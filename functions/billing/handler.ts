@@ -1,10 +1,19 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createInvokeFunction } from '../../shared/aws/invoke-function.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
+import { createBillingClient, createBillingFiles } from '../../shared/billing/billing-files.ts';
+import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
+import { createCreditNoteStore } from '../../shared/billing/credit-note-store.ts';
+import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
+import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { createOrganizationDirectory } from '../../shared/billing/organization-directory.ts';
+import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -13,44 +22,65 @@ import { environmentVariable } from '../../shared/environment/environment-variab
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
+import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import { createAlertStore } from './alerts/alert-store.ts';
+import { createTaxFunction, noTaxes } from './close/taxes.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { createDueStore } from './due/due-store.ts';
 import { sendDueTasks } from './due/send-due-tasks.ts';
 import { handleEvent } from './handle-event.ts';
+import { createMeterStore } from './meters/meter-store.ts';
+import { createFonts, FONTS_FOLDER } from './render/fonts.ts';
+import { createOnceFiles } from './render/once-files.ts';
 import { rules, runTask } from './rules.ts';
 
-const now = Date.now;
 const database = createSdkDatabase();
 const tableOf = (variable: string) => createAccountTable(database, environmentVariable(variable));
+const accounts = tableOf('ACCOUNTS_TABLE');
+const billing = tableOf('BILLING_TABLE');
+const keysTable = environmentVariable('KEYS_TABLE');
 const usageTable = environmentVariable('USAGE_TABLE');
 const billingTable = environmentVariable('BILLING_TABLE');
-const billing = createAccountTable(database, billingTable);
-const keysTable = environmentVariable('KEYS_TABLE');
+const bucket = environmentVariable('BILLING_BUCKET');
+const s3 = createBillingClient();
+const organizations = createOrganizationDirectory(accounts);
+const { TAX_FUNCTION: taxFunction, STRIPE_SECRET: stripeSecret } = process.env;
 
 const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   database,
   audit: createAuditStore(tableOf('AUDIT_TABLE')),
-  billing,
-  billingTable,
-  billedMonths: createBilledMonthsStore(billing),
-  organizations: createOrganizationDirectory(tableOf('ACCOUNTS_TABLE')),
+  organizations,
+  nameOf: organizations.nameOf,
   limiters: createLimiterConfigurationStore(database, keysTable),
   keysTable,
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
-  usageTable,
   usage: createUsageStore(database, usageTable),
   gpuEvents: createGpuEventStore(database, usageTable),
   rollups: createRollupStore(database, usageTable),
+  totals: createOrganizationTotalsStore(database, usageTable),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   catalogue: createCatalogueStore(tableOf('DEPLOYMENTS_TABLE')),
+  settings: createBillingSettingsStore(billing),
+  invoices: createInvoiceStore(billing),
+  creditNotes: createCreditNoteStore(billing),
+  numbers: createNumberStore(billing),
+  billedMonths: createBilledMonthsStore(billing),
+  rerates: createRerateStore(billing),
+  alerts: createAlertStore(database, billingTable),
+  meters: createMeterStore(billing),
+  files: { ...createBillingFiles(s3, bucket), ...createOnceFiles(s3, bucket) },
+  fonts: createFonts(path.join(import.meta.dirname, FONTS_FOLDER)),
+  taxes: taxFunction === undefined ? noTaxes : createTaxFunction(createInvokeFunction(), taxFunction),
+  stripeSecret,
   outbox: createOutbox(tableOf('NOTIFICATIONS_TABLE')),
   tasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
-  now,
+  release: environmentVariable('SLUICE_VERSION'),
+  now: Date.now,
+  wait: delay,
 };
 const due = createDueStore(database, billingTable);
-const hasMeters = process.env.STRIPE_SECRET !== undefined;
 
 /** A task saves its progress and ends this long before the function's timeout. */
 const RESERVE_MS = 60_000;
@@ -60,7 +90,11 @@ export const handler = (event: unknown, context: Pick<Context, 'getRemainingTime
   const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
   const deps = { ...dependencies, hasTime };
   return handleEvent(
-    { run: (task) => runTask(rules, deps, task), sendDueTasks: () => sendDueTasks({ ...deps, due, hasMeters }), hasTime },
+    {
+      run: (task) => runTask(rules, deps, task),
+      sendDueTasks: () => sendDueTasks({ ...deps, due, hasMeters: stripeSecret !== undefined }),
+      hasTime,
+    },
     event,
   );
 };

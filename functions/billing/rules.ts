@@ -7,7 +7,24 @@ type Rule<Task> = (deps: BillingDependencies, task: Task) => Promise<unknown>;
 export type Rules = { [Kind in BillingTask['task']]?: Rule<Extract<BillingTask, { task: Kind }>> };
 
 /** The rule of each kind of task. Each is loaded with its first task, because some need large packages. */
-export const rules: Rules = {};
+export const rules: Rules = {
+  close: async (deps, task) => (await import('./close/close-month.ts')).closeMonth(deps, task),
+  render: async (deps, task) => (await import('./render/render-document.ts')).renderDocument(deps, task),
+  alert: async (deps, task) =>
+    (await import('./alerts/evaluate-alerts.ts')).evaluateAlerts({ ...deps, profileOf: deps.settings.getProfile }, task),
+  expire: async (deps, task) => (await import('./credit-expiry/expire-credit.ts')).expireCredit(deps, task),
+  rerate: async (deps, task) =>
+    (await import('./rerate/rerate-events.ts')).rerateEvents({ ...deps, organizations: deps.organizations.ids }, task),
+  meters: async ({ stripeSecret, ...deps }, task) => {
+    // The export was switched off after the task was sent.
+    if (stripeSecret === undefined) return;
+    const [{ exportMeters }, { createStripeExport }] = await Promise.all([
+      import('./meters/export-meters.ts'),
+      import('./meters/stripe-export.ts'),
+    ]);
+    await exportMeters({ ...deps, meterExport: createStripeExport(stripeSecret, deps.wait) }, task);
+  },
+};
 
 /** Runs a task by its rule. @throws what the rule throws; Error if the task has no rule */
 export const runTask = (of: Rules, deps: BillingDependencies, task: BillingTask): Promise<unknown> => {

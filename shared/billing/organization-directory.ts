@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AccountTable, Place } from '../database/record-table.ts';
+import { ResourceNotFound } from '../http/errors.ts';
 
 /** Where an organization is in the table `accounts`. */
 export const placeOfOrganization = (id: string): Place => ({ account: id, record: 'organization' });
@@ -31,6 +32,13 @@ export const createOrganizationDirectory = (accounts: AccountTable) => ({
   /** At most 100 organizations, in the order of their ids; missing ones are left out. */
   getMany: async (ids: readonly string[]): Promise<BilledOrganization[]> =>
     (await accounts.getMany(ids.map(placeOfOrganization))).map(toBilled),
+
+  /** @throws 404 */
+  nameOf: async (id: string): Promise<string> => {
+    const row = await accounts.get(placeOfOrganization(id));
+    if (!row) throw new ResourceNotFound('organization', id, 'organization');
+    return toBilled(row).name;
+  },
 });
 
 export type OrganizationDirectory = ReturnType<typeof createOrganizationDirectory>;

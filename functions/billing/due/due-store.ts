@@ -1,12 +1,11 @@
 import * as z from 'zod';
+import { METERED_PREFIX } from '../../../shared/billing/billing-settings-store.ts';
 import { Month } from '../../../shared/billing/month.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 
 const PLATFORM = 'platform';
 const ALL_CLOSED = 'all-closed';
-const METERS = 'meters#';
-const METERED = 'meter#';
 
 const AllClosed = z.object({ month: Month });
 
@@ -25,13 +24,8 @@ export const createDueStore = (database: Database, table: string) => {
 
     /** The organizations whose usage is exported to meters. */
     metered: async function* (): AsyncGenerator<string> {
-      for await (const { record } of rows.all({ account: PLATFORM, prefix: METERS })) yield String(record).slice(METERS.length);
-    },
-
-    /** Which of at most 100 hours were exported. @param hours their starts, in ms since the epoch */
-    exportedHours: async (account: string, hours: readonly number[]): Promise<Set<number>> => {
-      const exported = await rows.getMany(hours.map((hour) => ({ account, record: METERED + hour })));
-      return new Set(exported.map(({ record }) => Number(String(record).slice(METERED.length))));
+      for await (const { record } of rows.all({ account: PLATFORM, prefix: METERED_PREFIX }))
+        yield String(record).slice(METERED_PREFIX.length);
     },
   };
 };

@@ -4,6 +4,7 @@ import { closableAt } from '../../../shared/billing/month.ts';
 import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
+import type { MeterStore } from '../meters/meter-store.ts';
 import { dueMonths, lastClosableMonth } from './due-months.ts';
 import type { DueStore } from './due-store.ts';
 
@@ -12,6 +13,7 @@ export interface SendDueTasks {
   billedMonths: Pick<BilledMonthsStore, 'getState'>;
   organizations: OrganizationDirectory;
   tasks: BillingTasks;
+  meters: Pick<MeterStore, 'getMany'>;
   credit: {
     /** Grants that have expired until an instant and still have to be removed. */
     listExpiries: (untilMs: number) => AsyncIterable<{ organization: string }>;
@@ -90,8 +92,9 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
   const lastHour = Math.floor((deps.now() - METER_AFTER_MS) / HOUR_MS) * HOUR_MS - HOUR_MS;
   const hours = Array.from({ length: METERED_HOURS }, (_, i) => lastHour - (METERED_HOURS - 1 - i) * HOUR_MS);
   for await (const organization of deps.due.metered()) {
-    const exported = await deps.due.exportedHours(organization, hours);
-    const missing = hours.filter((hour) => !exported.has(hour));
+    const exported = await deps.meters.getMany(organization, hours);
+    // What was being sent when a task failed is sent again.
+    const missing = hours.filter((hour) => exported.get(hour)?.pending !== null);
     await send(
       deps,
       missing.map((hour) => ({ task: 'meters', organization, hour })),

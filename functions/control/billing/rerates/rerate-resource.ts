@@ -18,14 +18,9 @@ export const NewRerate = z
     end_time: Seconds.meta({
       description: 'The end of the usage, exclusive: at least an hour ago, so that all of its requests have ended. Unix time in seconds.',
     }),
-    organization: z
-      .string()
-      .min(1)
-      .max(MAX_ID)
-      .optional()
-      .meta({
-        description: 'Only the usage of this organization, whose own model it can be. Default: all organizations, and a shared model.',
-      }),
+    organization: z.string().min(1).max(MAX_ID).optional().meta({
+      description: 'Only the usage of this organization, whose own model it can be. Default: all organizations, and a shared model.',
+    }),
     reason: z.string().trim().min(1).max(500).meta({ description: 'Recorded in the audit logs.' }),
     dry_run: z
       .boolean()

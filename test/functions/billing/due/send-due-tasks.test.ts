@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createDueStore } from '../../../../functions/billing/due/due-store.ts';
 import { type SendDueTasks, sendDueTasks } from '../../../../functions/billing/due/send-due-tasks.ts';
+import { createMeterStore, NOT_METERED } from '../../../../functions/billing/meters/meter-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { createOrganizationDirectory, DIRECTORY, LISTED, placeOfOrganization } from '../../../../shared/billing/organization-directory.ts';
@@ -39,6 +40,7 @@ const depsOf = (nowMs = NOW, over: Database = database.database) => {
     organizations: createOrganizationDirectory(createAccountTable(over, tableOf('Accounts'))),
     credit: createCreditStore(over, tableOf('Accounts')),
     tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body)) }),
+    meters: createMeterStore(createAccountTable(over, tableOf('Billing'))),
     hasMeters: true,
     now: () => nowMs,
     hasTime: () => true,
@@ -137,14 +139,19 @@ test('has expired credit removed from 01:00 UTC on the day of its expiry, with o
   expect(await send(expires_at + HOUR_MS)).toEqual([{ task: 'expire', organization }]);
 });
 
-test('has the hours of the last two days exported that were not, two hours after their end', async () => {
+test('has the hours of the last two days exported that were not, or not to the end, two hours after their end', async () => {
   const organization = newId('organization');
   const lastHour = Date.parse('2026-10-31T22:00:00Z');
   await putBilling({ account: 'platform', record: `meters#${organization}` });
   const all = await send();
   expect(all).toHaveLength(48);
   expect(all.at(-1)).toEqual({ task: 'meters', organization, hour: lastHour });
-  for (let i = 2; i < 48; i++) await putBilling({ account: organization, record: `meter#${lastHour - i * HOUR_MS}` });
+  const meters = createMeterStore(billing());
+  const pending = { amounts: { requests: 1n }, customer: 'cus_1', since: NOW };
+  for (let i = 1; i < 48; i++) {
+    const row = { ...NOT_METERED, pending: i === 1 ? pending : null };
+    await transact(database.database, [meters.toReplace(organization, lastHour - i * HOUR_MS, row)]);
+  }
   expect(await send()).toEqual([1, 0].map((ago) => ({ task: 'meters', organization, hour: lastHour - ago * HOUR_MS })));
   expect(await send(NOW, { hasMeters: false })).toEqual([]);
 });

@@ -1,0 +1,15 @@
+import type { MeterExport } from './meter-export.ts';
+import { readSecret } from './read-secret.ts';
+import { createStripeMeters } from './stripe-meters.ts';
+
+/** Stripe's meters with the API key in a secret, which is read when it is needed first. For one task, so that a new key is used soon. */
+export const createStripeExport = (secretId: string, wait: (ms: number) => Promise<unknown>): MeterExport => {
+  let key: Promise<string> | undefined;
+  return createStripeMeters({
+    apiKey: () => {
+      key ??= readSecret(secretId);
+      return key;
+    },
+    wait,
+  });
+};
