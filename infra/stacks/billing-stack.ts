@@ -3,6 +3,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { BUNDLED_FONTS } from '../../functions/billing/render/fonts.ts';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
@@ -22,7 +23,13 @@ export class BillingStack extends Stack {
 
   constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
     super(scope, id);
-    this.function = new NodeFunction(this, 'Billing', { config, name: 'billing', memoryMb: ONE_CPU_MB, timeout: BILLING_TIMEOUT });
+    this.function = new NodeFunction(this, 'Billing', {
+      config,
+      name: 'billing',
+      memoryMb: ONE_CPU_MB,
+      timeout: BILLING_TIMEOUT,
+      files: BUNDLED_FONTS,
+    });
     this.function.addEnvironment('SLUICE_VERSION', version);
     this.#grantData(data);
     this.#grantHooks(config);

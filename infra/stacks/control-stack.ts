@@ -59,6 +59,8 @@ export class ControlStack extends Stack {
     // A presigned download has the permissions of the function that signs it.
     data.billingFiles.grantRead(this.function);
     billing.tasks.grantSend(this.function);
+    // A webhook with an address that it could not be delivered to is rejected when it is created.
+    this.function.addEnvironment('ALLOWED_NETWORKS', config.notifications.allowedNetworks.join(','));
     identity.users.grant(
       this.function,
       'AdminCreateUser',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { BUNDLED_FONTS } from '../../../functions/billing/render/fonts.ts';
 import { interpret } from '../../../infra/local/assembly/interpret.ts';
 import type { LambdaFunction } from '../../../infra/local/assembly/local-app.ts';
 import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
@@ -47,6 +48,30 @@ describe('the functions on the request path', () => {
       new Set(['chat', 'completions', 'responses', 'tokenize']),
     );
   });
+});
+
+describe('the function billing', () => {
+  test('loads at most 1,100,000 bytes at its start, and nothing of what prints documents', () => {
+    const { start, later } = bundleFiles(named('billing')[0] as LambdaFunction);
+    expect(bytesOf(start)).toBeLessThanOrEqual(1_100_000);
+    const printing = (files: readonly string[]) => sourcesOf(files).some((source) => source.includes('node_modules/pdfkit/'));
+    expect([printing(start), printing(later)]).toEqual([false, true]);
+  });
+
+  test('loads each rule with its first task', () => {
+    const { start } = bundleFiles(named('billing')[0] as LambdaFunction);
+    const rules = /\/functions\/billing\/(close\/close-month|render\/render-document|alerts\/evaluate|credit-expiry|rerate|meters\/export)/;
+    expect(sourcesOf(start).filter((source) => rules.test(source))).toEqual([]);
+  });
+
+  test('has the fonts of documents next to its code', () => {
+    const { folder } = named('billing')[0] as LambdaFunction;
+    for (const place of Object.keys(BUNDLED_FONTS)) expect(statSync(path.join(folder, place)).size).toBeGreaterThan(100_000);
+  });
+});
+
+test('the function notifications loads at most 700,000 bytes at its start', () => {
+  expect(bytesOf(bundleFiles(named('notifications')[0] as LambdaFunction).start)).toBeLessThanOrEqual(700_000);
 });
 
 test('the function deployments loads at most 700,000 bytes at its start', () => {

@@ -66,7 +66,7 @@ describe('the function notifications', () => {
   });
 });
 
-test('with an address and networks, it can send e-mail from that address only, and knows the networks', async () => {
+test('with an address and networks, it can send e-mail from that address only, and knows the networks, as does the control plane', async () => {
   const templates = await templatesWith({
     notifications: { emailFrom: 'billing@mail.example.com', allowedNetworks: ['10.1.0.0/16', 'fd00::/8'] },
   });
@@ -76,6 +76,9 @@ test('with an address and networks, it can send e-mail from that address only, a
   expect(grantsOf(template, 'NotificationsRole').sort(byText)).toEqual(
     [...whatItCanDo, ...all('ses', ['SendEmail'], identities, fromAddress)].sort(byText),
   );
+  templates('control').hasResourceProperties('AWS::Lambda::Function', {
+    Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'control', ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8' }) },
+  });
   template.hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: Match.objectLike({ EMAIL_FROM: 'billing@mail.example.com', ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8' }) },
   });
