@@ -1,3 +1,4 @@
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import type { AuditDependencies } from '../../shared/audit/commit.ts';
 import type { BilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
@@ -5,6 +6,7 @@ import type { BillingFiles } from '../../shared/billing/billing-files.ts';
 import type { BillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import type { BillingTasks } from '../../shared/billing/billing-tasks.ts';
 import type { CreditNoteStore } from '../../shared/billing/credit-note-store.ts';
+import type { ExportStore } from '../../shared/billing/export-store.ts';
 import type { InvoiceStore } from '../../shared/billing/invoice-store.ts';
 import type { NumberStore } from '../../shared/billing/number-store.ts';
 import type { OrganizationDirectory } from '../../shared/billing/organization-directory.ts';
@@ -44,9 +46,13 @@ export interface BillingDependencies extends AuditDependencies {
   numbers: NumberStore;
   billedMonths: BilledMonthsStore;
   rerates: RerateStore;
+  exports: ExportStore;
   alerts: AlertStore;
   meters: MeterStore;
   files: BillingFiles & OnceFiles;
+  /** The bucket of these files, for uploads in parts. */
+  s3: S3Client;
+  bucket: string;
   fonts: () => Promise<Fonts>;
   taxes: Taxes;
   /** The id of the secret with the API key of a Stripe account; undefined: usage is not exported. */

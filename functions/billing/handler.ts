@@ -10,6 +10,7 @@ import { createBillingClient, createBillingFiles } from '../../shared/billing/bi
 import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createCreditNoteStore } from '../../shared/billing/credit-note-store.ts';
+import { createExportStore } from '../../shared/billing/export-store.ts';
 import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
 import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { createOrganizationDirectory } from '../../shared/billing/organization-directory.ts';
@@ -68,9 +69,12 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   numbers: createNumberStore(billing),
   billedMonths: createBilledMonthsStore(billing),
   rerates: createRerateStore(billing),
+  exports: createExportStore(billing),
   alerts: createAlertStore(database, billingTable),
   meters: createMeterStore(billing),
   files: { ...createBillingFiles(s3, bucket), ...createOnceFiles(s3, bucket) },
+  s3,
+  bucket,
   fonts: createFonts(path.join(import.meta.dirname, FONTS_FOLDER)),
   taxes: taxFunction === undefined ? noTaxes : createTaxFunction(createInvokeFunction(), taxFunction),
   stripeSecret,
