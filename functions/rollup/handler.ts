@@ -33,7 +33,7 @@ export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Co
   const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
   const buckets = [...touched].map(bucketOfKey);
   await recompute(
-    { usage, rollups, totals, activity, ...(alerts && { alerts }) },
+    { usage, rollups, totals, activity, now: Date.now, ...(alerts && { alerts }) },
     buckets,
     () => context.getRemainingTimeInMillis() > RESERVE_MS,
   );

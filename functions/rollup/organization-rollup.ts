@@ -1,8 +1,8 @@
 import { ownerIdOf } from '../../shared/admission/shards.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import type { Bucket } from '../../shared/usage/bucket.ts';
+import { type Bucket, dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
-import { DETAILS, type Detail, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
+import { DETAILS, type Detail, isExpired, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
 import { type OrganizationTotalsStore, type TotalsRow, totalsRowId } from '../../shared/usage/organization-totals-store.ts';
 import { createMinutesOfBucket, rowsOf } from './organization-rows.ts';
 
@@ -10,6 +10,8 @@ export interface OrganizationRollups {
   totals: OrganizationTotalsStore;
   /** Of a span; default: `MAX_USERS`. */
   maxUsers?: number;
+  /** ms since the epoch. Absent: nothing has expired. */
+  now?: () => number;
 }
 
 /** A span of an organization whose rows a batch changes. */
@@ -18,14 +20,23 @@ interface Touched {
   startMs: number;
 }
 
+/** DynamoDB can remove the first parts of a day some time after this, by any function's clock. */
+const CLOCKS_MS = 60 * 60_000;
+
+/** Whether the ten-minute rows of a UTC day may have been removed, so that longer spans can't be made from them any more. */
+export const hasLostParts = ({ now }: Pick<OrganizationRollups, 'now'>, day: string): boolean =>
+  now !== undefined && isExpired('ten_minutes', Date.parse(day), now() + CLOCKS_MS);
+
 /** The number of rows of a span that are written concurrently. */
 const PUTS_AT_ONCE = 8;
 
 const rangeOf = (span: Span, startMs: number) => ({ fromMs: startMs, toMs: startMs + SPAN_MS[span] });
 
 /** Puts the rows that count more events than the stored rows. Reading costs a fraction of a write that changes nothing. */
-const putChanged = async ({ totals }: OrganizationRollups, rows: readonly TotalsRow[], stored: Map<string, number>): Promise<void> => {
-  const changed = rows.filter((row) => row.totals.events > (stored.get(totalsRowId(row)) ?? 0));
+const putChanged = async ({ totals, now }: OrganizationRollups, rows: readonly TotalsRow[], stored: Map<string, number>): Promise<void> => {
+  const changed = rows.filter(
+    (row) => row.totals.events > (stored.get(totalsRowId(row)) ?? 0) && !(now && isExpired(row.span, row.startMs, now())),
+  );
   throwFailures(
     await inParallel(changed, PUTS_AT_ONCE, async (row) => {
       await totals.put(row);
@@ -101,8 +112,12 @@ export const createOrganizationRollup = (deps: OrganizationRollups) => {
       await sum(of, 'minute', 'minute', ['model', 'key'], 'ten_minutes');
       await sum(of, 'ten_minutes', 'ten_minutes', ['model', 'key']);
     },
-    sumHour: (of: Touched): Promise<void> => sum(of, 'ten_minutes', 'hour', DETAILS),
-    sumDay: (of: Touched): Promise<void> => sum(of, 'hour', 'day', DETAILS),
+    sumHour: async (of: Touched): Promise<void> => {
+      if (!hasLostParts(deps, dayOf(of.startMs))) await sum(of, 'ten_minutes', 'hour', DETAILS);
+    },
+    sumDay: async (of: Touched): Promise<void> => {
+      if (!hasLostParts(deps, dayOf(of.startMs))) await sum(of, 'hour', 'day', DETAILS);
+    },
   };
 };
 

@@ -1,5 +1,6 @@
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import type { ActivityStore } from '../../shared/deployments/activity-store.ts';
+import { logInfo } from '../../shared/logging/log.ts';
 import { type Bucket, type KeyDay, keyDayOf, timeOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import type { Rollup, RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -7,7 +8,7 @@ import { addEvent, mergeTotals, noTotals } from '../../shared/usage/totals.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import { createActivityOfBatch } from './activity.ts';
 import { type Alerts, alertTasks } from './alerts.ts';
-import { createOrganizationRollup, type OrganizationRollups } from './organization-rollup.ts';
+import { createOrganizationRollup, hasLostParts, type OrganizationRollups } from './organization-rollup.ts';
 
 export interface Rollups extends OrganizationRollups {
   usage: Pick<UsageStore, 'listByBucket'>;
@@ -53,7 +54,9 @@ const recomputeBucket = async ({ usage, rollups }: Rollups, bucket: Bucket, { ac
   await own.write();
 };
 
-const recomputeDay = async ({ rollups }: Rollups, of: KeyDay): Promise<void> => {
+const recomputeDay = async (deps: Rollups, of: KeyDay): Promise<void> => {
+  const { rollups } = deps;
+  if (hasLostParts(deps, of.day)) return logInfo('totals_expired', { key_id: of.keyId, day: of.day });
   for (const row of rollUpDay(await Array.fromAsync(rollups.listTenMinutes(of)))) await rollups.put(row);
 };
 
@@ -74,6 +77,9 @@ type Batch = ReturnType<typeof batchOf>;
  * An organization's users are the exception to "a row's own events": when more users come, a user can become one of the others. That user's row stays,
  * and readers ignore it, because the row `(other)` names the last user who is not in it. The more users are known, the earlier that name, so the events
  * of `(other)` only ever become more.
+ *
+ * An event that comes after the ten-minute rows of its day have expired, 90 days later, is not added to the day: some of the day's parts are gone. The
+ * log names the day, which `rebuild` makes again from events.
  * @throws AggregateError if some rows or alerts failed; all others are written or sent
  */
 export const recompute = async (deps: Rollups, buckets: readonly Bucket[], hasTime?: () => boolean): Promise<void> => {

@@ -199,6 +199,49 @@ describe('rollups', () => {
   });
 });
 
+describe('totals of a day whose ten minutes have expired', () => {
+  test('are not replaced by those of the few buckets that are left, however many events these count', async () => {
+    const keys = newKeys();
+    const drafts = fc.sample(Draft, { seed: 6, numRuns: 6 }).map((draft, i) => {
+      const facts = { ...draft.facts, model: 'small' as const };
+      return { ...draft, facts, key: 'plain' as const, arrivedAtMs: 1_300_000 + (i % 2) * 700_000, isRatedAgain: false };
+    });
+    const events = eventsOf(keys, drafts);
+    for (const event of events) await put(keys, event);
+    await consume(depsOf(database.database), keys, events);
+    const { rollups, totals } = depsOf(database.database);
+    const organization = organizationOf(keys, keys.plain);
+    const days = async () => [
+      await Array.fromAsync(rollups.listDays(keys.plain, DAY, DAY)),
+      await Array.fromAsync(totals.list({ organization, span: 'day', detail: 'model', ...rangeOf(DAY, DAY) })),
+    ];
+    const before = await days();
+    // DynamoDB removes what has expired.
+    for (const partition of [
+      `rollup#${keys.plain}#${DAY}`,
+      `totals#${organization}#ten_minutes#user#${DAY}`,
+      `totals#${organization}#hour#user#2026-11`,
+    ]) {
+      const TableName = database.tables.Usage as string;
+      const query = { TableName, KeyConditionExpression: 'usage_bucket = :p', ExpressionAttributeValues: { ':p': partition } };
+      for (const { usage_bucket, usage_event } of (await database.database.query(query)).Items ?? [])
+        await database.database.delete({ TableName, Key: { usage_bucket, usage_event } });
+    }
+    // Every request of one bucket is rated again, ten times.
+    const [first] = events as [UsageEvent];
+    const again = events
+      .filter((event) => bucketOf(keys, event).startMs === bucketOf(keys, first).startMs)
+      .flatMap((event) => Array.from({ length: 10 }, (_, i) => ({ ...event, request_id: `${event.request_id}#${i + 2}` })));
+    for (const event of again) await put(keys, event);
+    const now = () => Date.parse(DAY) + 91 * 86_400_000;
+    await consume({ ...depsOf(database.database), now }, keys, again);
+    expect(await days()).toEqual(before);
+    await rebuild(depsOf(database.database), DAY, [{ id: keys.plain, shards: 1, organization }], now);
+    const counted = (await Array.fromAsync(rollups.listDays(keys.plain, DAY, DAY))).reduce((sum, row) => sum + row.totals.events, 0);
+    expect(counted).toBe(events.length + again.length);
+  });
+});
+
 describe('alerts', () => {
   test('are due for every organization of a batch and its keys, after its totals are written; if one is not sent, the batch fails', async () => {
     const keys = newKeys();

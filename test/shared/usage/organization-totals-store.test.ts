@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Database } from '../../../shared/database/database.ts';
 import type { OrganizationTotals, Span, TotalsQuery } from '../../../shared/usage/organization-totals.ts';
 import {
   createOrganizationTotalsStore,
@@ -129,5 +130,27 @@ describe('the totals of an organization', () => {
     await store.put(userRow(organization, 'bob', 32));
     await store.put(userRow(organization, 'cid', 64));
     expect(events(await list(of, '2026-11-21', '2026-11-22'))).toEqual({ ann: 3, bob: 32, cid: 64, null: 4, '(other)': 25 });
+  });
+
+  test('of a month by day are one query of a few rows, however many events there were', async () => {
+    const organization = newId('organization');
+    const models = ['small', 'large', 'embedding', 'rerank'];
+    for (let day = 1; day <= 30; day++)
+      for (const model of models)
+        await store.put(rowOf(organization, 'day', `2026-11-${String(day).padStart(2, '0')}`, { model, totals: totalsOf(1_000_000) }));
+    let [queries, read] = [0, 0];
+    const counting: Database = {
+      ...database.database,
+      query: async (input) => {
+        queries++;
+        const output = await database.database.query(input);
+        read += output.Items?.length ?? 0;
+        return output;
+      },
+    };
+    const [fromMs, toMs] = [Date.parse('2026-11-01'), Date.parse('2026-12-01')];
+    const list = createOrganizationTotalsStore(counting, table).list({ organization, span: 'day', detail: 'model', fromMs, toMs });
+    const events = (await Array.fromAsync(list)).reduce((sum, { totals }) => sum + totals.events, 0);
+    expect({ queries, read, events }).toEqual({ queries: 1, read: 30 * models.length, events: 120_000_000 });
   });
 });
