@@ -1,18 +1,28 @@
+import { createServer } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import fc from 'fast-check';
+import { closeServer, listen } from '../../../infra/local/http/listen.ts';
 import { toLambdaRecord } from '../../../infra/local/streams/lambda-record.ts';
 import { createStreamReader } from '../../../infra/local/streams/stream-reader.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { DAY, DAY_BEFORE, Draft, eventsOf, inOrder, newKeys, plainSums, shardsOfKey } from '../../support/usage-events.ts';
+import { DAY, DAY_BEFORE, Draft, eventsOf, inOrder, newKeys, organizationOf, plainSums, shardsOfKey } from '../../support/usage-events.ts';
 
 const keys = newKeys();
 const events = eventsOf(keys, fc.sample(Draft, { seed: 5, numRuns: 10 }));
 let database: TestDatabase;
 let records: DynamoDBRecord[];
+/** The messages that the queue of billing tasks has received. */
+const messages: { MessageBody: string; MessageGroupId: string }[] = [];
+let isQueueAway = false;
+const queue = createServer(async (incoming, outgoing) => {
+  const message = JSON.parse(Buffer.concat(await Array.fromAsync(incoming)).toString());
+  if (!isQueueAway) messages.push(message);
+  outgoing.writeHead(isQueueAway ? 400 : 200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}');
+});
 let handler: typeof import('../../../functions/rollup/handler.ts').handler;
 
 /** The stream's records of the events, which contain only their keys. */
@@ -37,10 +47,13 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_DYNAMODB: database.url,
     USAGE_TABLE: table,
     DEPLOYMENTS_TABLE: database.tables.Deployments,
+    AWS_ENDPOINT_URL_SQS: await listen(queue, 0),
+    BILLING_QUEUE: 'http://127.0.0.1/000000000000/tasks.fifo',
   });
   ({ handler } = await import('../../../functions/rollup/handler.ts'));
 });
 afterAll(async () => {
+  await closeServer(queue);
   await database.close();
 });
 
@@ -53,6 +66,21 @@ describe('the rollup function', () => {
     const stored = Object.values(keys).map((keyId) => Array.fromAsync(rollups.listDays(keyId, DAY_BEFORE, DAY)));
     const sums = plainSums(keys, events).filter(({ bucket }) => !bucket);
     expect(inOrder((await Promise.all(stored)).flat())).toEqual(inOrder(sums));
+  });
+
+  test('sends a task for the alerts of each organization in a batch, and fails if it can not, so that the batch is sent again', async () => {
+    messages.length = 0;
+    const run = () => handler({ Records: records }, { getRemainingTimeInMillis: () => 300_000 });
+    await run();
+    const tasks = messages.map(({ MessageBody }) => JSON.parse(MessageBody));
+    const [own, foreign] = [organizationOf(keys, keys.plain), organizationOf(keys, keys.foreign)];
+    expect(tasks).toHaveLength(2);
+    expect(tasks).toContainEqual({ task: 'alert', organization: own, keys: [keys.plain, keys.sharded].sort() });
+    expect(tasks).toContainEqual({ task: 'alert', organization: foreign, keys: [keys.foreign] });
+    expect(messages.map(({ MessageGroupId }) => MessageGroupId).sort()).toEqual([`alert-${own}`, `alert-${foreign}`].sort());
+    isQueueAway = true;
+    await expect(run()).rejects.toThrow('2 failed');
+    isQueueAway = false;
   });
 
   test('stops a minute before its timeout and fails, so that the batch is sent again', async () => {
