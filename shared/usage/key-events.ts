@@ -1,18 +1,45 @@
 import { eventShardsOf, shardIds } from '../admission/shards.ts';
-import { bucketStarts, type KeyDay } from './bucket.ts';
+import { inParallel, throwFailures } from '../database/in-parallel.ts';
+import { bucketStarts } from './bucket.ts';
 import type { UsageEvent } from './event.ts';
 import type { UsageStore } from './usage-store.ts';
 
-/**
- * The events of a key whose requests arrived on a UTC day: ten minutes after ten minutes, of each its shards in their order, and of each shard by time.
- * The order does not depend on the number of shards. Costs at least 144 queries for each shard.
- * @param shards the highest number of shards that the key has had since that day
- */
-export async function* eventsOfKeyDay(
+/** A key, and the number of shards that its limits are spread over. */
+export interface KeyShards {
+  id: string;
+  shards: number;
+}
+
+/** This bounds both the queries at a time and the partitions of events in memory. */
+const QUERIES_AT_ONCE = 16;
+
+/** Request ids begin with their time, and the id of a later rating with the id of its request. */
+const byRequestId = (a: UsageEvent, b: UsageEvent): number => (a.request_id < b.request_id ? -1 : a.request_id > b.request_id ? 1 : 0);
+
+/** The events of several keys in one ten-minute bucket, in the order of their request ids, which is that of time. */
+export const eventsOfBucket = async (
   usage: Pick<UsageStore, 'listByBucket'>,
-  { keyId, day }: KeyDay,
-  shards: number,
-): AsyncGenerator<UsageEvent> {
-  const ids = shardIds(keyId, eventShardsOf(shards));
-  for (const startMs of bucketStarts(day)) for (const shard of ids) yield* usage.listByBucket(shard, startMs);
+  keys: readonly KeyShards[],
+  startMs: number,
+): Promise<UsageEvent[]> => {
+  const shards = keys.flatMap(({ id, shards }) => shardIds(id, eventShardsOf(shards)));
+  const events: UsageEvent[] = [];
+  const failures = await inParallel(shards, QUERIES_AT_ONCE, async (shard) => {
+    for await (const event of usage.listByBucket(shard, startMs)) events.push(event);
+  });
+  throwFailures(failures);
+  return events.sort(byRequestId);
+};
+
+/**
+ * A key's events of a UTC day from all of its shards, in the order of their request ids, which is that of time.
+ * @throws AggregateError if a bucket cannot be read
+ */
+export async function* eventsOfKeyDay(usage: Pick<UsageStore, 'listByBucket'>, key: KeyShards, day: string): AsyncGenerator<UsageEvent> {
+  const starts = bucketStarts(day);
+  const atOnce = Math.max(1, Math.floor(QUERIES_AT_ONCE / eventShardsOf(key.shards)));
+  for (let i = 0; i < starts.length; i += atOnce) {
+    const buckets = starts.slice(i, i + atOnce).map((startMs) => eventsOfBucket(usage, [key], startMs));
+    for (const events of await Promise.all(buckets)) yield* events;
+  }
 }
