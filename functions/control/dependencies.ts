@@ -7,6 +7,7 @@ import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
+import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
@@ -36,6 +37,9 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   credit: CreditStore;
   rollups: RollupStore;
   gpuEvents: GpuEventStore;
+  organizationTotals: OrganizationTotalsStore;
+  /** The currency of all prices, such as `USD`. */
+  currency: () => Promise<string>;
   deployments: DeploymentStore;
   rerates: RerateStore;
   billingTasks: BillingTasks;

@@ -23,6 +23,7 @@ import { createModelStore } from '../../shared/models/model-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
+import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
@@ -73,6 +74,8 @@ const dependencies: ControlDependencies = {
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
+  organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
+  currency: async () => 'USD',
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),

@@ -11,6 +11,7 @@ import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { usageRoutes } from './usage/routes.ts';
 import { userRoutes } from './users/routes.ts';
 
 /** Every route of the control plane, as served, documented and tested. If two paths match a request, the first wins. */
@@ -25,5 +26,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...runtimeRoutes,
   ...instanceTypeRoutes,
   ...rerateRoutes,
+  ...usageRoutes,
   ...auditLogRoutes,
 ];

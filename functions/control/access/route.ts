@@ -8,6 +8,7 @@ import { commonHeaders, jsonReply, type Reply } from '../../../shared/http/reply
 import { validate } from '../../../shared/http/validate.ts';
 import { type Actor, type OrganizationStatuses, requireActive, requireRole } from './actor.ts';
 import { type Caller, callerOf } from './origin.ts';
+import { queryParametersOf } from './query-parameters.ts';
 
 /** The sections of the API reference. */
 export type ControlTag =
@@ -18,6 +19,7 @@ export type ControlTag =
   | 'Models'
   | 'Prices'
   | 'Deployments'
+  | 'Usage'
   | 'Billing'
   | 'Audit log';
 
@@ -112,7 +114,8 @@ export const createRoute =
     handle: async (deps, event) => {
       const signedIn = await authorize(deps, facts, event);
       checkParameters(event);
-      const query = validate(facts.query ?? NO_QUERY, event.queryStringParameters ?? {});
+      const querySchema = facts.query ?? NO_QUERY;
+      const query = validate(querySchema, queryParametersOf(querySchema, event));
       const body = facts.body && validate(facts.body.schema, readJsonBody(event));
       const call = {
         ...signedIn,

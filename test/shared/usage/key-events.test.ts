@@ -43,6 +43,7 @@ test('has at most 16 queries at a time', async () => {
         queries++;
         await Promise.resolve();
         open--;
+        yield* [];
       },
     };
     await Array.fromAsync(eventsOfKeyDay(usage, { id: 'key_1', shards }, DAY));

@@ -1,0 +1,24 @@
+import * as z from 'zod';
+import type { ApiEvent } from '../../../shared/http/api-event.ts';
+
+const isList = (field: unknown): boolean =>
+  field instanceof z.ZodArray || ((field instanceof z.ZodOptional || field instanceof z.ZodDefault) && isList(field.unwrap()));
+
+/**
+ * The query parameters of a request, before validation. Parameters that the schema declares as arrays can be repeated, with or without brackets:
+ * `models=a&models=b`, or `models[]=a&models[]=b` as OpenAI's clients send them. Of other repeated parameters, the last one counts.
+ */
+export const queryParametersOf = (
+  schema: z.ZodObject,
+  { queryStringParameters, multiValueQueryStringParameters }: Pick<ApiEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>,
+): Record<string, unknown> => {
+  const query: Record<string, unknown> = { ...queryStringParameters };
+  for (const [name, field] of Object.entries(schema.shape)) {
+    if (!isList(field)) continue;
+    const names = [name, `${name}[]`];
+    const values = names.flatMap((spelling) => multiValueQueryStringParameters?.[spelling] ?? []);
+    for (const spelling of names) delete query[spelling];
+    if (values.length > 0) query[name] = values;
+  }
+  return query;
+};

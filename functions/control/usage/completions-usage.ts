@@ -1,0 +1,133 @@
+import * as z from 'zod';
+import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import type { Detail } from '../../../shared/usage/organization-totals.ts';
+import type { OrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
+import type { Actor } from '../access/actor.ts';
+import { type Filters, type Group, type Usage, usageOf } from './group-usage.ts';
+import { pageOfBuckets, pageSchema } from './page.ts';
+import { readBuckets } from './read-buckets.ts';
+import { type ScopeDependencies, scopeOf } from './scope.ts';
+import { rangeOf, segmentsOf, type TimeRange, type Width } from './time-buckets.ts';
+import { boundOf, type CompletionsQuery, dimensionsOf, filtersOf, limitOf, USAGE_LIMITS } from './usage-query.ts';
+
+export interface UsageDependencies extends ScopeDependencies {
+  organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
+}
+
+/** A sum of tokens on the wire: an integer of any size. */
+const Tokens = z.unknown().meta({ type: 'integer', minimum: 0 });
+const Zero = z.literal(0);
+const Name = z.string().nullable();
+
+const CompletionsResult = z
+  .object({
+    object: z.literal('organization.usage.completions.result'),
+    input_tokens: Tokens,
+    input_uncached_tokens: Tokens,
+    input_cached_tokens: Tokens.meta({ description: 'The input tokens that the runtime read from its cache.' }),
+    input_text_tokens: Tokens.meta({ description: 'Equals `input_uncached_tokens`: Sluice does not count text, audio and images apart.' }),
+    input_cached_text_tokens: Tokens,
+    input_cache_write_tokens: Zero,
+    input_cache_write_30m_tokens: Zero,
+    input_cache_write_12h_tokens: Zero,
+    input_audio_tokens: Zero,
+    input_cached_audio_tokens: Zero,
+    input_image_tokens: Zero,
+    input_cached_image_tokens: Zero,
+    output_tokens: Tokens,
+    output_text_tokens: Tokens,
+    output_audio_tokens: Zero,
+    output_image_tokens: Zero,
+    num_model_requests: z.int(),
+    cost: z.string().meta({ description: 'The cost: an exact decimal number, in the currency of the costs.', examples: ['12.34'] }),
+    organization: Name,
+    api_key_id: Name,
+    user_id: Name,
+    model: Name,
+    route: Name,
+    deployment: Name,
+    project_id: z.null(),
+    batch: z.null(),
+    service_tier: z.null(),
+    api_source: z.null(),
+  })
+  .meta({ description: 'A name is null unless the results are grouped by it, and for usage without it.' });
+type CompletionsResult = z.infer<typeof CompletionsResult>;
+
+export const CompletionsUsage = pageSchema(CompletionsResult);
+
+const resultOf = ({ by, sums: { requests, promptTokens, cachedTokens, completionTokens, costNanos } }: Group): CompletionsResult => {
+  const uncached = promptTokens > cachedTokens ? exactInteger(promptTokens - cachedTokens) : 0;
+  return {
+    object: 'organization.usage.completions.result',
+    input_tokens: exactInteger(promptTokens),
+    input_uncached_tokens: uncached,
+    input_cached_tokens: exactInteger(cachedTokens),
+    input_text_tokens: uncached,
+    input_cached_text_tokens: exactInteger(cachedTokens),
+    input_cache_write_tokens: 0,
+    input_cache_write_30m_tokens: 0,
+    input_cache_write_12h_tokens: 0,
+    input_audio_tokens: 0,
+    input_cached_audio_tokens: 0,
+    input_image_tokens: 0,
+    input_cached_image_tokens: 0,
+    output_tokens: exactInteger(completionTokens),
+    output_text_tokens: exactInteger(completionTokens),
+    output_audio_tokens: 0,
+    output_image_tokens: 0,
+    num_model_requests: requests,
+    cost: dollarsOf(costNanos),
+    organization: by.organization ?? null,
+    api_key_id: by.api_key_id ?? null,
+    user_id: by.user_id ?? null,
+    model: by.model ?? null,
+    route: by.route ?? null,
+    deployment: by.deployment ?? null,
+    project_id: null,
+    batch: null,
+    service_tier: null,
+    api_source: null,
+  };
+};
+
+/** The detail with the fewest rows that has all that is grouped and filtered by. */
+export const detailOf = (groupBy: readonly string[], filters: Filters): Detail => {
+  const names = new Set<string>([...groupBy, ...Object.keys(filters)]);
+  if (names.has('user_id')) return 'user';
+  return names.has('api_key_id') ? 'key' : 'model';
+};
+
+/** Reads an organization's totals of a range in the order of time. */
+export async function* totalsIn(
+  { organizationTotals }: UsageDependencies,
+  { organization, width, detail }: { organization: string; width: Width; detail: Detail },
+  range: TimeRange,
+): AsyncGenerator<Usage> {
+  for (const segment of segmentsOf(range, width))
+    for await (const totals of organizationTotals.list({ organization, detail, ...segment })) yield usageOf(totals);
+}
+
+/** The usage that an actor can see, by buckets of time. @throws 400, 404 */
+export const completionsUsage = async (deps: UsageDependencies, actor: Actor, query: CompletionsQuery) => {
+  const { bucket_width: width } = query;
+  const range = rangeOf(query, actor.origin.nowMs);
+  const limit = limitOf(query, USAGE_LIMITS[width]);
+  const scope = await scopeOf(deps, actor, query.organization);
+  const filters = filtersOf(query, scope);
+  const groupBy = dimensionsOf(query.group_by);
+  const detail = detailOf(groupBy, filters);
+  const page = await readBuckets(deps, {
+    scope,
+    range,
+    width,
+    limit,
+    page: query.page,
+    bound: boundOf('completions', query, actor),
+    filters,
+    groupBy,
+    read: (organization, part) => [totalsIn(deps, { organization, width, detail }, part)],
+  });
+  return pageOfBuckets(page, resultOf);
+};

@@ -1,0 +1,123 @@
+import * as z from 'zod';
+import { exactInteger } from '../../../shared/http/json-numbers.ts';
+import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
+import type { GpuDay, GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import type { Actor } from '../access/actor.ts';
+import { detailOf, totalsIn, type UsageDependencies } from './completions-usage.ts';
+import type { Group, Usage } from './group-usage.ts';
+import { pageOfBuckets, pageSchema } from './page.ts';
+import { readBuckets } from './read-buckets.ts';
+import { scopeOf } from './scope.ts';
+import { rangeOf, type TimeRange } from './time-buckets.ts';
+import { boundOf, COSTS_LIMITS, type CostsQuery, dimensionsOf, filtersOf, limitOf } from './usage-query.ts';
+
+export interface CostsDependencies extends UsageDependencies {
+  gpuEvents: Pick<GpuEventStore, 'listDays'>;
+  /** The currency of all prices, such as `USD`. */
+  currency: () => Promise<string>;
+}
+
+const Name = z.string().nullable();
+
+const CostsResult = z
+  .object({
+    object: z.literal('organization.costs.result'),
+    amount: z.object({
+      value: z.number().meta({ description: 'The number nearest to `cost`, which is exact.' }),
+      currency: z.string().meta({ description: 'The lower-case ISO 4217 code.', examples: ['usd'] }),
+    }),
+    cost: z.string().meta({ description: 'The amount: an exact decimal number.', examples: ['12.340000001'] }),
+    line_item: Name.meta({
+      description: 'The name of a model for its tokens, or `GPU time, ` and an instance type.',
+      examples: ['qwen3-8b', 'GPU time, ml.g6.xlarge'],
+    }),
+    quantity: z
+      .unknown()
+      .meta({ type: ['integer', 'null'], description: 'Only if grouped by `line_item`: tokens, or instances × seconds.' }),
+    quantity_unit: z.enum(['tokens', 'duration_seconds']).nullable(),
+    organization: Name,
+    api_key_id: Name,
+    user_id: Name,
+    model: Name,
+    deployment: Name,
+    project_id: z.null(),
+    api_source: z.null(),
+  })
+  .meta({ description: 'A name is null unless the results are grouped by it, and for costs without it: GPU time belongs to no API key.' });
+type CostsResult = z.infer<typeof CostsResult>;
+
+export const Costs = pageSchema(CostsResult);
+
+const resultIn =
+  (currency: string) =>
+  ({ by, sums: { costNanos, quantity, unit } }: Group): CostsResult => {
+    const hasQuantity = by.line_item !== undefined && unit !== null;
+    return {
+      object: 'organization.costs.result',
+      amount: { value: Number(dollarsOf(costNanos)), currency },
+      cost: dollarsOf(costNanos),
+      line_item: by.line_item ?? null,
+      quantity: hasQuantity ? exactInteger(quantity) : null,
+      quantity_unit: hasQuantity ? unit : null,
+      organization: by.organization ?? null,
+      api_key_id: by.api_key_id ?? null,
+      user_id: by.user_id ?? null,
+      model: by.model ?? null,
+      deployment: by.deployment ?? null,
+      project_id: null,
+      api_source: null,
+    };
+  };
+
+const gpuUsageOf = (organization: string, { day, deploymentId, name, instanceType, instanceSeconds, costNanos }: GpuDay): Usage => ({
+  startMs: Date.parse(day),
+  by: {
+    organization,
+    model: name,
+    deployment: deploymentId,
+    line_item: `GPU time, ${instanceType}`,
+    route: null,
+    api_key_id: null,
+    user_id: null,
+  },
+  sums: {
+    requests: 0,
+    promptTokens: 0n,
+    cachedTokens: 0n,
+    completionTokens: 0n,
+    costNanos,
+    quantity: instanceSeconds,
+    unit: 'duration_seconds',
+  },
+});
+
+async function* gpuTimeIn({ gpuEvents }: CostsDependencies, organization: string, { fromMs, toMs }: TimeRange): AsyncGenerator<Usage> {
+  for await (const day of gpuEvents.listDays(organization, dayOf(fromMs), dayOf(toMs - 1))) yield gpuUsageOf(organization, day);
+}
+
+/** The costs that an actor can see, by UTC day: of tokens and of GPU time. @throws 400, 404 */
+export const costs = async (deps: CostsDependencies, actor: Actor, query: CostsQuery) => {
+  const { bucket_width: width } = query;
+  const range = rangeOf(query, actor.origin.nowMs, ['day']);
+  const limit = limitOf(query, COSTS_LIMITS);
+  const scope = await scopeOf(deps, actor, query.organization);
+  const filters = filtersOf(query, scope);
+  const groupBy = dimensionsOf(query.group_by);
+  const detail = detailOf(groupBy, filters);
+  const page = await readBuckets(deps, {
+    scope,
+    range,
+    width,
+    limit,
+    page: query.page,
+    bound: boundOf('costs', query, actor),
+    filters,
+    groupBy,
+    read: (organization, part) => [
+      totalsIn(deps, { organization, width, detail }, part),
+      ...(filters.api_key_id ? [] : [gpuTimeIn(deps, organization, part)]),
+    ],
+  });
+  return pageOfBuckets(page, resultIn((await deps.currency()).toLowerCase()));
+};

@@ -1,0 +1,76 @@
+import type { OrganizationTotals } from '../../../shared/usage/organization-totals.ts';
+
+/** Usage of a span, by what it can be grouped and filtered by. Null: it has none. */
+export interface Usage {
+  startMs: number;
+  by: Readonly<Record<Dimension, string | null>>;
+  sums: Sums;
+}
+
+export const DIMENSIONS = ['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment', 'line_item'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** `quantity` is in `unit`; usage of different units has none. */
+export interface Sums {
+  requests: number;
+  promptTokens: bigint;
+  cachedTokens: bigint;
+  completionTokens: bigint;
+  costNanos: bigint;
+  quantity: bigint;
+  unit: 'tokens' | 'duration_seconds' | null;
+}
+
+/** The line item of requests that name no model, because their function crashed. */
+const NO_MODEL = 'Unknown model';
+
+export const usageOf = ({ startMs, organization, model, route, deployment, keyId, userId, totals }: OrganizationTotals): Usage => ({
+  startMs,
+  by: { organization, model, route, deployment, api_key_id: keyId ?? null, user_id: userId ?? null, line_item: model ?? NO_MODEL },
+  sums: {
+    requests: totals.requests,
+    promptTokens: totals.prompt_tokens,
+    cachedTokens: totals.cached_tokens,
+    completionTokens: totals.completion_tokens,
+    costNanos: totals.cost_nanos,
+    quantity: totals.prompt_tokens + totals.completion_tokens,
+    unit: 'tokens',
+  },
+});
+
+const sumOf = (a: Sums, b: Sums): Sums => ({
+  requests: a.requests + b.requests,
+  promptTokens: a.promptTokens + b.promptTokens,
+  cachedTokens: a.cachedTokens + b.cachedTokens,
+  completionTokens: a.completionTokens + b.completionTokens,
+  costNanos: a.costNanos + b.costNanos,
+  quantity: a.quantity + b.quantity,
+  unit: a.unit === b.unit ? a.unit : null,
+});
+
+/** Only usage with one of these values passes. */
+export type Filters = Partial<Record<Dimension, ReadonlySet<string>>>;
+
+export const matches = (filters: Filters, { by }: Usage): boolean =>
+  Object.entries(filters).every(([dimension, values]) => values.has(by[dimension as Dimension] ?? ''));
+
+/** Sums of a group: `by` has the dimensions that were grouped by. */
+export interface Group {
+  by: Partial<Record<Dimension, string | null>>;
+  sums: Sums;
+}
+
+/** Adds usage up by some dimensions. */
+export const createGroups = (dimensions: readonly Dimension[]) => {
+  const groups = new Map<string, Group>();
+  return {
+    add: ({ by, sums }: Usage): void => {
+      const id = JSON.stringify(dimensions.map((dimension) => by[dimension]));
+      const group = groups.get(id);
+      if (group) group.sums = sumOf(group.sums, sums);
+      else groups.set(id, { by: Object.fromEntries(dimensions.map((dimension) => [dimension, by[dimension]])), sums });
+    },
+    /** In an order that depends only on what was added. */
+    list: (): Group[] => [...groups.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group),
+  };
+};

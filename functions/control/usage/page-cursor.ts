@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+
+const PREFIX = 'page_';
+const HASH_CHARACTERS = 22;
+const MAX_CHARACTERS = 400;
+
+/** What a cursor is only valid for: the query without its page and limit, and whoever sent it. */
+export type Bound = Readonly<Record<string, unknown>>;
+
+const hashOf = (bound: Bound): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(bound).sort(([a], [b]) => (a < b ? -1 : 1))))
+    .digest('base64url')
+    .slice(0, HASH_CHARACTERS);
+
+/** The opaque text of a position in the reply to a query. */
+export const cursorOf = (bound: Bound, position: unknown): string =>
+  PREFIX + Buffer.from(JSON.stringify([hashOf(bound), position])).toString('base64url');
+
+const parse = (cursor: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(cursor.slice(PREFIX.length), 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+};
+
+/** The position of a cursor. @throws 400 if it is not one, or one of another query */
+export const positionOf = <Position extends z.ZodType>(
+  cursor: string,
+  { bound, position, param, next }: { bound: Bound; position: Position; param: string; next: string },
+): z.output<Position> => {
+  const isOne = cursor.startsWith(PREFIX) && cursor.length <= MAX_CHARACTERS;
+  const { data } = z.tuple([z.string(), position]).safeParse(isOne ? parse(cursor) : undefined);
+  if (!data) throw new InvalidRequest({ param, message: `Invalid value for '${param}': expected the \`${next}\` of an earlier page.` });
+  const [hash, at] = data as [string, z.output<Position>];
+  if (hash !== hashOf(bound))
+    throw new InvalidRequest({
+      param,
+      message: `Invalid value for '${param}': it belongs to another query. Send all other parameters as for the page that returned it.`,
+    });
+  return at;
+};

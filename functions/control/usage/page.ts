@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import type { Group } from './group-usage.ts';
+import type { Bucket } from './read-buckets.ts';
+
+const MS = 1_000;
+
+/** The schema of a page of buckets with these results, as OpenAI's admin API names them. */
+export const pageSchema = <Result extends z.ZodType>(result: Result) =>
+  z.object({
+    object: z.literal('page'),
+    data: z.array(
+      z.object({
+        object: z.literal('bucket'),
+        start_time: z.int().meta({ description: 'The start of what the bucket counts (Unix seconds), inclusive.' }),
+        end_time: z.int().meta({ description: 'The end of what the bucket counts (Unix seconds), exclusive.' }),
+        results: z.array(result),
+      }),
+    ),
+    has_more: z.boolean(),
+    next_page: z.string().nullable().meta({ description: 'To get the next page, send this as `page`. Null on the last page.' }),
+  });
+
+export const pageOfBuckets = <Result>(
+  { buckets, next }: { buckets: Bucket[]; next: string | null },
+  resultOf: (group: Group) => Result,
+) => ({
+  object: 'page' as const,
+  data: buckets.map(({ fromMs, toMs, groups }) => ({
+    object: 'bucket' as const,
+    start_time: fromMs / MS,
+    end_time: toMs / MS,
+    results: groups.map(resultOf),
+  })),
+  has_more: next !== null,
+  next_page: next,
+});

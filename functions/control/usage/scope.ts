@@ -1,0 +1,47 @@
+import { type Actor, isAtLeast, organizationFor } from '../access/actor.ts';
+import type { ApiKeyStore } from '../api-keys/api-key-store.ts';
+import type { OrganizationStore } from '../organizations/organization-store.ts';
+
+export interface ScopeDependencies {
+  organizations: Pick<OrganizationStore, 'get' | 'list'>;
+  apiKeys: Pick<ApiKeyStore, 'listAll'>;
+}
+
+/** Whose usage an actor can see. */
+export interface Scope {
+  /** null: all organizations. */
+  organization: string | null;
+  /** The only keys whose usage they can see; undefined: there is no such restriction. */
+  ownKeys: ReadonlySet<string> | undefined;
+}
+
+/** A page of an admin's query for all organizations covers so many. */
+const ORGANIZATIONS_PER_PAGE = 20;
+
+/** The keys that a member created, including revoked ones. */
+const keysCreatedBy = async ({ apiKeys }: ScopeDependencies, actor: Actor, organization: string): Promise<ReadonlySet<string>> => {
+  const ids = new Set<string>();
+  for await (const { id, created_by } of apiKeys.listAll(organization)) if (created_by === actor.userId) ids.add(id);
+  return ids;
+};
+
+/** An owner sees their organization, a member the keys that they created, an admin the organization that they name or all. @throws 404 */
+export const scopeOf = async (deps: ScopeDependencies, actor: Actor, named: string | undefined): Promise<Scope> => {
+  if (actor.role === 'admin') {
+    if (named !== undefined) await deps.organizations.get(named);
+    return { organization: named ?? null, ownKeys: undefined };
+  }
+  const organization = organizationFor(actor, named);
+  return { organization, ownKeys: isAtLeast(actor.role, 'owner') ? undefined : await keysCreatedBy(deps, actor, organization) };
+};
+
+/** The organizations of a page, and where the next ones begin. */
+export const organizationsOf = async (
+  { organizations }: ScopeDependencies,
+  { organization }: Scope,
+  after: string | undefined,
+): Promise<{ ids: string[]; next: string | null }> => {
+  if (organization !== null) return { ids: [organization], next: null };
+  const { data, next } = await organizations.list({ limit: ORGANIZATIONS_PER_PAGE, after });
+  return { ids: data.map(({ id }) => id), next };
+};

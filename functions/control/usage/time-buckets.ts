@@ -1,0 +1,93 @@
+import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { RETENTION_DAYS, SPAN_MS, type Span } from '../../../shared/usage/organization-totals.ts';
+
+export const WIDTHS = ['1m', '1h', '1d'] as const;
+export type Width = (typeof WIDTHS)[number];
+
+/** The spans whose totals a bucket is added up from, widest first: a bucket that the range cuts needs shorter ones. */
+const SPANS_OF: Readonly<Record<Width, readonly Span[]>> = {
+  '1m': ['minute'],
+  '1h': ['hour', 'minute'],
+  '1d': ['day', 'hour', 'minute'],
+};
+const WIDER: Readonly<Record<Width, string>> = { '1m': "'1h' or '1d'", '1h': "'1d'", '1d': '' };
+const DAY_MS = 86_400_000;
+const MS = 1_000;
+
+/** A range of time in ms since the epoch; its end is exclusive. */
+export interface TimeRange {
+  fromMs: number;
+  toMs: number;
+}
+
+/** A range whose totals are stored by one span. */
+export interface Segment extends TimeRange {
+  span: Span;
+}
+
+const floor = (ms: number, span: Span): number => Math.floor(ms / SPAN_MS[span]) * SPAN_MS[span];
+const ceil = (ms: number, span: Span): number => Math.ceil(ms / SPAN_MS[span]) * SPAN_MS[span];
+
+export const widthSpan = (width: Width): Span => SPANS_OF[width][0] as Span;
+
+const isKept = (span: Span, startMs: number, nowMs: number): boolean =>
+  span === 'day' || startMs + SPAN_MS[span] + RETENTION_DAYS[span as keyof typeof RETENTION_DAYS] * DAY_MS > nowMs;
+
+/** The shortest of the spans whose totals still exist at an instant, if there is one. */
+const shortestKept = (spans: readonly Span[], ms: number, nowMs: number): Span | undefined =>
+  spans.findLast((span) => isKept(span, floor(ms, span), nowMs));
+
+const tooOld = (width: Width): InvalidRequest =>
+  new InvalidRequest({
+    param: 'start_time',
+    message: `Invalid value for 'start_time': with 'bucket_width' '${width}', expected a time in the last ${width === '1m' ? RETENTION_DAYS.minute : RETENTION_DAYS.hour} days. Use a later time, or the 'bucket_width' ${WIDER[width]}.`,
+  });
+
+/**
+ * The range of a query, extended to whole minutes: or to whole hours or days, as wide as a bucket at most, where the totals of shorter times no longer
+ * exist. It ends with the current bucket, unless the query ends earlier.
+ * @param spans of the totals that can be read, widest first
+ * @throws 400
+ */
+export const rangeOf = (
+  { start_time, end_time, bucket_width: width }: { start_time: number; end_time?: number | undefined; bucket_width: Width },
+  nowMs: number,
+  spans: readonly Span[] = SPANS_OF[width],
+): TimeRange => {
+  const [widest] = spans as [Span];
+  if (end_time !== undefined && end_time <= start_time)
+    throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
+  const first = shortestKept(spans, start_time * MS, nowMs);
+  if (!first) throw tooOld(width);
+  const fromMs = floor(start_time * MS, first);
+  const latestMs = floor(nowMs, widest) + SPAN_MS[widest];
+  if (end_time === undefined || end_time * MS >= latestMs) return { fromMs, toMs: Math.max(latestMs, fromMs) };
+  const endMs = end_time * MS;
+  const last = spans.findLast((span, i) => i === 0 || isKept(span, floor(endMs, spans[i - 1] as Span), nowMs)) ?? widest;
+  return { fromMs, toMs: ceil(endMs, last) };
+};
+
+/** The first buckets of a range, at most `limit`: aligned to UTC, cut to the range. */
+export const bucketsOf = ({ fromMs, toMs }: TimeRange, width: Width, limit: number): TimeRange[] => {
+  const span = widthSpan(width);
+  const buckets: TimeRange[] = [];
+  for (let ms = fromMs, nextMs: number; ms < toMs && buckets.length < limit; ms = nextMs) {
+    nextMs = Math.min(floor(ms, span) + SPAN_MS[span], toMs);
+    buckets.push({ fromMs: ms, toMs: nextMs });
+  }
+  return buckets;
+};
+
+const segments = function* ({ fromMs, toMs }: TimeRange, [span, ...shorter]: readonly Span[]): Generator<Segment> {
+  if (span === undefined || fromMs >= toMs) return;
+  const [firstMs, lastMs] = shorter.length > 0 ? [ceil(fromMs, span), floor(toMs, span)] : [fromMs, toMs];
+  if (firstMs > lastMs) yield* segments({ fromMs, toMs }, shorter);
+  else {
+    yield* segments({ fromMs, toMs: firstMs }, shorter);
+    if (firstMs < lastMs) yield { span, fromMs: firstMs, toMs: lastMs };
+    yield* segments({ fromMs: lastMs, toMs }, shorter);
+  }
+};
+
+/** The parts of a range, in the order of time, each by the longest span that fits, so that the fewest rows are read. */
+export const segmentsOf = (range: TimeRange, width: Width): Segment[] => [...segments(range, SPANS_OF[width])];
