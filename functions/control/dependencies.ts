@@ -9,6 +9,7 @@ import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
+import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
@@ -36,6 +37,7 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   checkModel: CheckModel;
   credit: CreditStore;
   rollups: RollupStore;
+  usage: UsageStore;
   gpuEvents: GpuEventStore;
   organizationTotals: OrganizationTotalsStore;
   /** The currency of all prices, such as `USD`. */

@@ -25,6 +25,7 @@ import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
@@ -73,6 +74,7 @@ const dependencies: ControlDependencies = {
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
+  usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   currency: async () => 'USD',

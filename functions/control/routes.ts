@@ -2,6 +2,7 @@ import type { Route } from './access/route.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
 import { rerateRoutes } from './billing/rerates/routes.ts';
+import { billingEventRoutes } from './billing/events/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
@@ -27,5 +28,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...instanceTypeRoutes,
   ...rerateRoutes,
   ...usageRoutes,
+  ...billingEventRoutes,
   ...auditLogRoutes,
 ];

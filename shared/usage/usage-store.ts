@@ -61,13 +61,22 @@ export const createUsageStore = (database: Database, table: string) => {
     /** Puts an event as one write of a transaction; fails with EventExists if its request already has one. */
     toPut: (event: UsageEvent, shards: number): Write => ({ item: { Put: toPut(event, shards) }, refused: () => new EventExists() }),
 
-    /** The events of a key or one of its shards in the ten-minute bucket of `atMs`, oldest first. */
-    listByBucket: async function* (shard: string, atMs: number): AsyncGenerator<UsageEvent> {
+    /**
+     * The events of a key or one of its shards in the ten-minute bucket of `atMs`, oldest first.
+     * @param after only events whose request id sorts after it
+     * @param atOnce how many events are read at a time; default: 1 MB
+     */
+    listByBucket: async function* (
+      shard: string,
+      atMs: number,
+      { after, atOnce }: { after?: string | undefined; atOnce?: number } = {},
+    ): AsyncGenerator<UsageEvent> {
       const query = {
         TableName: table,
-        KeyConditionExpression: 'usage_bucket = :bucket',
-        ExpressionAttributeValues: { ':bucket': bucketOf(shard, atMs) },
+        KeyConditionExpression: `usage_bucket = :bucket${after === undefined ? '' : ' AND usage_event > :after'}`,
+        ExpressionAttributeValues: { ':bucket': bucketOf(shard, atMs), ...(after !== undefined && { ':after': after }) },
         ConsistentRead: true,
+        ...(atOnce && { Limit: atOnce }),
       };
       for await (const item of queryItems(database, query, MAX_PAGES)) yield UsageEvent.parse(item);
     },

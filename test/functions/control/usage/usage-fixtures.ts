@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
 import type { CostsDependencies } from '../../../../functions/control/usage/costs.ts';
 import type { Database } from '../../../../shared/database/database.ts';
+import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
 import { newRequestId } from '../../../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
@@ -117,7 +118,7 @@ export const usageStores = (emulator: TestDatabase, database: Database = emulato
     stores,
     deps,
     addRows: async (rows: readonly TotalsRow[]): Promise<void> => {
-      for (const row of rows) await totals.put(row);
+      throwFailures(await inParallel(rows, 32, async (row) => void (await totals.put(row))));
     },
     actor: (role: Actor['role'], organization: string | null): Promise<Actor> => storeUser(stores, { role, organization, nowMs: NOW }),
   };

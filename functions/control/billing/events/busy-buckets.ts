@@ -1,0 +1,105 @@
+import type { LimiterConfigurationStore } from '../../../../shared/admission/limiter-configuration-store.ts';
+import { eventShardsOf, ownerIdOf, shardIds } from '../../../../shared/admission/shards.ts';
+import { inParallel, throwFailures } from '../../../../shared/database/in-parallel.ts';
+import { RETENTION_DAYS } from '../../../../shared/usage/organization-totals.ts';
+import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
+import { BUCKET_MS } from '../../../../shared/usage/usage-store.ts';
+
+export const DAY_MS = 86_400_000;
+/** A bucket that ended at least so long ago is in the totals. */
+const TOTALS_LAG_MS = 10 * 60_000;
+/** The clocks of two functions differ by less than this. */
+const CLOCKS_MS = 60_000;
+const LIMITERS_PER_READ = 100;
+const READS_AT_ONCE = 8;
+
+export interface BusyDependencies {
+  limiters: Pick<LimiterConfigurationStore, 'listByOrganization' | 'lastUses'>;
+  organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
+}
+
+/** The limiters of an organization's keys: their ids by key. */
+const limitersByKey = async ({ limiters }: BusyDependencies, organization: string): Promise<Map<string, string[]>> => {
+  const byKey = new Map<string, string[]>();
+  for await (const id of limiters.listByOrganization(organization)) {
+    const key = ownerIdOf(id);
+    if (key !== organization) byKey.set(key, [...(byKey.get(key) ?? []), id]);
+  }
+  return byKey;
+};
+
+/** When each key was last used, in ms since the epoch. */
+const lastUsesOf = async ({ limiters }: BusyDependencies, byKey: ReadonlyMap<string, string[]>): Promise<Map<string, number>> => {
+  const ids = [...byKey.values()].flat();
+  const chunks = Array.from({ length: Math.ceil(ids.length / LIMITERS_PER_READ) }, (_, i) =>
+    ids.slice(i * LIMITERS_PER_READ, (i + 1) * LIMITERS_PER_READ),
+  );
+  const last = new Map<string, number>();
+  const failures = await inParallel(chunks, READS_AT_ONCE, async (chunk) => {
+    for (const [id, atMs] of await limiters.lastUses(chunk)) last.set(ownerIdOf(id), Math.max(last.get(ownerIdOf(id)) ?? 0, atMs));
+  });
+  throwFailures(failures);
+  return last;
+};
+
+/** Ten minutes, and the shards of keys that can have events in them. */
+export interface BusyBucket {
+  startMs: number;
+  shards: string[];
+}
+
+/**
+ * Tells in which ten minutes which keys of an organization can have events: from the totals of ten minutes where they exist, otherwise from those of the
+ * day. The last ten minutes are not in the totals yet: there, from when keys were last used.
+ * @param isWanted whether to look for events of a key
+ */
+export const busyBuckets = async (deps: BusyDependencies, organization: string, isWanted: (keyId: string) => boolean, nowMs: number) => {
+  const byKey = await limitersByKey(deps, organization);
+  const shardsOf = (keys: Iterable<string>): string[] =>
+    [...new Set(keys)].filter(isWanted).flatMap((key) => shardIds(key, eventShardsOf(byKey.get(key)?.length ?? 1)));
+  const directMs = Math.floor((nowMs - TOTALS_LAG_MS) / BUCKET_MS) * BUCKET_MS;
+  let lastUses: Promise<Map<string, number>> | undefined;
+
+  const recent = async (startMs: number): Promise<BusyBucket> => {
+    lastUses ??= lastUsesOf(deps, byKey);
+    const used = [...(await lastUses)].filter(([, lastMs]) => lastMs >= startMs - CLOCKS_MS).map(([key]) => key);
+    return { startMs, shards: shardsOf(used) };
+  };
+
+  async function* byTenMinutes(fromMs: number, toMs: number): AsyncGenerator<BusyBucket> {
+    let startMs = fromMs;
+    let keys: string[] = [];
+    for await (const totals of deps.organizationTotals.list({ organization, span: 'ten_minutes', detail: 'key', fromMs, toMs })) {
+      if (totals.startMs !== startMs) {
+        yield { startMs, shards: shardsOf(keys) };
+        [startMs, keys] = [totals.startMs, []];
+      }
+      if (totals.keyId !== undefined) keys.push(totals.keyId);
+    }
+    yield { startMs, shards: shardsOf(keys) };
+  }
+
+  async function* byDay(day: number, fromMs: number, toMs: number): AsyncGenerator<BusyBucket> {
+    const keys: string[] = [];
+    for await (const { keyId } of deps.organizationTotals.list({
+      organization,
+      span: 'day',
+      detail: 'key',
+      fromMs: day,
+      toMs: day + DAY_MS,
+    }))
+      if (keyId !== undefined) keys.push(keyId);
+    const shards = shardsOf(keys);
+    if (shards.length > 0) for (let startMs = fromMs; startMs < toMs; startMs += BUCKET_MS) yield { startMs, shards };
+  }
+
+  /** Those of a part of a UTC day, in the order of time. @param fromMs the start of ten minutes */
+  return async function* (fromMs: number, toMs: number): AsyncGenerator<BusyBucket> {
+    const day = Math.floor(fromMs / DAY_MS) * DAY_MS;
+    const totalsEndMs = Math.min(toMs, directMs);
+    const hasTenMinutes = day + RETENTION_DAYS.ten_minutes * DAY_MS > nowMs;
+    if (fromMs < totalsEndMs) yield* hasTenMinutes ? byTenMinutes(fromMs, totalsEndMs) : byDay(day, fromMs, totalsEndMs);
+    for (let startMs = Math.max(fromMs, directMs); startMs < Math.min(toMs, nowMs + CLOCKS_MS); startMs += BUCKET_MS)
+      yield await recent(startMs);
+  };
+};
