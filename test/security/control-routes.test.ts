@@ -153,13 +153,21 @@ const SHARED = [
 const isOfATenant = ({ path, access }: Route): boolean =>
   access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
 
+/** Query parameters that a route requires. */
+const REQUIRED = new Map([
+  ['start_time', '1795219200'],
+  ['end_time', '1795305600'],
+]);
+const requiredQuery = ({ query }: Route): string =>
+  [...REQUIRED].map(([name, value]) => (query && name in query.shape ? `&${name}=${value}` : '')).join('');
+
 /** Sends a request for the organization's resource, in its path, query or body. */
 const requestResource = (route: Route, token: string): Promise<Answer> => {
   const path = pathOf(route);
   const { body, token: _ } = exampleRequest(route, token);
   if (path !== route.path) return control.call(route.method, path, { token, body });
   if (route.query && 'organization' in route.query.shape)
-    return control.call(route.method, `${path}?organization=${organization}`, { token });
+    return control.call(route.method, `${path}?organization=${organization}${requiredQuery(route)}`, { token });
   return control.call(route.method, path, { token, body: { ...(body as object), organization } });
 };
 

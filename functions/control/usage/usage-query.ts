@@ -59,7 +59,7 @@ export type CompletionsQuery = z.output<typeof CompletionsQuery>;
 
 export const CostsQuery = z.strictObject({
   ...common,
-  bucket_width: z.enum(['1d']).default('1d'),
+  bucket_width: z.enum(['1d']).default('1d').meta({ description: 'Costs exist by day.' }),
   line_items: listOf('Only these line items.'),
   limit: common.limit.meta({ description: 'The number of buckets on a page: 7 by default, at most 180.', type: 'integer' }),
   group_by: z
