@@ -7,6 +7,7 @@ import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../shared/billing/rerate-store.ts';
+import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -65,6 +66,10 @@ const targetChecks = {
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
 
+const billingSettings = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
+/** Until an admin has set the seller. */
+const DEFAULT_CURRENCY = 'USD';
+
 const dependencies: ControlDependencies = {
   database,
   audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
@@ -77,7 +82,7 @@ const dependencies: ControlDependencies = {
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
-  currency: async () => 'USD',
+  currency: async () => (await billingSettings.getSeller())?.currency ?? DEFAULT_CURRENCY,
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
