@@ -63,5 +63,5 @@ export const reportDifferences = (
   const days = differing
     .slice(0, MAX_LOGGED)
     .map(([day, { sha256: _, ...events }]) => ({ day, events, totals: totals.get(day) ?? NO_TOTALS }));
-  logError('totals_differ', `The totals of ${differing.length} days differ from their events.`, { ...of, days });
+  logError('totals_differ', 'The totals of some days differ from their events.', { ...of, count: differing.length, days });
 };
