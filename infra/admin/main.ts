@@ -6,8 +6,10 @@ import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tok
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import type { Origin } from '../../shared/audit/origin.ts';
+import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
+import { createBillingClient, createBillingFiles } from '../../shared/billing/billing-files.ts';
+import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
-
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -16,11 +18,13 @@ import { createModelStore } from '../../shared/models/model-store.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
 import { rebuildTotals } from './rebuild-totals.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
+import { describeVerification, verifyInvoice } from './verify-invoice.ts';
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
 
@@ -94,6 +98,19 @@ const creditStores = async (database: Database, stack: string) => {
   };
 };
 
+const invoiceStores = async (database: Database, stack: string) => {
+  const billing = createAccountTable(database, await physicalName('BILLING_TABLE', 'BillingTable', stack));
+  const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  return {
+    invoices: createInvoiceStore(billing),
+    billedMonths: createBilledMonthsStore(billing),
+    files: createBillingFiles(createBillingClient(), await physicalName('BILLING_BUCKET', 'BillingBucket', stack)),
+    limiters: createLimiterConfigurationStore(database, await physicalName('KEYS_TABLE', 'KeysTable', stack)),
+    usage: createUsageStore(database, usageTable),
+    gpuEvents: createGpuEventStore(database, usageTable),
+  };
+};
+
 const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
   const database = createSdkDatabase();
@@ -118,6 +135,10 @@ const run = async (args: string[]): Promise<void> => {
     const balance = await balanceOf(await creditStores(database, task.stack), task.organization);
     console.log(JSON.stringify(balance, (_, value) => (typeof value === 'bigint' ? dollarsOf(value) : value), 2));
     if (balance.drift !== 0n) process.exitCode = 1;
+  } else if (task.command === 'verify-invoice') {
+    const verification = await verifyInvoice(await invoiceStores(database, task.stack), task.invoice);
+    console.log(describeVerification(verification));
+    if (verification.differences.length > 0) process.exitCode = 1;
   } else if (task.command === 'bootstrap') {
     const tables = await accountTables(database, task.stack);
     const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);

@@ -7,6 +7,7 @@ import { OrganizationLimits } from '../../functions/control/limits/limits.ts';
 import { NewCreditGrant } from '../../functions/control/organizations/credit.ts';
 import { Email } from '../../functions/control/users/user.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
+import { prefixes } from '../../shared/ids/id.ts';
 import { Model } from '../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
@@ -32,6 +33,8 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   balance --org ID                   Show the credit that was granted, spent, held and is available, and fail if it doesn't add up.
   rebuild --day 2026-11-21           Recompute the totals of a UTC day from its usage events, correct them and print the differences as
                                      JSON. Fails if totals were wrong.
+  verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
+                                     and line. Fails if anything differs.
 
   --actor NAME                       The name in the audit log (default: the user of this shell).
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
@@ -60,6 +63,7 @@ const options = {
   models: { type: 'string' },
   expires: { type: 'string' },
   day: { type: 'string' },
+  invoice: { type: 'string' },
   email: { type: 'string' },
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
@@ -71,11 +75,14 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
   | { command: 'balance'; organization: string }
   | { command: 'rebuild'; day: string }
+  | { command: 'verify-invoice'; invoice: string }
   | { command: 'bootstrap'; email: string }
 );
 
 /** A model in a file, without the version, which the store increments. */
 const ModelFile = Model.omit({ version: true });
+
+const InvoiceId = z.string().startsWith(prefixes.invoice, `expected the id of an invoice, such as ${prefixes.invoice}…`);
 
 /** A mistake in the command line, shown without a stack trace. */
 export class UsageError extends Error {}
@@ -126,6 +133,7 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
   if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
   if (command === 'rebuild') return { command, ...common, day: checked(z.iso.date(), values.day, '--day') };
+  if (command === 'verify-invoice') return { command, ...common, invoice: checked(InvoiceId, values.invoice, '--invoice') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
 

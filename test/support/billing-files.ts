@@ -13,6 +13,8 @@ export const startBillingFiles = async () => {
   const client = new S3Client({ endpoint: s3.url, region: 'us-east-1', credentials, forcePathStyle: true });
   return {
     files: createBillingFiles(client, BUCKET),
+    /** The environment of a process that uses the bucket. */
+    environment: { AWS_ENDPOINT_URL_S3: s3.url, BILLING_BUCKET: BUCKET },
     /** The keys of all files. */
     keys: async (): Promise<string[]> => (await objects.list(BUCKET)).map(({ key }) => key).sort(),
     /** Changes a file behind the back of the service. */

@@ -9,7 +9,7 @@ import { addGroup, type Group, type Groups, gpuGroup, usageGroup } from './group
 const CHUNK_CHARACTERS = 1024 * 1024;
 
 /** What an invoice counts of an event. */
-interface Counted {
+export interface Counted {
   id: string;
   atMs: number;
   group: Group;

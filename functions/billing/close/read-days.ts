@@ -17,8 +17,8 @@ export interface ReadDependencies extends SourceDependencies {
   hasTime: () => boolean;
 }
 
-/** API keys and deployments whose events are read at the same time. */
-const PARALLEL = 64;
+/** API keys and deployments whose events are read at the same time, each with up to 16 queries. */
+const PARALLEL = 16;
 
 /** What must be read for an invoice. */
 export interface Reading {

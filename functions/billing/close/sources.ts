@@ -5,7 +5,7 @@ import { prefixes } from '../../../shared/ids/id.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
 import { eventsOfKeyDay } from '../../../shared/usage/key-events.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
-import { countGpu, countUsage, type createSourceCount } from './counted-events.ts';
+import { type Counted, countGpu, countUsage } from './counted-events.ts';
 
 export interface SourceDependencies {
   limiters: Pick<LimiterConfigurationStore, 'listByOrganization' | 'getMany'>;
@@ -16,8 +16,8 @@ export interface SourceDependencies {
 /** Something whose events of a day can be counted: an API key or a deployment. */
 export interface EventSource {
   id: string;
-  /** Counts the events of its day, in a fixed order. */
-  count: (add: ReturnType<typeof createSourceCount>['add']) => Promise<void>;
+  /** Calls `add` with each event of its day, in a fixed order. */
+  count: (add: (event: Counted) => void) => Promise<void>;
 }
 
 /** An API key: the most shards that it has had, since limiter items are never deleted, and its last use, if known. */
@@ -76,7 +76,7 @@ export const openSources = async (
         ({ id, shards }): EventSource => ({
           id,
           count: async (add) => {
-            for await (const event of eventsOfKeyDay(deps.usage, { keyId: id, day }, shards)) add(countUsage(event));
+            for await (const event of eventsOfKeyDay(deps.usage, { id, shards }, day)) add(countUsage(event));
           },
         }),
       ),
