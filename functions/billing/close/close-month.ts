@@ -3,7 +3,6 @@ import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import type { Invoice } from '../../../shared/billing/invoice.ts';
-import { invoiceIdOf } from '../../../shared/billing/invoice-id.ts';
 import { InvoiceExists, type InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { type IssueDependencies, issueInvoice } from '../../../shared/billing/issue-invoice.ts';
 import { closableAt, nextMonth } from '../../../shared/billing/month.ts';
@@ -12,6 +11,7 @@ import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logInfo } from '../../../shared/logging/log.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { type Draft, type DraftDependencies, type Drafting, draftInvoice } from './draft-invoice.ts';
+import { invoiceIdOf } from './invoice-id.ts';
 import { OutOfTime } from './read-day.ts';
 
 export interface CloseDependencies extends DraftDependencies, IssueDependencies {

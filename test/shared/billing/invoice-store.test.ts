@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { invoiceIdOf } from '../../../functions/billing/close/invoice-id.ts';
 import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { Invoice, InvoiceLine } from '../../../shared/billing/invoice.ts';
-import { invoiceIdOf } from '../../../shared/billing/invoice-id.ts';
 import { createInvoiceStore, InvoiceExists, type InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';

@@ -194,6 +194,6 @@ test('whenever months are closed, invoices add up to the exact cost of the event
       await scenario.closeRest();
       await scenario.check();
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: 12, endOnFailure: true },
   );
 }, 240_000);

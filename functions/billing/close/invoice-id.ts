@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { base62Of } from '../ids/base62.ts';
-import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
-import { closableAt } from './month.ts';
+import { closableAt } from '../../../shared/billing/month.ts';
+import { base62Of } from '../../../shared/ids/base62.ts';
+import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../../../shared/ids/id.ts';
 
 /**
  * The id of an organization's invoice for a month, which follows from both, so that closing the month again makes the same invoice. Ids sort by month.
