@@ -2,6 +2,7 @@ import type { LimiterConfigurationStore } from '../../shared/admission/limiter-c
 import type { AuditStore } from '../../shared/audit/audit-store.ts';
 import type { BillingTasks } from '../../shared/billing/billing-tasks.ts';
 import type { RerateStore } from '../../shared/billing/rerate-store.ts';
+import type { BillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
@@ -12,6 +13,8 @@ import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
+import type { CreditNoteDependencies } from './billing/credit-notes/create-credit-note.ts';
+import type { SignDownload } from './billing/downloads/download.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
@@ -26,7 +29,14 @@ type DeploymentDependencies = Pick<
   'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'validate' | 'reconcile'
 >;
 
-export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies {
+/** What only billing needs. */
+interface BillingDependencies
+  extends Pick<CreditNoteDependencies, 'invoices' | 'billed' | 'numbers' | 'creditNotes' | 'outbox' | 'billingTasks' | 'nameOf'> {
+  settings: BillingSettingsStore;
+  signDownload: SignDownload;
+}
+
+export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, BillingDependencies {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;

@@ -8,6 +8,10 @@ import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
+import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
+import { createCreditNoteStore } from '../../shared/billing/credit-note-store.ts';
+import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
+import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -21,6 +25,7 @@ import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -28,6 +33,7 @@ import { createOrganizationTotalsStore } from '../../shared/usage/organization-t
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
+import { createSignDownload } from './billing/downloads/download.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
 import { health } from './health.ts';
@@ -64,6 +70,9 @@ const targetChecks = {
   now,
 };
 
+const billing = createAccountTable(database, environmentVariable('BILLING_TABLE'));
+const organizations = createOrganizationStore(accounts);
+
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
 
 const billingSettings = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
@@ -73,7 +82,7 @@ const DEFAULT_CURRENCY = 'USD';
 const dependencies: ControlDependencies = {
   database,
   audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
-  organizations: createOrganizationStore(accounts),
+  organizations,
   users,
   apiKeys: createApiKeyStore(accounts),
   limiters: createLimiterConfigurationStore(database, environmentVariable('KEYS_TABLE')),
@@ -94,6 +103,15 @@ const dependencies: ControlDependencies = {
   modelSources: { weightsBucket: environmentVariable('WEIGHTS_BUCKET'), hubModels: environmentVariable('HUB_MODELS') === 'true' },
   region: environmentVariable('AWS_REGION'),
   ...createDeploymentsFunction(createInvokeFunction(), createInvokeLater(), environmentVariable('DEPLOYMENTS_FUNCTION')),
+  settings: createBillingSettingsStore(billing),
+  invoices: createInvoiceStore(billing),
+  billed: createBilledMonthsStore(billing),
+  numbers: createNumberStore(billing),
+  creditNotes: createCreditNoteStore(billing),
+  outbox: createOutbox(createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'))),
+  billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
+  signDownload: createSignDownload(environmentVariable('BILLING_BUCKET')),
+  nameOf: async (id) => (await organizations.get(id)).name,
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),
   authenticate: (event) => authenticate({ tokens, users }, event),
   issuer,

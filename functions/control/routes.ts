@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
 import { rerateRoutes } from './billing/rerates/routes.ts';
 import { billingEventRoutes } from './billing/events/routes.ts';
+import { billingRoutes } from './billing/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
@@ -29,5 +30,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...rerateRoutes,
   ...usageRoutes,
   ...billingEventRoutes,
+  ...billingRoutes,
   ...auditLogRoutes,
 ];

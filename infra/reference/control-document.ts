@@ -8,7 +8,7 @@ import { createDocument } from './document.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { serviceOperations } from './service-operations.ts';
 
-const DESCRIPTION = `The control plane manages Sluice's organizations, users, API keys, models, deployments, prices and credit, and keeps an audit log.
+const DESCRIPTION = `The control plane manages Sluice's organizations, users, API keys, models, deployments, prices, credit and invoices, and keeps an audit log.
 Other hosts generate text.
 
 **Log in.** Send your e-mail address and password to \`POST ${AUTH_PATHS.login}\`. The first login uses the temporary password from your invitation. It returns

@@ -20,10 +20,10 @@ export class NoSeller extends Conflict {
   }
 }
 
-/** Only a draft can be issued: 409. */
+/** Only a draft can be issued or deleted: 409. */
 export class NotADraft extends Conflict {
-  constructor({ number, id, state }: Pick<Invoice, 'number' | 'id' | 'state'>) {
-    super({ code: 'invoice_not_draft', message: `The invoice ${number ?? id} is ${state}. Only a draft can be issued.` });
+  constructor({ number, id, state }: Pick<Invoice, 'number' | 'id' | 'state'>, change: 'issued' | 'deleted') {
+    super({ code: 'invoice_not_draft', message: `The invoice ${number ?? id} is ${state}. Only a draft can be ${change}.` });
   }
 }
 
@@ -71,7 +71,7 @@ export const issueInvoice = async (
   invoice: Invoice,
   checks: readonly Write[] = [],
 ): Promise<Invoice> => {
-  if (invoice.state !== 'draft') throw new NotADraft(invoice);
+  if (invoice.state !== 'draft') throw new NotADraft(invoice, 'issued');
   const { prefix, printed } = await printedOf(deps, invoice, origin.nowMs);
   return numberDocument(deps, 'invoice', async (last) => {
     const fields = { ...printed, state: 'issued' as const, number: printedNumber(prefix, last + 1) };

@@ -1,0 +1,124 @@
+import { commit } from '../../../../shared/audit/commit.ts';
+import type { BillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
+import { AlreadyCredited, type CreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
+import type { CreditNote, Invoice } from '../../../../shared/billing/invoice.ts';
+import { creditNoteNotification } from '../../../../shared/billing/invoice-notification.ts';
+import { NoSeller } from '../../../../shared/billing/issue-invoice.ts';
+import { numberDocument } from '../../../../shared/billing/number-document.ts';
+import { NumberInUse, printedNumber } from '../../../../shared/billing/number-store.ts';
+import { Conflict, InternalError, PreconditionFailed } from '../../../../shared/http/errors.ts';
+import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
+import { newTimedId } from '../../../../shared/ids/id.ts';
+import { dollarsOf, nanosOf } from '../../../../shared/prices/dollars.ts';
+import type { Actor } from '../../access/actor.ts';
+import { type InvoiceDependencies, NotIssued } from '../invoices/change-invoice.ts';
+import { visibleInvoice } from '../invoices/find-invoice.ts';
+import { sendRender } from '../invoices/send-render.ts';
+import { type CreditNoteResource, type NewCreditNote, toCreditNoteResource } from './credit-note-resource.ts';
+
+export interface CreditNoteDependencies extends InvoiceDependencies {
+  creditNotes: CreditNoteStore;
+  settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
+}
+
+/** All credit notes of an invoice together can't be more than its total: 409. */
+export class CreditExceedsInvoice extends Conflict {
+  constructor({ number, currency }: Invoice, leftNanos: bigint) {
+    super({
+      code: 'credit_exceeds_invoice',
+      param: 'amount',
+      message: `Only ${dollarsOf(leftNanos)} ${currency} of the invoice ${number} is left to be credited.`,
+    });
+  }
+}
+
+/** A credit note of an invoice as it was read, and the number after `last`. */
+const planNote = async (
+  { settings }: CreditNoteDependencies,
+  invoice: Invoice,
+  { amount, reason }: NewCreditNote,
+  last: number,
+  nowMs: number,
+): Promise<CreditNote> => {
+  const { id, organization, state, number, seller, currency, currency_symbol, buyer, total_nanos, credited_nanos } = invoice;
+  if (state !== 'issued' && state !== 'paid') throw new NotIssued(invoice, 'Only issued and paid invoices can be credited.');
+  if (number === null || seller === null) throw new InternalError();
+  const left = total_nanos - credited_nanos;
+  const amount_nanos = amount === undefined ? left : nanosOf(amount);
+  if (amount_nanos === undefined || amount_nanos <= 0n || amount_nanos > left) throw new CreditExceedsInvoice(invoice, left);
+  const current = await settings.getSeller();
+  if (!current) throw new NoSeller();
+  return {
+    id: newTimedId('creditNote', nowMs),
+    organization,
+    number: printedNumber(current.credit_note_prefix, last + 1),
+    invoice: id,
+    invoice_number: number,
+    currency,
+    currency_symbol,
+    seller,
+    buyer,
+    reason,
+    amount_nanos,
+    issued_at: nowMs,
+    files: {},
+    version: 1,
+  };
+};
+
+/** Writes a credit note, its invoice's new sum, its number, its audit entry and its notification in one transaction. */
+const write = async (
+  deps: CreditNoteDependencies,
+  { origin, ...actor }: Actor,
+  invoice: Invoice,
+  note: CreditNote,
+  { last, once }: { last: number; once: { key: string; request: string } | undefined },
+): Promise<void> => {
+  const { id, organization, number, reason, amount_nanos } = note;
+  const target = { type: 'credit_note', id };
+  const after = { number, invoice: invoice.id, amount: dollarsOf(amount_nanos) };
+  const credited_nanos = invoice.credited_nanos + amount_nanos;
+  await commit(deps, origin, { action: 'credit_note.issued', organization, target, reason, after }, [
+    ...deps.users.toCheckActor({ ...actor, origin }),
+    ...deps.creditNotes.toCreate(note, once),
+    deps.invoices.toReplace(invoice, { credited_nanos }),
+    deps.numbers.toTake('credit-note', last),
+    deps.outbox.toEmit(creditNoteNotification(note)),
+  ]);
+};
+
+/**
+ * Issues a credit note for an issued or paid invoice, with the next number of its own series. If the idempotency key was used before, returns that credit
+ * note.
+ * @throws 404, 409, 422 if the key was used for another credit note, 503
+ */
+export const createCreditNote = async (
+  deps: CreditNoteDependencies,
+  actor: Actor,
+  invoiceId: string,
+  body: NewCreditNote,
+  key?: string,
+): Promise<CreditNoteResource> => {
+  const { organization } = await visibleInvoice(deps, actor, invoiceId);
+  const once = key === undefined ? undefined : { key, request: JSON.stringify([invoiceId, body.amount ?? 'whole', body.reason]) };
+  const earlier = async (): Promise<CreditNote | undefined> => {
+    const made = once && (await deps.creditNotes.getOnce(organization, once.key));
+    if (made && made.request !== once.request) throw new IdempotencyKeyReused();
+    return made?.note;
+  };
+  const note = await numberDocument(deps, 'credit-note', async (last) => {
+    const made = await earlier();
+    if (made) return made;
+    const invoice = await visibleInvoice(deps, actor, invoiceId);
+    const planned = await planNote(deps, invoice, body, last, actor.origin.nowMs);
+    try {
+      await write(deps, actor, invoice, planned, { last, once });
+      return planned;
+    } catch (error) {
+      // Another credit note of the invoice, a payment, or the same request came first: what is left is computed again.
+      throw error instanceof PreconditionFailed || error instanceof AlreadyCredited ? new NumberInUse() : error;
+    }
+  });
+  await sendRender(deps, note, actor.origin.nowMs);
+  return toCreditNoteResource(note);
+};

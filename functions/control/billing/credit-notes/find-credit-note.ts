@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import type { CreditNoteStore } from '../../../../shared/billing/credit-note-store.ts';
+import type { CreditNote } from '../../../../shared/billing/invoice.ts';
+import { ResourceNotFound } from '../../../../shared/http/errors.ts';
+import { type Page, pageQuery } from '../../../../shared/http/page.ts';
+import { type Actor, organizationFor } from '../../access/actor.ts';
+import { type Download, downloadOf, type SignDownload } from '../downloads/download.ts';
+import { NotRenderedYet } from '../downloads/not-rendered-yet.ts';
+import { type InvoiceReads, visibleInvoice } from '../invoices/find-invoice.ts';
+import { sendRender } from '../invoices/send-render.ts';
+import type { CreditNoteDependencies } from './create-credit-note.ts';
+import { type CreditNoteResource, toCreditNoteResource } from './credit-note-resource.ts';
+
+export const CreditNotesQuery = z.strictObject({
+  ...pageQuery,
+  organization: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'The organization whose credit notes to list. Required for admins; otherwise your own organization.' }),
+  invoice: z.string().min(1).max(64).optional().meta({ description: 'Only credit notes of this invoice.' }),
+});
+export type CreditNotesQuery = z.output<typeof CreditNotesQuery>;
+
+interface CreditNoteReads extends InvoiceReads {
+  creditNotes: CreditNoteStore;
+}
+
+/** A credit note that the actor can see: of their own organization, or any for admins. @throws 404 */
+export const visibleCreditNote = async ({ creditNotes }: CreditNoteReads, actor: Actor, id: string): Promise<CreditNote> => {
+  const note = await creditNotes.find(id);
+  if (!note || (actor.role !== 'admin' && note.organization !== actor.organization)) throw new ResourceNotFound('credit note', id);
+  return note;
+};
+
+/** Whose list is read: the invoice's, if the query names one of the organization. @throws 404 */
+const listed = async (deps: CreditNoteReads, actor: Actor, { organization, invoice }: CreditNotesQuery): Promise<string> => {
+  const own = organizationFor(actor, organization);
+  if (invoice === undefined) return own;
+  const found = await visibleInvoice(deps, actor, invoice);
+  if (found.organization !== own) throw new ResourceNotFound('invoice', invoice, 'invoice');
+  return found.id;
+};
+
+/** A page of credit notes, newest first. @throws 400, 404 */
+export const listCreditNotes = async (deps: CreditNoteReads, actor: Actor, query: CreditNotesQuery): Promise<Page<CreditNoteResource>> => {
+  const { notes, hasMore, next } = await deps.creditNotes.list(await listed(deps, actor, query), query);
+  return { object: 'list', data: notes.map(toCreditNoteResource), has_more: hasMore, next };
+};
+
+/** A credit note's PDF. @throws 404; 409 until the file is made, which it also starts */
+export const downloadCreditNote = async (
+  deps: CreditNoteDependencies & { signDownload: SignDownload },
+  actor: Actor,
+  id: string,
+  format: string,
+): Promise<Download> => {
+  const note = await visibleCreditNote(deps, actor, id);
+  if (format !== 'pdf') throw new ResourceNotFound('file', format);
+  const { nowMs } = actor.origin;
+  if (note.files.pdf) return downloadOf(deps, note.files.pdf, `${note.number}.pdf`, nowMs);
+  await sendRender(deps, note, nowMs);
+  throw new NotRenderedYet(note.number);
+};

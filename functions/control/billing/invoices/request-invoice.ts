@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { commit } from '../../../../shared/audit/commit.ts';
+import { closableAt, Month, monthOf, nextMonth } from '../../../../shared/billing/month.ts';
+import { Conflict } from '../../../../shared/http/errors.ts';
+import type { Actor } from '../../access/actor.ts';
+import type { InvoiceDependencies } from './change-invoice.ts';
+
+export const NewInvoice = z.strictObject({
+  organization: z.string().min(1).max(64),
+  month: Month.meta({ description: 'A UTC month.', examples: ['2026-10'] }),
+});
+export type NewInvoice = z.output<typeof NewInvoice>;
+
+/** A month that is being closed. */
+export const Closing = z.object({ object: z.literal('closing'), organization: z.string(), month: z.string() });
+export type Closing = z.infer<typeof Closing>;
+
+const MS = 1_000;
+
+/** The month can't be closed now: 409. */
+export class NotClosable extends Conflict {
+  constructor(message: string) {
+    super({ code: 'month_not_closable', param: 'month', message });
+  }
+}
+
+/** The month has an invoice: 409. */
+export class AlreadyInvoiced extends Conflict {
+  constructor(month: string, id: string) {
+    super({
+      code: 'invoice_exists',
+      param: 'month',
+      message: `The invoice ${id} bills ${month}. To make another one, delete it if it is a draft, or else void it.`,
+    });
+  }
+}
+
+export interface RequestDependencies extends InvoiceDependencies {
+  organizations: { get: (id: string) => Promise<{ created_at: number }> };
+}
+
+/** Rejects a month that is not over, or that comes before or after the month that is next. @throws 404, 409 */
+const checkClosable = async (
+  { organizations, billed }: RequestDependencies,
+  { organization, month }: NewInvoice,
+  nowMs: number,
+): Promise<void> => {
+  const first = monthOf((await organizations.get(organization)).created_at * MS);
+  if (month < first) throw new NotClosable(`The organization was created in ${first}, so ${month} can't be closed.`);
+  if (nowMs < closableAt(month))
+    throw new NotClosable(`${month} can be closed from ${new Date(closableAt(month)).toISOString()} on, when its last events have come.`);
+  const { last_closed_month } = await billed.getState(organization);
+  const next = last_closed_month === null ? first : nextMonth(last_closed_month);
+  if (month > next) throw new NotClosable(`Months are closed in order. Close ${next} first.`);
+};
+
+/**
+ * Closes a month in the background, unless it has an invoice that is not void. The new invoice is a draft, or issued if the seller's are issued
+ * automatically.
+ * @throws 404, 409, 503
+ */
+export const requestInvoice = async (deps: RequestDependencies, actor: Actor, body: NewInvoice): Promise<Closing> => {
+  const { origin } = actor;
+  const { organization, month } = body;
+  await checkClosable(deps, body, origin.nowMs);
+  const existing = (await deps.invoices.ofMonth(organization, month)).find(({ state }) => state !== 'void');
+  if (existing) throw new AlreadyInvoiced(month, existing.number ?? existing.id);
+  const target = { type: 'month', id: month };
+  await commit(deps, origin, { action: 'invoice.requested', organization, target, after: { month } }, deps.users.toCheckActor(actor));
+  await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs);
+  return { object: 'closing', organization, month };
+};
