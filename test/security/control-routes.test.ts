@@ -3,6 +3,7 @@ import type { Route } from '../../functions/control/access/route.ts';
 import { controlRoutes } from '../../functions/control/routes.ts';
 import { type Answer, type Control, controlOf, type RequestParts, type SignedIn } from '../support/control.ts';
 import { storeDeployment } from '../support/deployments.ts';
+import { storeInvoice } from '../support/invoices.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { signedByAnother, unsigned, withClaims } from './forged-tokens.ts';
 
@@ -28,6 +29,8 @@ let owner: SignedIn;
 let member: SignedIn;
 let keyId: string;
 let deploymentId: string;
+let invoiceId: string;
+let creditNoteId: string;
 /** An owner of another organization. */
 let otherOwner: SignedIn;
 let suspended: SignedIn;
@@ -44,6 +47,7 @@ beforeAll(async () => {
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
   // Stopped, so that nothing starts it.
   ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
+  ({ invoiceId, creditNoteId } = await storeInvoice(run, organization));
   const { id: other } = await control.createOrganization('Other');
   otherOwner = await control.createUser({ role: 'owner', organization: other });
   const { id: suspendedId } = await control.createOrganization('Late');
@@ -63,16 +67,21 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/api-keys/', () => keyId],
   ['/v1/models/', () => 'own-deployment'],
   ['/v1/deployments/', () => deploymentId],
+  ['/v1/billing/invoices/', () => invoiceId],
+  ['/v1/billing/credit-notes/', () => creditNoteId],
   ['/v1/runtimes/', () => 'vllm-0.27.1'],
   ['/v1/instance-types/', () => 'ml.g5.xlarge'],
 ];
 
-const pathOf = ({ path }: Route): string =>
-  path.replace(/\{\w+\+?\}/, () => {
+/** The path with the id of a resource, and the examples of its other parameters. */
+const pathOf = ({ path, parameters = {} }: Route): string => {
+  const withId = path.replace(/\{\w+\+?\}/, () => {
     const [, id] = resources.find(([prefix]) => path.startsWith(prefix)) ?? [];
     if (!id) throw new Error(`There is no resource for ${path}. Add one to \`resources\`.`);
     return encodeURIComponent(id());
   });
+  return withId.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name]?.example ?? ''));
+};
 
 /** A request with the example body of the route. */
 const exampleRequest = ({ body }: Route, token: string | undefined): RequestParts => ({ token, ...(body && { body: body.example }) });
@@ -167,7 +176,10 @@ const requestResource = (route: Route, token: string): Promise<Answer> => {
   const { body, token: _ } = exampleRequest(route, token);
   if (path !== route.path) return control.call(route.method, path, { token, body });
   if (route.query && 'organization' in route.query.shape)
-    return control.call(route.method, `${path}?organization=${organization}${requiredQuery(route)}`, { token });
+    return control.call(route.method, `${path}?organization=${organization}${requiredQuery(route)}`, {
+      token,
+      ...(body !== undefined && { body }),
+    });
   return control.call(route.method, path, { token, body: { ...(body as object), organization } });
 };
 
