@@ -89,6 +89,13 @@ test('every function loads one file at its start, and what is loaded later share
   }
 });
 
+test('control loads the client of S3 and its signer with the first download', () => {
+  const { start, later } = bundleFiles(named('control')[0] as LambdaFunction);
+  const isS3 = (source: string): boolean => /node_modules\/@aws-sdk\/(?:client-s3|s3-request-presigner)\//.test(source);
+  expect(sourcesOf(start).filter(isS3)).toEqual([]);
+  expect(sourcesOf(later).some(isS3)).toBe(true);
+});
+
 test('each host has its own reference next to its code', () => {
   const files = functions.map(({ folder }) => path.join(folder, 'reference/openapi.json.gz')).filter(existsSync);
   const documents = files.map((file) => gunzipSync(readFileSync(file)).toString());
