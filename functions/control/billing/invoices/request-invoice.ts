@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { commit } from '../../../../shared/audit/commit.ts';
 import { closableAt, Month, monthOf, nextMonth } from '../../../../shared/billing/month.ts';
-import { Conflict } from '../../../../shared/http/errors.ts';
+import { Conflict, ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import type { Actor } from '../../access/actor.ts';
 import type { InvoiceDependencies } from './change-invoice.ts';
 
@@ -67,6 +67,10 @@ export const requestInvoice = async (deps: RequestDependencies, actor: Actor, bo
   if (existing) throw new AlreadyInvoiced(month, existing.number ?? existing.id);
   const target = { type: 'month', id: month };
   await commit(deps, origin, { action: 'invoice.requested', organization, target, after: { month } }, deps.users.toCheckActor(actor));
-  await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs);
+  try {
+    await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs);
+  } catch (error) {
+    throw new ServiceUnavailable(error);
+  }
   return { object: 'closing', organization, month };
 };
