@@ -22,6 +22,10 @@ import type { CheckModel } from './model-registry/check-targets.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
+import type { WebhookDependencies } from './webhooks/manage-webhooks.ts';
+
+/** What only webhooks need. */
+type OnlyWebhooks = Pick<WebhookDependencies, 'webhooks' | 'deliveries' | 'outbox' | 'networks'>;
 
 /** What only deployments need. */
 type DeploymentDependencies = Pick<
@@ -37,6 +41,7 @@ interface BillingDependencies
 }
 
 export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, BillingDependencies {
+export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;

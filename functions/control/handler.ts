@@ -26,6 +26,9 @@ import { createReference } from '../../shared/http/reference.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
+import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
+import { createNetworks } from '../../shared/notifications/networks.ts';
+import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -74,6 +77,7 @@ const billing = createAccountTable(database, environmentVariable('BILLING_TABLE'
 const organizations = createOrganizationStore(accounts);
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
+const notifications = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 
 const billingSettings = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
 /** Until an admin has set the seller. */
@@ -112,6 +116,10 @@ const dependencies: ControlDependencies = {
   billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
   signDownload: createSignDownload(environmentVariable('BILLING_BUCKET')),
   nameOf: async (id) => (await organizations.get(id)).name,
+  webhooks: createWebhookStore(notifications),
+  deliveries: createDeliveryStore(notifications),
+  outbox: createOutbox(notifications),
+  networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),
   authenticate: (event) => authenticate({ tokens, users }, event),
   issuer,

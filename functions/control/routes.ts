@@ -15,6 +15,7 @@ import type { SignedInUser } from './sessions/authenticate.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { userRoutes } from './users/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Every route of the control plane, as served, documented and tested. If two paths match a request, the first wins. */
 export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] = [
@@ -31,5 +32,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...usageRoutes,
   ...billingEventRoutes,
   ...billingRoutes,
+  ...webhookRoutes,
   ...auditLogRoutes,
 ];

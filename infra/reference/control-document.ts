@@ -38,6 +38,7 @@ const TAGS = {
   Deployments: 'Models that organizations run on GPUs of their own: from creation to deletion, and what they can run on.',
   Billing: 'What organizations are charged: corrections of prices.',
   Usage: 'Usage and costs by time, in the shape of OpenAI’s admin API.',
+  Webhooks: 'Where an organization is notified of what happens.',
   'Audit log': 'Who did what, and when.',
   Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<ControlTag | 'Service', string>;

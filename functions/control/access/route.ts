@@ -21,6 +21,7 @@ export type ControlTag =
   | 'Deployments'
   | 'Usage'
   | 'Billing'
+  | 'Webhooks'
   | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {

@@ -1,0 +1,193 @@
+import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import { Conflict, InvalidRequest, ResourceNotFound } from '../../../shared/http/errors.ts';
+import { checkVersion } from '../../../shared/http/precondition.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import type { DeliveryStore } from '../../../shared/notifications/delivery-store.ts';
+import type { Networks } from '../../../shared/notifications/networks.ts';
+import type { Outbox } from '../../../shared/notifications/outbox.ts';
+import type { Webhook } from '../../../shared/notifications/webhook.ts';
+import type { WebhookStore } from '../../../shared/notifications/webhook-store.ts';
+import { urlFault } from '../../../shared/notifications/webhook-url.ts';
+import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
+import {
+  type NewWebhook,
+  newWebhookSecret,
+  type SecretRotation,
+  toWebhookResource,
+  type WebhookResource,
+  type WebhookUpdate,
+  type WebhookWithSecret,
+} from './webhook-resource.ts';
+
+export interface WebhookDependencies extends AuditDependencies {
+  webhooks: WebhookStore;
+  deliveries: DeliveryStore;
+  outbox: Outbox;
+  /** Which addresses webhooks can have. */
+  networks: Networks;
+  users: ActorChecks;
+}
+
+/** Which webhook a request is about. `organization` is undefined unless an admin names it. */
+export interface WebhookPlace {
+  id: string;
+  organization: string | undefined;
+}
+
+type Expected = readonly number[] | undefined;
+
+const checkUrl = (networks: Networks, url: string): void => {
+  const fault = urlFault(networks, url);
+  if (fault !== undefined)
+    throw new InvalidRequest({ param: 'url', code: 'invalid_webhook_url', message: `Invalid value for 'url': ${fault}.` });
+};
+
+/** A webhook of the actor's organization, or of the one that an admin names. @throws 400, 404 */
+export const visibleWebhook = async (
+  { webhooks }: Pick<WebhookDependencies, 'webhooks'>,
+  actor: Actor,
+  { id, organization }: WebhookPlace,
+): Promise<Webhook> => {
+  const webhook = await webhooks.find(organizationFor(actor, organization), id);
+  if (!webhook) throw new ResourceNotFound('webhook', id);
+  return webhook;
+};
+
+/** What the audit log has of a webhook: no secrets. A URL can have one in its query, so only its address is recorded. */
+const recorded = ({ url, types, description, enabled, disabled_reason }: Webhook) => {
+  const { origin, pathname } = new URL(url);
+  return { url: origin + pathname, types, description, enabled, disabled_reason };
+};
+
+interface Change {
+  action: string;
+  before?: Webhook;
+  after?: Webhook;
+}
+
+const save = (
+  deps: WebhookDependencies,
+  actor: Actor,
+  { id, organization }: Webhook,
+  { action, before, after }: Change,
+  writes: readonly Write[],
+): Promise<void> =>
+  commit(
+    deps,
+    actor.origin,
+    {
+      action,
+      organization,
+      target: { type: 'webhook', id },
+      ...(before && { before: recorded(before) }),
+      ...(after && { after: recorded(after) }),
+    },
+    [...deps.users.toCheckActor(actor), ...writes],
+  );
+
+/** Creates a webhook with a new secret. @throws 400, 404, 409 */
+export const createWebhook = async (
+  deps: WebhookDependencies,
+  actor: Actor,
+  { organization: named, ...body }: NewWebhook,
+): Promise<WebhookWithSecret> => {
+  checkUrl(deps.networks, body.url);
+  const { nowMs } = actor.origin;
+  const secret = newWebhookSecret();
+  const webhook: Webhook = {
+    id: newTimedId('webhook', nowMs),
+    organization: organizationFor(actor, named),
+    ...body,
+    enabled: true,
+    disabled_reason: null,
+    secret,
+    previous_secret: null,
+    previous_secret_until: null,
+    created_at: nowMs,
+    updated_at: nowMs,
+    version: 1,
+  };
+  await save(deps, actor, webhook, { action: 'webhook.created', after: webhook }, deps.webhooks.toCreate(webhook));
+  return { ...toWebhookResource(webhook, nowMs), secret };
+};
+
+/** Replaces a webhook that was read. @returns it afterwards */
+const replace = async (
+  deps: WebhookDependencies,
+  actor: Actor,
+  before: Webhook,
+  action: string,
+  fields: Partial<Webhook>,
+): Promise<WebhookResource> => {
+  const { nowMs } = actor.origin;
+  const after: Webhook = { ...before, ...fields, updated_at: nowMs };
+  await save(deps, actor, before, { action, before, after }, [deps.webhooks.toReplace(after)]);
+  return toWebhookResource({ ...after, version: after.version + 1 }, nowMs);
+};
+
+/** Changes a webhook; absent fields keep their values. The next attempt of each delivery uses them. @throws 400, 404, 412 */
+export const updateWebhook = async (
+  deps: WebhookDependencies,
+  actor: Actor,
+  place: WebhookPlace,
+  body: WebhookUpdate,
+  expected?: Expected,
+): Promise<WebhookResource> => {
+  const before = checkVersion(await visibleWebhook(deps, actor, place), expected);
+  if (body.url !== undefined) checkUrl(deps.networks, body.url);
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<Webhook>;
+  return replace(deps, actor, before, 'webhook.updated', { ...given, ...(body.enabled && { disabled_reason: null }) });
+};
+
+/** If a client repeated a rotation because the response was lost, it would end the secret that its receiver knows. */
+const rotating = (): Conflict =>
+  new Conflict({
+    code: 'rotation_under_way',
+    message:
+      "The previous secret of this webhook still signs, and another rotation ends it now. To rotate anyway, send the webhook's ETag in If-Match, or set overlap_seconds to 0.",
+  });
+
+/** Gives a webhook a new secret. The previous one signs as well during the overlap; earlier ones do not. @throws 404, 409, 412 */
+export const rotateWebhook = async (
+  deps: WebhookDependencies,
+  actor: Actor,
+  place: WebhookPlace,
+  { overlap_seconds }: SecretRotation,
+  expected?: Expected,
+): Promise<WebhookWithSecret> => {
+  const before = checkVersion(await visibleWebhook(deps, actor, place), expected);
+  const { nowMs } = actor.origin;
+  const overlaps = overlap_seconds > 0;
+  if (overlaps && !expected && (before.previous_secret_until ?? 0) > nowMs) throw rotating();
+  const secret = newWebhookSecret();
+  const resource = await replace(deps, actor, before, 'webhook.rotated', {
+    secret,
+    previous_secret: overlaps ? before.secret : null,
+    previous_secret_until: overlaps ? nowMs + overlap_seconds * 1_000 : null,
+  });
+  return { ...resource, secret };
+};
+
+/** Deletes a webhook. Its pending deliveries are not attempted any more. @throws 404, 412 */
+export const deleteWebhook = async (
+  deps: WebhookDependencies,
+  actor: Actor,
+  place: WebhookPlace,
+  expected?: Expected,
+): Promise<{ id: string; object: 'webhook'; deleted: true }> => {
+  const before = checkVersion(await visibleWebhook(deps, actor, place), expected);
+  await save(deps, actor, before, { action: 'webhook.deleted', before }, deps.webhooks.toDelete(before));
+  return { id: before.id, object: 'webhook', deleted: true };
+};
+
+/** All webhooks of an organization, oldest first. @throws 400, 404 */
+export const listWebhooks = async (
+  { webhooks }: WebhookDependencies,
+  actor: Actor,
+  organization: string | undefined,
+): Promise<{ object: 'list'; data: WebhookResource[]; has_more: false; next: null }> => {
+  const found = await webhooks.list(organizationFor(actor, organization));
+  const data = found.map((webhook) => toWebhookResource(webhook, actor.origin.nowMs));
+  return { object: 'list', data, has_more: false, next: null };
+};
