@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -9,6 +10,7 @@ import { createDeploymentStore, listLiveDeployments } from '../../shared/deploym
 import { createStartTimesStore } from '../../shared/deployments/start-times-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createClients } from './aws/clients.ts';
 import { createContainerLog } from './aws/container-log.ts';
 import { createSageMaker } from './aws/sagemaker.ts';
@@ -46,6 +48,8 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
   database,
   deployments,
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
+  audit: createAuditStore(createAccountTable(database, environmentVariable('AUDIT_TABLE'))),
+  outbox: createOutbox(createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'))),
   aws: {
     sageMaker: createSageMaker(sageMaker),
     scaling: createScaling(autoScaling),

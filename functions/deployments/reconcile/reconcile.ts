@@ -1,4 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditStore } from '../../../shared/audit/audit-store.ts';
+import { commit } from '../../../shared/audit/commit.ts';
+import { systemOrigin } from '../../../shared/audit/origin.ts';
 import type { Database } from '../../../shared/database/database.ts';
 import { transact, type Write } from '../../../shared/database/transaction.ts';
 import type { Deployment, Start } from '../../../shared/deployments/deployment.ts';
@@ -8,6 +11,7 @@ import { PreconditionFailed } from '../../../shared/http/errors.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import { ModelExists } from '../../../shared/models/errors.ts';
 import type { ModelStore } from '../../../shared/models/model-store.ts';
+import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { isTransient } from '../aws/errors.ts';
 import { MeteringFailed } from '../gpu-time/gpu-time.ts';
 import { reasonFor } from '../reasons.ts';
@@ -20,11 +24,14 @@ import { type AwsReader, type Observed, observe } from './observe.ts';
 import { type AwsWriter, perform } from './perform.ts';
 import { isProvenEmpty, type Plan, planPass } from './plan.ts';
 import { withRejections } from './rejections.ts';
+import { stateNotification } from './state-notification.ts';
 
 export interface Reconciling {
   database: Database;
   deployments: DeploymentStore;
   models: ModelStore;
+  audit: AuditStore;
+  outbox: Outbox;
   aws: Omit<AwsReader, 'installation'> & AwsWriter;
   meterPass: MeterPass;
   /** Repeats an attempt while requests use the credit that it was about to take. `canDraw` is false for the last one. */
@@ -102,15 +109,34 @@ const plan = async (meterPass: MeterPass, { before, observed, rows, use, nowMs }
   return { before, rows, writes, ...planPass(metered, look) };
 };
 
-/** Stores what the pass has found, in one transaction: the row with its lock, GPU time, and the inventory. */
-const store = async ({ database, deployments, models, aws }: Reconciling, { before, next, rows, writes }: Pass): Promise<Deployment> => {
+/** Makes the writes of a pass. What it does on its own instead of the owner, a stop without credit, is in the owner's audit log. */
+const write = (deps: Reconciling, { before, next }: Pass, writes: readonly Write[]): Promise<void> => {
+  if (next.wanted === before.wanted) return transact(deps.database, writes);
+  const { id, organization } = before;
+  const change = {
+    action: 'deployment.stopped',
+    organization,
+    target: { type: 'deployment', id },
+    reason: next.reason?.message ?? null,
+    before: { wanted: before.wanted },
+    after: { wanted: next.wanted },
+  };
+  return commit(deps, systemOrigin('deployments', deps.now()), change, writes);
+};
+
+/** Stores what the pass has found, in one transaction: the row with its lock, GPU time, the inventory, and the notification of a new state. */
+const store = async (deps: Reconciling, pass: Pass): Promise<Deployment> => {
+  const { deployments, models, aws, outbox } = deps;
+  const { before, next, rows, writes } = pass;
   const isDeleted = next.state === 'deleted';
   const inventory = isDeleted
     ? await toRemoveFromInventory(models, next, rows)
     : toUpdateInventory(models, aws.installation.name, next, rows);
   const cleared = isDeleted ? deployments.toClear(next) : [];
   if (isDeepStrictEqual(before, next) && inventory.length === 0 && writes.length === 0) return next;
-  await transact(database, [deployments.toReplace(next), ...cleared, ...writes, ...inventory]);
+  const notification = stateNotification(before, next);
+  const notified = notification ? [outbox.toEmit(notification)] : [];
+  await write(deps, pass, [deployments.toReplace(next), ...cleared, ...writes, ...inventory, ...notified]);
   return { ...next, version: next.version + 1 };
 };
 

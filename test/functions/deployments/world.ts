@@ -6,9 +6,12 @@ import { createSageMaker } from '../../../functions/deployments/aws/sagemaker.ts
 import { createScaling } from '../../../functions/deployments/aws/scaling.ts';
 import { createListTagged } from '../../../functions/deployments/aws/tagged-resources.ts';
 import { type PassOutcome, type Reconciling, reconcile } from '../../../functions/deployments/reconcile/reconcile.ts';
+import { createAuditStore } from '../../../shared/audit/audit-store.ts';
 import type { Caller } from '../../../shared/aws/caller.ts';
+import { createAccountTable } from '../../../shared/database/record-table.ts';
 import { transact } from '../../../shared/database/transaction.ts';
 import type { Deployment, RunningInstances, Start } from '../../../shared/deployments/deployment.ts';
+import { createOutbox } from '../../../shared/notifications/outbox.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { deploymentsOf, newDeployment } from '../../support/deployments.ts';
 import { newId } from '../../support/new-id.ts';
@@ -56,6 +59,8 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     database: test.database,
     deployments: store,
     models: test.models,
+    audit: createAuditStore(createAccountTable(test.database, test.tables.Audit as string)),
+    outbox: createOutbox(createAccountTable(test.database, test.tables.Notifications as string)),
     aws: {
       sageMaker: createSageMaker(new SageMakerClient(config)),
       scaling: createScaling(new ApplicationAutoScalingClient(config)),
