@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { MailRejected } from '../../../functions/notifications/mail/send-email.ts';
+import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createNotificationsWorld, type NotificationsWorld } from './notifications-world.ts';
+
+const DAY_MS = 86_400_000;
+
+let database: TestDatabase;
+let world: NotificationsWorld;
+let lines: string[];
+beforeAll(async () => {
+  database = await startTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  lines = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  world = await createNotificationsWorld(database);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await world.close();
+});
+
+const INVOICE = {
+  type: 'sluice.invoice.issued.v1' as const,
+  subject: 'inv_1',
+  data: { number: 'INV-7', total: '12.34', due_at: null, note: 'two\r\nlines' },
+};
+
+test('an invoice is mailed once to each address of the billing profile, as plain text', async () => {
+  world.setEmails(['a@example.com', 'b@example.com', 'a@example.com']);
+  const { id } = await world.emit(INVOICE);
+  const rows = await world.newEntries();
+  await world.announceRows(rows);
+  // The stream delivers it again, and the queue each message three times.
+  await world.announceRows(rows);
+  await world.run(DAY_MS, 3);
+  expect(world.mails.map(({ to }) => to).toSorted()).toEqual(['a@example.com', 'b@example.com']);
+  const [{ subject, text } = { subject: '', text: '' }] = world.mails;
+  expect(subject).toBe('Invoice issued');
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining(['Number: INV-7', 'Total: 12.34', 'Note: two lines', 'About: inv_1', `Event: ${id}`]),
+  );
+  expect(text).not.toContain('Due at');
+});
+
+test('nothing is mailed about deployments, nor if e-mail is not configured', async () => {
+  world.setEmails(['a@example.com']);
+  await world.emit({ type: 'sluice.deployment.state_changed.v1' });
+  await world.run(DAY_MS);
+  await world.emit(INVOICE);
+  await world.announceRows(await world.newEntries(), { ...world.deps, emailsOf: undefined });
+  await world.run(DAY_MS);
+  expect([world.mails, world.queue]).toEqual([[], []]);
+});
+
+describe('a mail', () => {
+  test('that SES does not accept now is sent later', async () => {
+    let failures = 3;
+    world.setEmails(['a@example.com'], async (mail) => {
+      if (failures-- > 0) throw Object.assign(new Error('Too many.'), { name: 'TooManyRequestsException' });
+      world.mails.push(mail);
+    });
+    await world.emit(INVOICE);
+    await world.run(DAY_MS);
+    expect(world.mails).toHaveLength(1);
+    expect(world.queue).toEqual([]);
+  });
+
+  test('that SES rejects is given up, which is logged without its address and text', async () => {
+    let attempts = 0;
+    world.setEmails(['a@example.com'], async () => {
+      attempts++;
+      throw new MailRejected('Not verified.');
+    });
+    await world.emit(INVOICE);
+    await world.run(3 * DAY_MS);
+    expect([attempts, world.queue]).toEqual([1, []]);
+    const [failure = ''] = lines.filter((line) => line.includes('mail_failed'));
+    expect(failure).toContain('Not verified.');
+    expect(lines.join()).not.toMatch(/a@example\.com|INV-7/);
+  });
+
+  test('is repeated at most once if the function crashes after SES has taken it', async () => {
+    let hasCrashed = false;
+    world.setEmails(['a@example.com'], async (mail) => void world.mails.push(mail));
+    await world.emit(INVOICE);
+    await world.announceRows(await world.newEntries());
+    const [{ body } = { body: '' }] = world.queue.splice(0);
+    const mails = {
+      ...world.deps.mails,
+      change: async (...parameters: Parameters<typeof world.deps.mails.change>) => {
+        if (parameters[1].state !== 'sent') return world.deps.mails.change(...parameters);
+        hasCrashed = true;
+        throw new Error('It crashed.');
+      },
+    };
+    expect((await world.handleMessages([body], { ...world.deps, mails })).batchItemFailures).toHaveLength(1);
+    world.queue.push({ body, dueAtMs: world.now() });
+    await world.run(DAY_MS);
+    expect([hasCrashed, world.mails.length, world.queue.length]).toEqual([true, 2, 0]);
+  });
+});
