@@ -31,6 +31,7 @@ let keyId: string;
 let deploymentId: string;
 let invoiceId: string;
 let creditNoteId: string;
+let webhookId: string;
 /** An owner of another organization. */
 let otherOwner: SignedIn;
 let suspended: SignedIn;
@@ -45,6 +46,8 @@ beforeAll(async () => {
   owner = await control.createUser({ role: 'owner', organization });
   member = await control.createUser({ role: 'member', organization });
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
+  const webhook = { url: 'https://example.com/webhooks' };
+  ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
   // Stopped, so that nothing starts it.
   ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
   ({ invoiceId, creditNoteId } = await storeInvoice(run, organization));
@@ -69,6 +72,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/deployments/', () => deploymentId],
   ['/v1/billing/invoices/', () => invoiceId],
   ['/v1/billing/credit-notes/', () => creditNoteId],
+  ['/v1/webhooks/', () => webhookId],
   ['/v1/runtimes/', () => 'vllm-0.27.1'],
   ['/v1/instance-types/', () => 'ml.g5.xlarge'],
 ];
