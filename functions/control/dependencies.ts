@@ -15,6 +15,7 @@ import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
 import type { CreditNoteDependencies } from './billing/credit-notes/create-credit-note.ts';
 import type { SignDownload } from './billing/downloads/download.ts';
+import type { ExportDependencies } from './billing/exports/create-export.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
@@ -42,6 +43,9 @@ interface BillingDependencies
 
 export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, BillingDependencies {
 export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks {
+/** What only exports need. */
+type ExportOnly = Pick<ExportDependencies, 'exports' | 'billingTasks' | 'signDownload'>;
+export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, ExportOnly {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;

@@ -12,6 +12,8 @@ import { createBilledMonthsStore } from '../../shared/billing/billed-months-stor
 import { createCreditNoteStore } from '../../shared/billing/credit-note-store.ts';
 import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
 import { createNumberStore } from '../../shared/billing/number-store.ts';
+import { createBillingClient } from '../../shared/billing/billing-files.ts';
+import { createExportStore } from '../../shared/billing/export-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -37,6 +39,7 @@ import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
 import { createSignDownload } from './billing/downloads/download.ts';
+import { createSignDownload } from './billing/exports/sign-download.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
 import { health } from './health.ts';
@@ -96,6 +99,9 @@ const dependencies: ControlDependencies = {
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   currency: async () => (await billingSettings.getSeller())?.currency ?? DEFAULT_CURRENCY,
+  exports: createExportStore(createAccountTable(database, environmentVariable('BILLING_TABLE'))),
+  billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
+  signDownload: createSignDownload(createBillingClient(), environmentVariable('BILLING_BUCKET')),
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),

@@ -4,6 +4,7 @@ import { auditLogRoutes } from './audit/routes.ts';
 import { rerateRoutes } from './billing/rerates/routes.ts';
 import { billingEventRoutes } from './billing/events/routes.ts';
 import { billingRoutes } from './billing/routes.ts';
+import { exportRoutes } from './billing/exports/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
@@ -33,5 +34,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...billingEventRoutes,
   ...billingRoutes,
   ...webhookRoutes,
+  ...exportRoutes,
   ...auditLogRoutes,
 ];

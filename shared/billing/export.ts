@@ -13,7 +13,7 @@ export const ExportState = z.enum(['pending', 'running', 'completed', 'failed'])
 export type ExportState = z.infer<typeof ExportState>;
 
 /**
- * The last record that the parts contain. Records are in the order of their units, which are the days of each key and of each deployment: `unit` is a
+ * The last record that the parts and the tail contain. Records are in the order of their units, which are the days of each key and of each deployment: `unit` is a
  * text by which they sort; `after` is the id of the last event of an unfinished unit, null for a finished one.
  */
 export const ExportPosition = z.object({ unit: z.string(), after: z.string().nullable() });
@@ -43,7 +43,14 @@ export const EventExport = z.object({
   upload_id: z.string().nullable(),
   parts: z.array(ExportPart),
   position: ExportPosition.nullable(),
-  /** Records in the parts, without the header. */
+  /** Text after the parts that is too short for a part of its own: 0 bytes once it is in a part, null if there never was any. */
+  tail: z.object({ key: z.string(), bytes: z.int() }).nullable(),
+  /** FOCUS: the costs of the current month's rows so far, in units of 10⁻¹⁸, by the invoice lines that charge them. */
+  sums: z.record(z.string(), z.string()),
+  /** How often in a row an invocation failed, and how often the export began again because its upload was gone. */
+  failures: z.int().min(0),
+  restarts: z.int().min(0),
+  /** Records in the parts and the tail, without the header. */
   rows: z.int().min(0),
   /** From 0 to 1,000. */
   progress: z.int().min(0).max(1_000),

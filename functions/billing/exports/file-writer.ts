@@ -1,0 +1,103 @@
+import { type EventExport, exportKey } from '../../../shared/billing/export.ts';
+import type { ExportStore } from '../../../shared/billing/export-store.ts';
+import type { Database } from '../../../shared/database/database.ts';
+import { transact } from '../../../shared/database/transaction.ts';
+import type { Uploads } from './upload.ts';
+
+/** S3 requires 5 MiB of all parts but the last. */
+export const PART_BYTES = 8 * 1024 * 1024;
+/** So many parts are 16 GiB, and their list fits a row of the database. */
+const MAX_PARTS = 2_000;
+
+/** An export that cannot be completed; the message says what to do. */
+export class ExportFailure extends Error {}
+
+export interface WriterDependencies {
+  database: Database;
+  exports: ExportStore;
+  uploads: Uploads;
+}
+
+/** An export with an upload. */
+export type StartedExport = EventExport & { upload_id: string };
+
+/** Stores a change of the row that was read. @returns the new row */
+export const saveExport = async <Row extends EventExport>(
+  { database, exports }: WriterDependencies,
+  row: Row,
+  changes: Partial<EventExport>,
+): Promise<Row> => {
+  const changed = { ...row, ...changes };
+  await transact(database, [exports.toContinue(changed)]);
+  return { ...changed, version: row.version + 1 };
+};
+
+/** The tails alternate, so that the one that the stored row names is never overwritten. */
+const TAILS = 2;
+const tailKey = (row: EventExport, number: number): string => `${exportKey(row)}.tail-${number % TAILS}`;
+
+/** Empties the tails of a file that is whole. */
+export const emptyTails = async ({ uploads }: Pick<WriterDependencies, 'uploads'>, row: EventExport): Promise<void> => {
+  for (let number = 0; row.tail !== null && number < TAILS; number++) await uploads.putTail(tailKey(row, number), Buffer.alloc(0));
+};
+
+/** Where the text that was added ends. */
+type Progress = Pick<EventExport, 'rows' | 'position' | 'progress'>;
+
+/**
+ * Writes the text of a file in parts, and stores the row after each. Text that is too short for a part is stored in an object of its own, the tail, when
+ * the invocation ends.
+ * @param sums of the export, as they are after the text that was added
+ */
+export const createFileWriter = (deps: WriterDependencies, started: StartedExport, sums: ReadonlyMap<string, bigint>) => {
+  const { uploads } = deps;
+  let row = started;
+  let texts: Uint8Array[] = [];
+  let bytes = 0;
+  const add = (text: Uint8Array): void => {
+    texts.push(text);
+    bytes += text.length;
+  };
+  const save = async (progress: Progress, changes: Partial<EventExport>): Promise<StartedExport> => {
+    const stored = Object.fromEntries([...sums].map(([group, cost]) => [group, String(cost)]));
+    row = await saveExport(deps, row, { ...progress, failures: 0, sums: stored, ...changes });
+    return row;
+  };
+  return {
+    /** Continues with the tail of an earlier invocation. @param header the text of a file that begins */
+    open: async (header: () => string): Promise<void> => {
+      if (row.tail && row.tail.bytes > 0) add(await uploads.getTail(row.tail.key));
+      else if (row.position === null) add(Buffer.from(header()));
+    },
+
+    add: (text: string): void => {
+      if (text !== '') add(Buffer.from(text));
+    },
+
+    /** Whether there is enough text for a part. */
+    isFull: (): boolean => bytes >= PART_BYTES,
+
+    /** Uploads the text as a part. @throws ExportFailure if the file becomes too large; UploadGone */
+    putPart: async (progress: Progress): Promise<StartedExport> => {
+      const number = row.parts.length + 1;
+      if (number > MAX_PARTS) {
+        const most = Math.floor((MAX_PARTS * PART_BYTES) / 2 ** 30);
+        throw new ExportFailure(`The file would be larger than ${most} GiB. Export a shorter range, or fewer API keys at once.`);
+      }
+      // Only a file without any text has an empty part.
+      const tail = row.tail && { ...row.tail, bytes: 0 };
+      if (bytes === 0 && row.parts.length > 0) return save(progress, { tail });
+      const part = await uploads.putPart(exportKey(row), row.upload_id, number, Buffer.concat(texts));
+      texts = [];
+      bytes = 0;
+      return save(progress, { parts: [...row.parts, part], tail });
+    },
+
+    /** Stores the text for the next invocation. */
+    putTail: async (progress: Progress): Promise<StartedExport> => {
+      const tail = { key: tailKey(row, row.version), bytes };
+      await uploads.putTail(tail.key, Buffer.concat(texts));
+      return save(progress, { tail });
+    },
+  };
+};

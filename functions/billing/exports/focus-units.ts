@@ -1,0 +1,87 @@
+import type { EventExport } from '../../../shared/billing/export.ts';
+import type { BilledMonth } from '../focus/charge-row.ts';
+import { COST_AND_USAGE, type CostAndUsageRow, linesOf } from '../focus/columns.ts';
+import { invoiceCharges, timeCharges, tokenCharges } from '../focus/cost-and-usage.ts';
+import { addTime, addTokens, type TimeGroup, type TokenGroup } from '../focus/day-groups.ts';
+import { issued } from '../focus/invoice-detail.ts';
+import type { Charged } from '../focus/line-groups.ts';
+import { createPriceBook } from '../focus/price-book.ts';
+import { eventsOf, type PieceDependencies } from './unit-events.ts';
+import type { Unit } from './units.ts';
+
+const DEFAULT_SELLER = 'Sluice';
+const DEFAULT_CURRENCY = 'USD';
+
+/** Makes the FOCUS rows of an export's units. @param sums in place: the costs of the current month's rows */
+export const createFocusUnits = async (deps: PieceDependencies, wanted: EventExport, sums: Map<string, bigint>) => {
+  const { organization } = wanted;
+  const [seller, profile, name] = await Promise.all([
+    deps.settings.getSeller(),
+    deps.settings.getProfile(organization),
+    deps.nameOf(organization),
+  ]);
+  const prices = createPriceBook(deps, organization);
+  const account = {
+    organization,
+    name: profile.legal_name ?? name,
+    currency: seller?.currency ?? DEFAULT_CURRENCY,
+    seller: seller?.legal_name ?? DEFAULT_SELLER,
+  };
+  let current: BilledMonth | undefined;
+  let summed = wanted.position?.unit.slice(0, '2026-10'.length);
+
+  /** The month of a unit. Sums of another month are dropped. */
+  const enter = async ({ month }: Unit): Promise<BilledMonth> => {
+    if (summed !== month) sums.clear();
+    summed = month;
+    if (current?.month === month) return current;
+    const found = (await deps.invoices.ofMonth(organization, month)).find(({ state }) => state === 'issued' || state === 'paid');
+    current = { account, month, invoice: found && issued(found) };
+    return current;
+  };
+
+  const collect = (charged: readonly Charged[]): CostAndUsageRow[] => {
+    for (const { group, cost } of charged.flatMap((part) => part.sums)) sums.set(group, (sums.get(group) ?? 0n) + cost);
+    return charged.flatMap(({ rows }) => rows);
+  };
+
+  const ofKey = async (billed: BilledMonth, unit: Unit): Promise<CostAndUsageRow[]> => {
+    const groups = new Map<string, TokenGroup>();
+    for await (const event of eventsOf(deps, wanted, unit, '')) addTokens(groups, event);
+    const of = { keyId: unit.of, day: unit.day };
+    return collect(
+      await Promise.all(
+        inOrder(groups).map(async (group) => tokenCharges(billed, of, group, await prices.ofTokens(group.model, group.priceVersion))),
+      ),
+    );
+  };
+
+  const ofDeployment = async (billed: BilledMonth, { of, day }: Unit): Promise<CostAndUsageRow[]> => {
+    const groups = new Map<string, TimeGroup>();
+    for await (const event of deps.gpuEvents.listByDeployment(of, day, day)) addTime(groups, event);
+    return collect(
+      await Promise.all(
+        inOrder(groups).map(async (group) => timeCharges(billed, day, group, await prices.ofTime(group.instanceType, group.priceVersion))),
+      ),
+    );
+  };
+
+  const rowsIn = (billed: BilledMonth, unit: Unit): Promise<CostAndUsageRow[]> | CostAndUsageRow[] => {
+    if (unit.kind === 'key') return ofKey(billed, unit);
+    if (unit.kind === 'deployment') return ofDeployment(billed, unit);
+    return billed.invoice ? invoiceCharges({ ...billed, invoice: billed.invoice }, sums) : [];
+  };
+
+  return {
+    /** The rows of a unit as lines of the file. */
+    rowsOf: async (unit: Unit): Promise<{ text: string; rows: number }> => {
+      const billed = await enter(unit);
+      const rows = await rowsIn(billed, unit);
+      return { text: linesOf(COST_AND_USAGE, rows), rows: rows.length };
+    },
+  };
+};
+
+/** The groups of a day in an order that does not depend on that of its events. */
+const inOrder = <Group>(groups: ReadonlyMap<string, Group>): Group[] =>
+  [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);

@@ -1,0 +1,36 @@
+import { shardsOf } from '../../../shared/admission/limiter-item.ts';
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import type { BillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
+import type { EventExport } from '../../../shared/billing/export.ts';
+import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import { eventsOfKeyDay } from '../../../shared/usage/key-events.ts';
+import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import type { PriceStores } from '../focus/price-book.ts';
+import type { Unit, UnitDependencies } from './units.ts';
+
+/** What the text of a file is made of. */
+export interface PieceDependencies extends UnitDependencies, PriceStores {
+  limiters: UnitDependencies['limiters'] & Pick<LimiterStore, 'get'>;
+  usage: Pick<UsageStore, 'listByBucket'>;
+  gpuEvents: Pick<GpuEventStore, 'listDays' | 'listByDeployment'>;
+  invoices: Pick<InvoiceStore, 'ofMonth'>;
+  settings: Pick<BillingSettingsStore, 'getSeller' | 'getProfile'>;
+  /** The name of an organization. */
+  nameOf: (organization: string) => Promise<string>;
+}
+
+/** The events of a unit that the export wants, in their order. @param after the id of the event after which they are listed */
+export async function* eventsOf(
+  { limiters, usage }: Pick<PieceDependencies, 'limiters' | 'usage'>,
+  { from_ms, to_ms, models }: EventExport,
+  { of, day }: Unit,
+  after: string,
+): AsyncGenerator<UsageEvent> {
+  const limiter = await limiters.get(of);
+  for await (const event of eventsOfKeyDay(usage, { id: of, shards: limiter ? shardsOf(limiter) : 1 }, day)) {
+    if (event.request_id <= after || event.admitted_at < from_ms || event.admitted_at >= to_ms) continue;
+    if (models === null || models.includes(event.model ?? '')) yield event;
+  }
+}

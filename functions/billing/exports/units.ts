@@ -1,0 +1,94 @@
+import type { LimiterStore } from '../../../shared/admission/limiter-store.ts';
+import { ownerIdOf } from '../../../shared/admission/shards.ts';
+import type { EventExport } from '../../../shared/billing/export.ts';
+import { endOfMonth, monthOf, nextMonth, startOfMonth } from '../../../shared/billing/month.ts';
+import { prefixes } from '../../../shared/ids/id.ts';
+import { dayOf } from '../../../shared/usage/bucket.ts';
+import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Rollups can be this late: a day that ended later is read even if it has none. */
+const ROLLUPS_LATE_MS = DAY_MS;
+const PER_MILLE = 1_000;
+
+/** What an export reads at once. Units sort by `id`: by month, then keys before deployments before the invoice, each by its id and day. */
+export interface Unit {
+  id: string;
+  month: string;
+  kind: 'key' | 'deployment' | 'invoice';
+  /** The key or deployment; empty for the invoice of the month. */
+  of: string;
+  day: string;
+  /** How much of the export comes before it, from 0 to 1,000. */
+  progress: number;
+}
+
+export interface UnitDependencies {
+  limiters: Pick<LimiterStore, 'listByOrganization'>;
+  rollups: Pick<RollupStore, 'listDays'>;
+  gpuEvents: Pick<GpuEventStore, 'listDays'>;
+  now: () => number;
+}
+
+type Range = Pick<EventExport, 'from_ms' | 'to_ms'>;
+
+/** The months of a range, with the part of each that is in it: the first and last days. */
+export const monthsOf = ({ from_ms, to_ms }: Range): { month: string; from: string; to: string; isWhole: boolean }[] => {
+  const months = [];
+  for (let month = monthOf(from_ms); startOfMonth(month) < to_ms; month = nextMonth(month)) {
+    const [start, end] = [startOfMonth(month), endOfMonth(month)];
+    months.push({
+      month,
+      from: dayOf(Math.max(start, from_ms)),
+      to: dayOf(Math.min(end, to_ms) - 1),
+      isWhole: from_ms <= start && end <= to_ms,
+    });
+  }
+  return months;
+};
+
+/** Whether an export has everything of its organization: only then its rows add up to invoices. */
+const isUnfiltered = ({ api_key_ids, models }: EventExport): boolean => api_key_ids === null && models === null;
+
+const keysOf = async ({ limiters }: UnitDependencies, { organization, api_key_ids }: EventExport): Promise<string[]> => {
+  const limiterIds = await Array.fromAsync(limiters.listByOrganization(organization));
+  const keys = new Set(limiterIds.filter((id) => id.startsWith(prefixes.key)).map(ownerIdOf));
+  return [...keys].filter((id) => api_key_ids === null || api_key_ids.includes(id)).sort();
+};
+
+/** The days on which a key has events: by its rollups, and those for which rollups can be missing. */
+const daysOf = async ({ rollups, now }: UnitDependencies, keyId: string, from: string, to: string): Promise<string[]> => {
+  const days = new Set<string>();
+  for await (const { day } of rollups.listDays(keyId, from, to)) days.add(day);
+  const first = Math.max(Date.parse(from), Date.parse(dayOf(now() - ROLLUPS_LATE_MS)));
+  for (let ms = first; ms <= Date.parse(to); ms += DAY_MS) days.add(dayOf(ms));
+  return [...days].sort();
+};
+
+/**
+ * The units of an export in their order.
+ * @param after the unit from which on they are listed; reading starts with its month
+ */
+export async function* unitsOf(deps: UnitDependencies, wanted: EventExport, after = ''): AsyncGenerator<Unit> {
+  const keys = await keysOf(deps, wanted);
+  const months = monthsOf(wanted);
+  const isFocus = wanted.format === 'focus';
+  for (const [m, { month, from, to, isWhole }] of months.entries()) {
+    if (`${month}/~` < after) continue;
+    const progressAt = (key: number): number => Math.floor((PER_MILLE * (m + key / (keys.length + 1))) / months.length);
+    for (const [k, of] of keys.entries()) {
+      if (`${month}/1/${of}/~` < after) continue;
+      for (const day of await daysOf(deps, of, from, to))
+        yield { id: `${month}/1/${of}/${day}`, month, kind: 'key', of, day, progress: progressAt(k) };
+    }
+    if (!isFocus || !isUnfiltered(wanted)) continue;
+    const days = new Set<string>();
+    for await (const { deploymentId, day } of deps.gpuEvents.listDays(wanted.organization, from, to)) days.add(`${deploymentId}/${day}`);
+    for (const place of [...days].sort()) {
+      const [of = '', day = ''] = place.split('/');
+      yield { id: `${month}/2/${place}`, month, kind: 'deployment', of, day, progress: progressAt(keys.length) };
+    }
+    if (isWhole) yield { id: `${month}/3`, month, kind: 'invoice', of: '', day: to, progress: progressAt(keys.length) };
+  }
+}

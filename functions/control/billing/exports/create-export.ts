@@ -1,0 +1,89 @@
+import { type AuditDependencies, commit } from '../../../../shared/audit/commit.ts';
+import type { Origin } from '../../../../shared/audit/origin.ts';
+import type { BillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import { type EventExport, isRunning } from '../../../../shared/billing/export.ts';
+import { AlreadyExported, type ExportStore } from '../../../../shared/billing/export-store.ts';
+import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
+import { newTimedId } from '../../../../shared/ids/id.ts';
+import type { OrganizationStatuses } from '../../access/actor.ts';
+import { type Export, exportToWire, type NewExport } from './export-resource.ts';
+
+const MS = 1_000;
+
+export interface ExportDependencies extends AuditDependencies {
+  organizations: OrganizationStatuses;
+  exports: ExportStore;
+  billingTasks: BillingTasks;
+  /** A URL that downloads a file of the bucket for billing under a name. */
+  signDownload: (key: string, name: string) => Promise<string>;
+}
+
+/** The key of a repeated request, and a text that only the same request has. */
+interface Once {
+  key: string;
+  fingerprint: string;
+}
+
+const newExport = (organization: string, { actor, nowMs }: Origin, wanted: NewExport): EventExport => ({
+  id: newTimedId('export', nowMs),
+  organization,
+  format: wanted.format,
+  from_ms: wanted.start_time * MS,
+  to_ms: wanted.end_time * MS,
+  api_key_ids: wanted.api_key_ids ?? null,
+  models: wanted.models ?? null,
+  state: 'pending',
+  created_at: nowMs,
+  created_by: actor.id,
+  completed_at: null,
+  error: null,
+  upload_id: null,
+  parts: [],
+  tail: null,
+  position: null,
+  sums: {},
+  failures: 0,
+  restarts: 0,
+  rows: 0,
+  progress: 0,
+  bytes: null,
+  sha256: null,
+  version: 1,
+});
+
+/**
+ * Creates an export, and sends the task that makes its file. With an idempotency key that was used before, returns the earlier export.
+ * @throws 404 for an unknown organization; 409 if too many exports are running; 422 if the key was used for another request
+ */
+export const createExport = async (
+  deps: ExportDependencies,
+  origin: Origin,
+  organization: string,
+  wanted: NewExport,
+  once?: Once,
+): Promise<Export> => {
+  await deps.organizations.get(organization);
+  const send = async (made: EventExport): Promise<Export> => {
+    // Also for a repeated request, since the first one may have crashed before it sent the task.
+    if (isRunning(made)) await deps.billingTasks.send({ task: 'export', organization, export: made.id }, origin.nowMs);
+    return exportToWire(made, null);
+  };
+  const earlier = async (): Promise<EventExport | undefined> => {
+    const found = once && (await deps.exports.getOnce(organization, once.key));
+    if (!found) return undefined;
+    if (found.fingerprint !== once?.fingerprint) throw new IdempotencyKeyReused();
+    return deps.exports.get(organization, found.id);
+  };
+  const before = await earlier();
+  if (before) return send(before);
+  const created = newExport(organization, origin, wanted);
+  const change = { action: 'export.created', organization, target: { type: 'export', id: created.id }, after: { ...wanted } };
+  try {
+    await commit(deps, origin, change, deps.exports.toCreate(created, once));
+  } catch (error) {
+    const made = error instanceof AlreadyExported ? await earlier() : undefined;
+    if (!made) throw error;
+    return send(made);
+  }
+  return send(created);
+};

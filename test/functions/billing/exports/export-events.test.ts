@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import type { ExportDependencies } from '../../../../functions/billing/exports/export-events.ts';
+import { exportEvents } from '../../../../functions/billing/exports/export-events.ts';
+import { MAX_RUNNING_EXPORTS } from '../../../../shared/billing/export.ts';
+import { createExportStore } from '../../../../shared/billing/export-store.ts';
+import type { Database } from '../../../../shared/database/database.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { createKey } from '../../../support/create-key.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+import { Crash } from '../../../support/unreliable-database.ts';
+import { eventAt, newExport, startExports, type TestExports } from './run-export.ts';
+
+let db: TestDatabase;
+let exporting: TestExports;
+beforeAll(async () => {
+  db = await startTestDatabase();
+  exporting = await startExports(db);
+});
+afterAll(async () => {
+  await exporting.close();
+  await db.close();
+});
+
+const keyOf = async (organization: string, requests_per_minute = 60): Promise<string> => {
+  const limits = { requests_per_minute, tokens_per_minute: 100_000_000, concurrency: 4 };
+  return (await createKey(db.limiters, { org: organization, scope: 'serverless', ...limits })).key_id;
+};
+
+const idsIn = (csv: string): string[] => (parse(csv, { columns: true }) as { request_id: string }[]).map(({ request_id }) => request_id);
+
+describe('an export of events', () => {
+  test('has each event of the range once, from all keys and shards, and says what the file is', async () => {
+    const organization = newId('organization');
+    const [plain, sharded] = [await keyOf(organization), await keyOf(organization, 100_000)];
+    const shards = (await db.limiters.get(sharded))?.shards ?? 1;
+    expect(shards).toBeGreaterThan(1);
+    const of = (key: string, ats: string[]) => ats.map((at, i) => eventAt(key, at, i, { org_id: organization }));
+    const inside = ['2026-10-01T00:00:00.000Z', '2026-10-01T00:00:00.001Z', '2026-10-15T13:07:09.123Z', '2026-10-31T23:59:59.999Z'];
+    const outside = ['2026-09-30T23:59:59.999Z', '2026-11-01T00:00:00.000Z'];
+    await exporting.store(of(plain, [...inside, ...outside]));
+    await exporting.store(of(sharded, [...inside, ...outside]), shards);
+    const other = await keyOf(newId('organization'));
+    await exporting.store(of(other, inside));
+    const row = await exporting.run(await exporting.create(newExport(organization)));
+    const file = await exporting.read(row);
+    const expected = [plain, sharded].sort().flatMap((key) => of(key, inside).map(({ request_id }) => request_id));
+    expect(idsIn(file)).toEqual(expected);
+    expect(row).toMatchObject({
+      state: 'completed',
+      rows: 8,
+      progress: 1_000,
+      bytes: file.length,
+      sha256: createHash('sha256').update(file).digest('hex'),
+    });
+  });
+
+  test('has only the API keys and models that it asks for', async () => {
+    const organization = newId('organization');
+    const [one, other] = [await keyOf(organization), await keyOf(organization)];
+    const events = [one, other].flatMap((key) =>
+      ['small', 'large'].map((model, i) => eventAt(key, '2026-10-02T10:00:00Z', i, { model, org_id: organization })),
+    );
+    await exporting.store(events);
+    const wanted = { api_key_ids: [one, newId('key')], models: ['large'] };
+    const row = await exporting.run(await exporting.create(newExport(organization, wanted)));
+    expect(idsIn(await exporting.read(row))).toEqual([events[1]?.request_id]);
+  });
+
+  test('writes JSON Lines with exact costs and the caller’s metadata', async () => {
+    const organization = newId('organization');
+    const key = await keyOf(organization);
+    const facts = { org_id: organization, cost_nanos: 2n ** 60n + 1n, metadata: { team: '=a', n: 1 }, user_id: 'u"1' };
+    await exporting.store([eventAt(key, '2026-10-02T10:00:00.5Z', 1, facts)]);
+    const row = await exporting.run(await exporting.create(newExport(organization, { format: 'jsonl' })));
+    const lines = (await exporting.read(row)).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        api_key_id: key,
+        admitted_at: '2026-10-02T10:00:00.500Z',
+        cost: '1152921504.606846977',
+        metadata: { team: '=a', n: 1 },
+        user_id: 'u"1',
+      }),
+    ]);
+  });
+
+  test.each(['csv', 'jsonl', 'focus'] as const)('of an organization without events is a %s file without records', async (format) => {
+    const row = await exporting.run(await exporting.create(newExport(newId('organization'), { format })));
+    expect([row.state, row.rows]).toEqual(['completed', 0]);
+    expect((await exporting.read(row)).split('\n').filter(Boolean)).toHaveLength(format === 'jsonl' ? 0 : 1);
+  });
+
+  test('notifies the organization once when it is completed', async () => {
+    const organization = newId('organization');
+    const row = await exporting.run(await exporting.create(newExport(organization)));
+    await exportEvents(exporting.dependencies, { organization, export: row.id });
+    const table = createAccountTable(db.database, db.tables.Notifications as string);
+    const found = await Array.fromAsync(table.all({ account: organization, prefix: 'notification#' }));
+    expect(found).toEqual([
+      expect.objectContaining({
+        type: 'sluice.export.completed.v1',
+        subject: row.id,
+        data: { export: row.id, format: 'csv', rows: 0, bytes: row.bytes, sha256: row.sha256 },
+      }),
+    ]);
+  });
+
+  test('no longer counts as running once it has ended', async () => {
+    const organization = newId('organization');
+    const created = await Promise.all(Array.from({ length: MAX_RUNNING_EXPORTS }, () => exporting.create(newExport(organization))));
+    await expect(exporting.create(newExport(organization))).rejects.toMatchObject({ status: 409, code: 'too_many_exports' });
+    await exporting.run(created[0] as (typeof created)[0]);
+    await exporting.create(newExport(organization));
+  });
+});
+
+/** Events of a day that are not stored, because there are so many: 12 MB of records, two parts. */
+const EVENTS = 3_000;
+const manyEvents = (key: string, organization: string) => {
+  const filler = 'x'.repeat(4_000);
+  const events = Array.from({ length: EVENTS }, (_, i) =>
+    eventAt(key, new Date(Date.parse('2026-10-05') + i * 28_000).toISOString(), i, { org_id: organization, user: filler }),
+  );
+  const buckets = Map.groupBy(events, ({ admitted_at }) => Math.floor(admitted_at / 600_000));
+  return {
+    ids: events.map(({ request_id }) => request_id),
+    usage: {
+      listByBucket: async function* (_shard: string, atMs: number): AsyncGenerator<UsageEvent> {
+        yield* buckets.get(Math.floor(atMs / 600_000)) ?? [];
+      },
+    },
+    rollup: events[0] as UsageEvent,
+  };
+};
+
+/** A process that crashes before or after its nth write; then nothing that it does happens. */
+const crashingProcess = (deps: ExportDependencies, at: number | undefined, when: 'before' | 'after') => {
+  let writes = 0;
+  let isDead = false;
+  const guard = <Name extends string, Store extends object>(store: Store, names: readonly Name[]): Store =>
+    new Proxy(store, {
+      get: (target, name) => {
+        const method = target[name as keyof Store];
+        if (typeof method !== 'function') return method;
+        return async (...parameters: unknown[]) => {
+          if (isDead) throw new Crash();
+          const isWrite = names.includes(name as Name);
+          if (isWrite) writes++;
+          if (isWrite && writes === at && when === 'before') isDead = true;
+          if (isDead) throw new Crash();
+          const result = await method.apply(target, parameters);
+          if (isWrite && writes === at && when === 'after') isDead = true;
+          if (isDead) throw new Crash();
+          return result;
+        };
+      },
+    });
+  const database = guard<string, Database>(deps.database, ['transactWrite']);
+  return {
+    writes: () => writes,
+    deps: {
+      ...deps,
+      database,
+      exports: createExportStore(createAccountTable(database, db.tables.Billing as string)),
+      uploads: guard(deps.uploads, ['create', 'putPart', 'putTail', 'complete']),
+    },
+  };
+};
+
+describe('an export of many parts', () => {
+  test('continues over several invocations, and a crash at any write neither loses nor repeats a record', async () => {
+    const organization = newId('organization');
+    const key = await keyOf(organization);
+    const { ids, usage, rollup } = manyEvents(key, organization);
+    await exporting.store([rollup]);
+    const depsWith = (): ExportDependencies => {
+      let records = 0;
+      // Time for 1,100 records an invocation.
+      return { ...exporting.dependencies, usage, hasTime: () => ++records % 1_100 !== 0 };
+    };
+    const whole = crashingProcess(depsWith(), undefined, 'before');
+    const reference = await exporting.run(await exporting.create(newExport(organization)), whole.deps);
+    const file = await exporting.read(reference);
+    expect(idsIn(file)).toEqual(ids);
+    expect(reference.rows).toBe(EVENTS);
+    expect(exporting.sent.length).toBeGreaterThan(1);
+    expect(whole.writes()).toBeGreaterThanOrEqual(12);
+
+    for (let at = 1; at <= whole.writes(); at++)
+      for (const when of ['before', 'after'] as const) {
+        const created = await exporting.create(newExport(organization));
+        await expect(exporting.run(created, crashingProcess(depsWith(), at, when).deps)).rejects.toThrow(Crash);
+        const ended = await exporting.run(created, depsWith());
+        expect([at, when, ended.state, ended.rows, ended.sha256]).toEqual([at, when, 'completed', EVENTS, reference.sha256]);
+        expect(await exporting.read(ended)).toBe(file);
+      }
+  }, 120_000);
+
+  test('begins again if its upload is gone', async () => {
+    const organization = newId('organization');
+    const key = await keyOf(organization);
+    const { ids, usage, rollup } = manyEvents(key, organization);
+    await exporting.store([rollup]);
+    let records = 0;
+    const deps = { ...exporting.dependencies, usage, hasTime: () => ++records % 2_500 !== 0 };
+    const created = await exporting.create(newExport(organization));
+    await exportEvents(deps, { organization, export: created.id });
+    const { upload_id, parts } = await exporting.exports.get(organization, created.id);
+    expect(parts).toHaveLength(1);
+    await exporting.dependencies.uploads.abort(`exports/${organization}/${created.id}.csv`, upload_id ?? '');
+    await expect(exporting.run(created, deps)).rejects.toThrow();
+    const ended = await exporting.run(created, deps);
+    expect([ended.state, ended.restarts]).toEqual(['completed', 1]);
+    expect(idsIn(await exporting.read(ended))).toEqual(ids);
+  });
+});
+
+describe('an export that keeps failing', () => {
+  test('ends as failed, says what to do, and removes its parts', async () => {
+    const organization = newId('organization');
+    const created = await exporting.create(newExport(organization));
+    const broken = {
+      ...exporting.dependencies,
+      limiters: {
+        ...db.limiters,
+        listByOrganization: async function* (): AsyncGenerator<string> {
+          yield await Promise.reject(new Error('The database is away.'));
+        },
+      },
+    };
+    for (let attempt = 0; attempt < 10; attempt++)
+      await expect(exportEvents(broken, { organization, export: created.id })).rejects.toThrow('The database is away.');
+    const { upload_id } = await exporting.exports.get(organization, created.id);
+    const ended = await exporting.run(created, broken);
+    expect([ended.state, ended.error]).toEqual(['failed', expect.stringContaining('Create it again')]);
+    const key = `exports/${organization}/${created.id}.csv`;
+    await expect(exporting.dependencies.uploads.putPart(key, upload_id ?? '', 1, Buffer.alloc(1))).rejects.toThrow();
+    await exporting.create(newExport(organization));
+  });
+
+  test('of another organization is a 404', async () => {
+    const created = await exporting.create(newExport(newId('organization')));
+    const other = { organization: newId('organization'), export: created.id };
+    await expect(exportEvents(exporting.dependencies, other)).rejects.toMatchObject({ status: 404 });
+  });
+});

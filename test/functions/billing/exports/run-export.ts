@@ -1,0 +1,160 @@
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { type ExportDependencies, exportEvents } from '../../../../functions/billing/exports/export-events.ts';
+import { createUploads } from '../../../../functions/billing/exports/upload.ts';
+import { createMemoryStore } from '../../../../infra/local/s3/object-store.ts';
+import { startS3 } from '../../../../infra/local/s3/server.ts';
+import { createBillingSettingsStore } from '../../../../shared/billing/billing-settings-store.ts';
+import { createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import { EventExport, exportKey } from '../../../../shared/billing/export.ts';
+import { createExportStore } from '../../../../shared/billing/export-store.ts';
+import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
+import type { Database } from '../../../../shared/database/database.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import { createCatalogueStore } from '../../../../shared/deployments/catalogue-store.ts';
+import { toBase62 } from '../../../../shared/ids/base62.ts';
+import { createOutbox } from '../../../../shared/notifications/outbox.ts';
+import { dayOf } from '../../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
+import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
+import { addEvent, noTotals } from '../../../../shared/usage/totals.ts';
+import type { TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+
+const BUCKET = 'billing-files';
+const MAX_INVOCATIONS = 100;
+/** Long after all events, so that a day without a rollup is not read. */
+export const NOW_MS = Date.parse('2027-01-15T12:00:00Z');
+
+/** An export that was just created, of October 2026. */
+export const newExport = (organization: string, facts: Partial<EventExport> = {}): EventExport =>
+  EventExport.parse({
+    id: newId('export'),
+    organization,
+    format: 'csv',
+    from_ms: Date.parse('2026-10-01'),
+    to_ms: Date.parse('2026-11-01'),
+    api_key_ids: null,
+    models: null,
+    state: 'pending',
+    created_at: NOW_MS,
+    created_by: 'user_1',
+    completed_at: null,
+    error: null,
+    upload_id: null,
+    parts: [],
+    tail: null,
+    position: null,
+    sums: {},
+    failures: 0,
+    restarts: 0,
+    rows: 0,
+    progress: 0,
+    bytes: null,
+    sha256: null,
+    version: 1,
+    ...facts,
+  });
+
+/** An event of a key; `number` distinguishes the requests of the same millisecond. */
+export const eventAt = (keyId: string, at: string, number: number, facts: Partial<UsageEvent> = {}): UsageEvent => ({
+  request_id: `req_${toBase62(Date.parse(at), 7)}${toBase62(number, 18)}`,
+  key_id: keyId,
+  org_id: 'org_1',
+  model: 'small',
+  route: 'chat',
+  prompt_tokens: 10,
+  cached_tokens: 0,
+  completion_tokens: 5,
+  source: 'runtime',
+  outcome: 'completed',
+  finish_reason: 'stop',
+  admitted_at: Date.parse(at),
+  time_to_first_token_ms: 20,
+  duration_ms: 100,
+  cost_nanos: 15_000n,
+  price_version: 'price_1',
+  ...facts,
+});
+
+/** The stores and the bucket of exports, in emulators. */
+export const startExports = async (db: TestDatabase) => {
+  const s3 = await startS3(new Set([BUCKET]), createMemoryStore());
+  const client = new S3Client({
+    endpoint: s3.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
+  const billing = createAccountTable(db.database, db.tables.Billing as string);
+  const accountsOf = (database: Database, name: string) => createAccountTable(database, db.tables[name] as string);
+  const rollups = createRollupStore(db.database, db.tables.Usage as string);
+  const gpuEvents = createGpuEventStore(db.database, db.tables.Usage as string);
+  const exports = createExportStore(billing);
+  const invoices = createInvoiceStore(billing);
+  const settings = createBillingSettingsStore(billing);
+  const sent: number[] = [];
+  const dependencies: ExportDependencies = {
+    database: db.database,
+    exports,
+    uploads: createUploads(client, BUCKET),
+    limiters: db.limiters,
+    rollups,
+    gpuEvents,
+    usage: db.usage,
+    models: db.models,
+    catalogue: createCatalogueStore(accountsOf(db.database, 'Deployments')),
+    invoices,
+    settings,
+    nameOf: async () => 'Acme',
+    outbox: createOutbox(accountsOf(db.database, 'Notifications')),
+    tasks: createBillingTasks({ send: async () => void sent.push(sent.length) }),
+    now: () => NOW_MS,
+    hasTime: () => true,
+  };
+  return {
+    dependencies,
+    exports,
+    invoices,
+    settings,
+    gpuEvents,
+    client,
+    s3,
+    sent,
+
+    /** Stores events and the totals of their days, as the stream would. */
+    store: async (events: readonly UsageEvent[], shards = 1): Promise<void> => {
+      for (const event of events) await db.usage.putIfAbsent(event, shards);
+      const days = Map.groupBy(events, ({ key_id, admitted_at, model }) => JSON.stringify([key_id, dayOf(admitted_at), model]));
+      for (const [place, of] of days) {
+        const [keyId, day, model] = JSON.parse(place) as [string, string, string | null];
+        const totals = noTotals();
+        for (const event of of) addEvent(totals, event);
+        await rollups.put({ keyId, day, model: model ?? '-', orgId: of[0]?.org_id ?? '', totals });
+      }
+    },
+
+    create: async (created: EventExport): Promise<EventExport> => {
+      await transact(db.database, exports.toCreate(created));
+      return created;
+    },
+
+    /** Runs invocations until the export ends, as the queue delivers its tasks. */
+    run: async ({ organization, id }: EventExport, deps: ExportDependencies = dependencies): Promise<EventExport> => {
+      for (let invocation = 0; invocation < MAX_INVOCATIONS; invocation++) {
+        await exportEvents(deps, { organization, export: id });
+        const row = await exports.get(organization, id);
+        if (row.state === 'completed' || row.state === 'failed') return row;
+      }
+      throw new Error(`${id} does not end.`);
+    },
+
+    read: async (row: EventExport): Promise<string> =>
+      (await (await client.send(new GetObjectCommand({ Bucket: BUCKET, Key: exportKey(row) }))).Body?.transformToString()) ?? '',
+
+    close: () => s3.close(),
+  };
+};
+
+export type TestExports = Awaited<ReturnType<typeof startExports>>;
