@@ -32,13 +32,16 @@ export const saveExport = async <Row extends EventExport>(
   return { ...changed, version: row.version + 1 };
 };
 
-/** The tails alternate, so that the one that the stored row names is never overwritten. */
-const TAILS = 2;
-const tailKey = (row: EventExport, number: number): string => `${exportKey(row)}.tail-${number % TAILS}`;
+/** Two tails alternate, so that the one that the stored row names is never overwritten. */
+const tailsOf = (row: EventExport): readonly [string, string] => [`${exportKey(row)}.tail-0`, `${exportKey(row)}.tail-1`];
+const nextTail = (row: EventExport): string => {
+  const [first, second] = tailsOf(row);
+  return row.tail?.key === first ? second : first;
+};
 
 /** Empties the tails of a file that is whole. */
 export const emptyTails = async ({ uploads }: Pick<WriterDependencies, 'uploads'>, row: EventExport): Promise<void> => {
-  for (let number = 0; row.tail !== null && number < TAILS; number++) await uploads.putTail(tailKey(row, number), Buffer.alloc(0));
+  if (row.tail) for (const key of tailsOf(row)) await uploads.putTail(key, Buffer.alloc(0));
 };
 
 /** Where the text that was added ends. */
@@ -95,7 +98,7 @@ export const createFileWriter = (deps: WriterDependencies, started: StartedExpor
 
     /** Stores the text for the next invocation. */
     putTail: async (progress: Progress): Promise<StartedExport> => {
-      const tail = { key: tailKey(row, row.version), bytes };
+      const tail = { key: nextTail(row), bytes };
       await uploads.putTail(tail.key, Buffer.concat(texts));
       return save(progress, { tail });
     },

@@ -86,7 +86,10 @@ const sum = (lines: readonly InvoiceLine[]): bigint => lines.reduce((total, { am
 export const invoiceWith = (lines: readonly InvoiceLine[] = someLines(), facts: Partial<Invoice> = {}): IssuedInvoice => {
   const exact = sum(lines);
   const rounding = ((exact + CENT / 2n) / CENT) * CENT - exact;
-  const all = rounding === 0n ? [...lines] : [...lines, lineWith({ kind: 'rounding', description: 'Rounding', amount_nanos: rounding })];
+  const all =
+    rounding === 0n
+      ? [...lines]
+      : [...lines, lineWith({ kind: 'rounding', description: 'Rounding', amount_nanos: rounding, month: facts.month ?? MONTH })];
   const tax = sum(lines.filter(({ kind }) => kind === 'tax'));
   return issued(
     Invoice.parse({
