@@ -2,12 +2,15 @@ import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { type Cell, csvLines } from '../csv.ts';
 
-/** An event as a record of a file. `cost` is dollars as text; `admitted_at` is ISO 8601 with milliseconds. */
+const MS = 1_000;
+
+/** An event as GET /v1/billing/events returns it: `cost` is dollars as text, `admitted_at` is Unix time in seconds. */
 const recordOf = (event: UsageEvent) => ({
-  request_id: event.request_id,
-  api_key_id: event.key_id,
+  object: 'usage_event',
+  id: event.request_id,
   organization: event.org_id,
-  admitted_at: new Date(event.admitted_at).toISOString(),
+  api_key_id: event.key_id,
+  admitted_at: Math.floor(event.admitted_at / MS),
   model: event.model ?? null,
   route: event.route ?? null,
   endpoint: event.endpoint ?? null,
@@ -21,6 +24,7 @@ const recordOf = (event: UsageEvent) => ({
   cached_tokens: event.cached_tokens,
   completion_tokens: event.completion_tokens,
   source: event.source,
+  is_overcounted: event.is_overcounted ?? false,
   cost: dollarsOf(event.cost_nanos),
   price_version: event.price_version,
   rerate: event.rerate?.id ?? null,
@@ -33,9 +37,9 @@ const recordOf = (event: UsageEvent) => ({
 });
 
 const COLUMNS = [
-  'request_id',
-  'api_key_id',
+  'id',
   'organization',
+  'api_key_id',
   'admitted_at',
   'model',
   'route',
@@ -50,6 +54,7 @@ const COLUMNS = [
   'cached_tokens',
   'completion_tokens',
   'source',
+  'is_overcounted',
   'cost',
   'price_version',
   'rerate',

@@ -6,9 +6,16 @@ import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 const MS = 1_000;
 const seconds = (ms: number): number => Math.floor(ms / MS);
 
+/** As the control plane returns it. @throws Error beyond 9 × 10¹⁵, which no month has */
+const exactQuantity = (quantity: bigint): number => {
+  const number = Number(quantity);
+  if (!Number.isSafeInteger(number)) throw new Error(`The quantity ${quantity} is not exact as a number.`);
+  return number;
+};
+
 const lineOf = ({ quantity, unit_price_nanos, amount_nanos, ...line }: InvoiceLine) => ({
   ...line,
-  quantity: quantity === null ? null : String(quantity),
+  quantity: quantity === null ? null : exactQuantity(quantity),
   unit_price: unit_price_nanos === null ? null : dollarsOf(unit_price_nanos),
   amount: dollarsOf(amount_nanos),
 });

@@ -30,7 +30,7 @@ const keyOf = async (organization: string, requests_per_minute = 60): Promise<st
   return (await createKey(db.limiters, { org: organization, scope: 'serverless', ...limits })).key_id;
 };
 
-const idsIn = (csv: string): string[] => (parse(csv, { columns: true }) as { request_id: string }[]).map(({ request_id }) => request_id);
+const idsIn = (csv: string): string[] => (parse(csv, { columns: true }) as { id: string }[]).map(({ id }) => id);
 
 describe('an export of events', () => {
   test('has each event of the range once, from all keys and shards, and says what the file is', async () => {
@@ -80,7 +80,8 @@ describe('an export of events', () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
         api_key_id: key,
-        admitted_at: '2026-10-02T10:00:00.500Z',
+        object: 'usage_event',
+        admitted_at: Date.parse('2026-10-02T10:00:00Z') / 1_000,
         cost: '1152921504.606846977',
         metadata: { team: '=a', n: 1 },
         user_id: 'u"1',

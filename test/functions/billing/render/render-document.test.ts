@@ -166,7 +166,7 @@ describe('rendering an issued invoice', () => {
       issued_at: 1793494992,
       tax: '184.012345678',
     });
-    expect(document.lines[0]).toMatchObject({ quantity: '812345678', unit_price: '0.5', amount: '406.172839' });
+    expect(document.lines[0]).toMatchObject({ quantity: 812_345_678, unit_price: '0.5', amount: '406.172839' });
     for (const name of ['state', 'paid_at', 'files', 'version', 'credited']) expect(document).not.toHaveProperty(name);
   });
 

@@ -92,8 +92,12 @@ describe('POST /v1/billing/exports', () => {
       }),
     ]);
     expect(sent.at(-1)).toEqual({ task: 'export', organization, export: body.id });
-    const { data } = await deps.audit.list(organization, { limit: 1 });
-    expect(data[0]).toMatchObject({ action: 'export.created', target: { type: 'export', id: body.id }, actor: { id: owner.userId } });
+    const { data } = await deps.audit.list(organization, { limit: 10 });
+    expect(data.find(({ action }) => action.startsWith('export'))).toMatchObject({
+      action: 'export.created',
+      target: { type: 'export', id: body.id },
+      actor: { id: owner.userId },
+    });
   });
 
   test('returns the same job for a repeated idempotency key, and 422 if the request differs', async () => {
@@ -127,7 +131,7 @@ describe('POST /v1/billing/exports', () => {
     ['an end before the start', { ...OCTOBER, end_time: OCTOBER.start_time }, 'end_time'],
     ['a part of a day in FOCUS', { ...OCTOBER, format: 'focus', end_time: OCTOBER.end_time + 1 }, 'start_time'],
     ['an unknown format', { ...OCTOBER, format: 'xlsx' }, 'format'],
-    ['an unknown field', { ...OCTOBER, color: 'red' }, 'color'],
+    ['an unknown field', { ...OCTOBER, color: 'red' }, null],
   ])('rejects %s with 400', async (_name, body, param) => {
     const { owner, call } = await setUp();
     const reply = await call(owner, 'POST', LIST, { body });
