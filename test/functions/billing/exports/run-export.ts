@@ -153,7 +153,10 @@ export const startExports = async (db: TestDatabase) => {
     read: async (row: EventExport): Promise<string> =>
       (await (await client.send(new GetObjectCommand({ Bucket: BUCKET, Key: exportKey(row) }))).Body?.transformToString()) ?? '',
 
-    close: () => s3.close(),
+    close: async (): Promise<void> => {
+      client.destroy();
+      await s3.close();
+    },
   };
 };
 

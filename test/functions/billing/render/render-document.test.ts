@@ -35,6 +35,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  client.destroy();
   await s3.close();
   await db.close();
 });

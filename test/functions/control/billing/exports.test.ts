@@ -21,20 +21,20 @@ const BUCKET = 'billing-files';
 const OCTOBER = { format: 'csv', start_time: 1_790_812_800, end_time: 1_793_491_200 };
 let db: TestDatabase;
 let s3: S3Emulator;
+let client: S3Client;
 let nowMs = Date.now();
 const sent: BillingTask[] = [];
 
 beforeAll(async () => {
   db = await startTestDatabase();
   s3 = await startS3(new Set([BUCKET]), createMemoryStore(), () => nowMs);
+  client = new S3Client({ endpoint: s3.url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
 });
 afterAll(async () => {
+  client.destroy();
   await s3.close();
   await db.close();
 });
-
-const clientOf = (): S3Client =>
-  new S3Client({ endpoint: s3.url, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
 
 const setUp = async () => {
   const stores = accountStores(db);
@@ -43,7 +43,7 @@ const setUp = async () => {
     ...stores,
     exports,
     billingTasks: createBillingTasks({ send: async ({ body }) => void sent.push(BillingTask.parse(JSON.parse(body))) }),
-    signDownload: createSignDownload(clientOf(), BUCKET),
+    signDownload: createSignDownload(client, BUCKET),
   };
   const { id } = await createOrganization(stores, admin.origin, { name: 'Acme' });
   const call = async (
@@ -168,7 +168,7 @@ describe('GET /v1/billing/exports', () => {
     const { deps, organization, owner, call } = await setUp();
     const { id } = (await call(owner, 'POST', LIST, { body: OCTOBER })).body;
     const created = await deps.exports.get(organization, id);
-    await clientOf().send(new PutObjectCommand({ Bucket: BUCKET, Key: exportKey(created), Body: 'request_id\r\n' }));
+    await client.send(new PutObjectCommand({ Bucket: BUCKET, Key: exportKey(created), Body: 'request_id\r\n' }));
     await transact(db.database, deps.exports.toEnd({ ...created, state: 'completed', progress: 1_000, completed_at: 1, bytes: 12 }));
     const { body } = await call(owner, 'GET', ONE, { parameters: { id } });
     expect(body).toMatchObject({ state: 'completed', progress: 1, bytes: 12 });
