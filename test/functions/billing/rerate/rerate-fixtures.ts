@@ -1,0 +1,179 @@
+import { type RerateDependencies, rerateEvents } from '../../../../functions/billing/rerate/rerate-events.ts';
+import { NewRerate, type RerateResource } from '../../../../functions/control/billing/rerates/rerate-resource.ts';
+import { type RerateDependencies as ControlRerates, createRerate } from '../../../../functions/control/billing/rerates/rerates.ts';
+import { recompute } from '../../../../functions/rollup/rollup.ts';
+import { shardsOf } from '../../../../shared/admission/limiter-item.ts';
+import { eventShardsOf, shardIds } from '../../../../shared/admission/shards.ts';
+import { BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
+import type { Database } from '../../../../shared/database/database.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { newRequestId } from '../../../../shared/ids/request-id.ts';
+import type { Price } from '../../../../shared/prices/price.ts';
+import { costNanos } from '../../../../shared/prices/price.ts';
+import { bucketStarts } from '../../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
+import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
+import { accountStores } from '../../../support/account-stores.ts';
+import type { TestDatabase } from '../../../support/database.ts';
+import { openLimiters } from '../../../support/limiters.ts';
+import { actorOf } from '../../../support/managed-models.ts';
+
+export const DAY = '2026-11-10';
+export const NOON = Date.parse(`${DAY}T12:00:00Z`);
+/** Two days later: everything of the day is settled. */
+export const NOW = Date.parse('2026-11-12T12:00:00Z');
+
+export const WRONG: Price = {
+  version: 'wrong',
+  effective_at: 0,
+  prompt_nanos: 10_000_000_000,
+  cached_prompt_nanos: 3_000_000_001,
+  completion_nanos: 33_333_333_333,
+};
+export const RIGHT: Price = {
+  version: 'right',
+  effective_at: 1,
+  prompt_nanos: 1_000_000_000,
+  cached_prompt_nanos: 333_333_333,
+  completion_nanos: 4_000_000_007,
+};
+export const DEAR: Price = { version: 'dear', effective_at: 2, prompt_nanos: 70_000_000_000, completion_nanos: 90_000_000_001 };
+
+/** Prices of each instance type: an hour of three instances for 901 seconds costs 5,406,000,001 nano-dollars at the first one. */
+const GPU_PRICES = [
+  { version: 'gpu-wrong', effective_at: 0, hour_nanos: 7_200_000_001 },
+  { version: 'gpu-right', effective_at: 0, hour_nanos: 1_400_000_003 },
+];
+
+/** A queue whose messages are processed by `drain`, also the ones that are added meanwhile. */
+const createQueue = () => {
+  const sent: string[] = [];
+  return {
+    tasks: createBillingTasks({ send: async ({ body }) => void sent.push(body) }),
+    take: () => sent.shift(),
+    get length() {
+      return sent.length;
+    },
+  };
+};
+
+/** Rerates of models with the prices WRONG, RIGHT and DEAR. */
+export const rerating = (database: TestDatabase, model: string, line: Database = database.database) => {
+  const { tables } = database;
+  const usageTable = tables.Usage as string;
+  const stores = accountStores(database, line);
+  const queue = createQueue();
+  const rerates = createRerateStore(createAccountTable(line, tables.Billing as string));
+  const limiters = openLimiters(line, tables.Keys as string);
+  const gpuEvents = createGpuEventStore(line, usageTable);
+  const control: ControlRerates = {
+    database: line,
+    audit: stores.audit,
+    organizations: { get: async (id) => ({ id }) as never },
+    models: {
+      get: async (pool, name) => (name === model && pool === 'serverless' ? ({ prices: [WRONG, RIGHT] } as never) : undefined),
+      retiredPrices: async (pool) => (pool === 'serverless' ? [DEAR] : []),
+    },
+    catalogue: { prices: async () => GPU_PRICES },
+    rerates,
+    billingTasks: queue.tasks,
+  };
+  const deps: RerateDependencies = {
+    database: line,
+    audit: stores.audit,
+    limiters,
+    keysTable: tables.Keys as string,
+    usage: createUsageStore(line, usageTable),
+    gpuEvents,
+    organizations: async function* () {},
+    rerates,
+    tasks: queue.tasks,
+    now: () => NOW,
+    hasTime: () => true,
+  };
+
+  const bodyOf = (fields: Record<string, unknown>): NewRerate =>
+    NewRerate.parse({
+      model,
+      from_version: 'wrong',
+      to_version: 'right',
+      start_time: Date.parse(DAY) / 1_000,
+      end_time: Date.parse(DAY) / 1_000 + 86_400,
+      reason: 'The price was ten times too high.',
+      ...fields,
+    });
+
+  return {
+    control,
+    deps,
+    queue,
+    rerates,
+    limiters,
+    gpuEvents,
+    admin: actorOf('admin', null, NOW),
+    bodyOf,
+    create: (fields: Record<string, unknown>, key?: string): Promise<RerateResource> =>
+      createRerate(control, actorOf('admin', null, NOW), bodyOf(fields), key),
+    /** Processes all tasks, and those that they send. */
+    drain: async (with_: Partial<RerateDependencies> = {}): Promise<void> => {
+      for (let body = queue.take(); body !== undefined; body = queue.take()) {
+        const task = BillingTask.parse(JSON.parse(body));
+        if (task.task === 'rerate') await rerateEvents({ ...deps, ...with_ }, task);
+      }
+    },
+  };
+};
+
+/** The usage of keys on the day, and its totals. */
+export const usageOf = (database: TestDatabase, model: string) => {
+  const rollups = createRollupStore(database.database, database.tables.Usage as string);
+  const shardsOfKey = async (key: string): Promise<number> => shardsOf(await database.limiters.get(key));
+  const bucketsOf = async (key: string) =>
+    shardIds(key, eventShardsOf(await shardsOfKey(key))).flatMap((shard) => bucketStarts(DAY).map((startMs) => ({ shard, startMs })));
+  return {
+    /** Puts an event of a request that cost what its tokens do at a price. */
+    put: async (key: string, organization: string, price: Price, fields: Partial<UsageEvent> = {}): Promise<UsageEvent> => {
+      const admitted_at = fields.admitted_at ?? NOON;
+      const tokens = { prompt_tokens: 1_001, cached_tokens: 37, completion_tokens: 333, ...fields };
+      const event: UsageEvent = {
+        request_id: newRequestId(admitted_at),
+        key_id: key,
+        org_id: organization,
+        model,
+        route: '/v1/chat/completions',
+        source: 'runtime',
+        outcome: 'completed',
+        finish_reason: 'stop',
+        time_to_first_token_ms: 5,
+        duration_ms: 10,
+        price_version: price.version,
+        cost_nanos: costNanos(price, {
+          promptTokens: tokens.prompt_tokens,
+          cachedTokens: tokens.cached_tokens,
+          completionTokens: tokens.completion_tokens,
+        }),
+        ...tokens,
+        admitted_at,
+      };
+      return database.usage.putIfAbsent(event, await shardsOfKey(key));
+    },
+    /** All events of a key on the day. */
+    events: async (key: string): Promise<UsageEvent[]> => {
+      const events: UsageEvent[] = [];
+      for (const { shard, startMs } of await bucketsOf(key))
+        for await (const event of database.usage.listByBucket(shard, startMs)) events.push(event);
+      return events;
+    },
+    /** Makes the totals of the day, as the stream does, and returns the day's cost. */
+    total: async (key: string): Promise<bigint> => {
+      await recompute({ usage: database.usage, rollups }, await bucketsOf(key));
+      const days = await Array.fromAsync(rollups.listDays(key, DAY, DAY));
+      return days.reduce((sum, { totals }) => sum + totals.cost_nanos, 0n);
+    },
+  };
+};
+
+export const costOf = (events: readonly { cost_nanos: bigint }[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
