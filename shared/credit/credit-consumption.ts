@@ -28,6 +28,11 @@ export const remainingOfGrants = (entries: readonly Grant[], costByDay: Readonly
   for (const entry of entries)
     if (entry.expired_grant === undefined) add(dayStartOf(entry.granted_at), isGrant(entry) ? 0n : -entry.amount_nanos);
 
+  // What has expired can't pay for usage that comes later, even of a day before the expiry.
+  const expired = new Map<number, bigint>();
+  for (const { amount_nanos, granted_at, expired_grant } of entries)
+    if (expired_grant !== undefined && granted_at < atMs) expired.set(expired_grant, -amount_nanos);
+
   const left = new Map<number, bigint>();
   const grants = inOrderOfUse(entries.filter(isGrant));
   let debt = 0n;
@@ -35,13 +40,11 @@ export const remainingOfGrants = (entries: readonly Grant[], costByDay: Readonly
     debt += use.get(dayMs) ?? 0n;
     for (const { number, amount_nanos, granted_at, expires_at = Number.POSITIVE_INFINITY } of grants) {
       if (granted_at >= dayMs + DAY_MS || expires_at <= dayMs) continue;
-      const rest = left.get(number) ?? amount_nanos;
+      const rest = left.get(number) ?? amount_nanos - (expired.get(number) ?? 0n);
       const used = debt <= 0n ? 0n : debt < rest ? debt : rest;
       left.set(number, rest - used);
       debt -= used;
     }
   }
-  for (const { amount_nanos, granted_at, expired_grant } of entries)
-    if (expired_grant !== undefined && granted_at < atMs) left.set(expired_grant, (left.get(expired_grant) ?? 0n) + amount_nanos);
   return left;
 };

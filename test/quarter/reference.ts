@@ -17,6 +17,8 @@ interface Entry {
   isRequest: boolean;
   prompt: bigint;
   cached: bigint;
+  /** As the runtime reported it, which can be more than the prompt. */
+  reported: bigint;
   completion: bigint;
   seconds: bigint;
   nanos: bigint;
@@ -129,7 +131,12 @@ export const createReference = ({ models, types, orgs }: Script) => {
 
   const chargeRequest = ({ org, key, user, model, version, atMs, isPrepaid, ...request }: Request): void => {
     const cached = Math.min(request.cached, request.prompt);
-    const tokens = { prompt: BigInt(request.prompt - cached), cached: BigInt(cached), completion: BigInt(request.completion) };
+    const tokens = {
+      prompt: BigInt(request.prompt - cached),
+      cached: BigInt(cached),
+      reported: BigInt(request.cached),
+      completion: BigInt(request.completion),
+    };
     charge(
       {
         org,
@@ -154,7 +161,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
     charge(
       {
         ...{ org, deployment, name, type, atMs, version, isPrepaid, isRequest: false },
-        ...{ key: null, user: null, model: null, prompt: 0n, cached: 0n, completion: 0n },
+        ...{ key: null, user: null, model: null, prompt: 0n, cached: 0n, reported: 0n, completion: 0n },
         seconds: BigInt(seconds) * BigInt(instances),
       },
       undefined,
@@ -171,7 +178,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
       const nanos = one.most !== null && whole > one.most ? one.most : whole;
       entries.push({
         ...entry,
-        ...{ prompt: 0n, cached: 0n, completion: 0n, seconds: 0n, isRequest: false, invoice: null },
+        ...{ prompt: 0n, cached: 0n, reported: 0n, completion: 0n, seconds: 0n, isRequest: false, invoice: null },
         ...{ version: to, from, nanos: nanos - one.nanos },
       });
       one.version = to;
@@ -228,7 +235,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
 
   const ofOrg = (org: string): ReferenceInvoice[] => invoices.filter((invoice) => invoice.org === org && !invoice.isVoid);
 
-  /** Of all invoices that are not void, what is left over. */
+  /** Bills a month: what was used in it, and what came since of the months that are closed. */
   const close = (org: string, month: string): void => {
     const months = closed.get(org) as Set<string>;
     const open = entries.filter((entry) => entry.org === org && entry.invoice === null);
@@ -237,7 +244,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
     const billed = [...ofMonth(month), ...corrected.flatMap(ofMonth)];
     const lines = [...linesOf(ofMonth(month), month, false), ...corrected.flatMap((one) => linesOf(ofMonth(one), one, true))];
     const carried = ofOrg(org).at(-1)?.carriedForward ?? 0n;
-    if (carried !== 0n) lines.push({ ...plain, kind: 'carried_forward', month, isCorrection: false, nanos: carried });
+    if (lines.length > 0 && carried !== 0n) lines.push({ ...plain, kind: 'carried_forward', month, isCorrection: false, nanos: carried });
     months.add(month);
     if (lines.length === 0) {
       for (const entry of billed) entry.invoice = 'none';
@@ -360,7 +367,7 @@ export const createReference = ({ models, types, orgs }: Script) => {
         groups.set(name, sums);
         if (entry.isRequest) sums.requests++;
         sums.prompt += entry.prompt + entry.cached;
-        sums.cached += entry.cached;
+        sums.cached += entry.reported;
         sums.completion += entry.completion;
         sums.nanos += entry.nanos;
         if (entry.isPrepaid) sums.prepaidNanos += entry.nanos;

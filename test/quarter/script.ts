@@ -153,7 +153,7 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
 
   const requestAt = (key: (typeof keys)[number], atMs: number): Request => {
     const kind = random.below(1_000);
-    const model = kind < 4 ? null : kind < 10 ? 'ghost' : kind < 40 ? 'retired' : kind < 600 ? 'small' : 'large';
+    const model = kind < 4 ? null : kind < 10 ? 'ghost' : kind < 40 ? 'retired' : kind < 850 ? 'small' : 'large';
     const prompt = model === null ? 0 : 1 + random.below(4_000);
     const isFree = model === null || random.happens(0.02);
     const prices = MODELS[model ?? ''];
@@ -170,15 +170,15 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
       completion: isFree ? 0 : random.below(900),
       ...(random.happens(0.01) && { holdNanos: BigInt(random.below(2_000_000)) }),
       isPrepaid: key.org === prepaid,
-      user: random.happens(0.5) ? `user-${random.below(2)}` : null,
+      user: random.happens(0.5) ? 'user-1' : null,
     };
   };
 
-  /** The requests of a key in a day, within two minutes. */
+  /** The requests of a key in a day: within a minute, so that totals have few rows, and in the afternoon of a day on which a price changes at noon. */
   const requestsOf = (key: (typeof keys)[number], dayMs: number, count: number): Request[] =>
     Array.from({ length: count }, (_, i) => {
-      const minute = (i % 2 === 0 ? 540 : 541) + (i % 4 < 2 ? 0 : 600);
-      return requestAt(key, dayMs + minute * MINUTE_MS + random.below(MINUTE_MS));
+      const hour = dayMs === at('2026-09-16T00:00') && i % 2 === 0 ? 15 : 9;
+      return requestAt(key, dayMs + hour * HOUR_MS + random.below(MINUTE_MS));
     });
 
   const gpuOf = (org: string, name: string, dayMs: number): GpuTime[] =>
@@ -196,9 +196,11 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
       };
     });
 
+  /** Every third day of the month, and the last one. */
   const days = (from: string, to: string): number[] => {
     const found: number[] = [];
-    for (let ms = at(`${from}T00:00`); ms < at(`${to}T00:00`); ms += DAY_MS) found.push(ms);
+    for (let ms = at(`${from}T00:00`); ms < at(`${to}T00:00`); ms += DAY_MS)
+      if (new Date(ms).getUTCDate() % 3 === 1 || new Date(ms + DAY_MS).getUTCDate() === 1) found.push(ms);
     return found;
   };
 

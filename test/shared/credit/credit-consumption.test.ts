@@ -43,6 +43,12 @@ describe('what is left of grants', () => {
     expect(left([entry(1, 0, 100), entry(2, 0, 100, 5), expiry, entry(4, 6, -30)], { 1: 40 }, 8)).toEqual({ 1: 70, 2: 0 });
   });
 
+  test('takes usage of an earlier day that comes after an expiry from other grants', () => {
+    const expiry = { ...entry(3, 5, -60), expired_grant: 2 };
+    // 40 were used when 60 expired; 7 more came later.
+    expect(left([entry(1, 0, 100), entry(2, 0, 100, 5), expiry], { 1: 47 }, 8)).toEqual({ 1: 93, 2: 0 });
+  });
+
   test('takes what exceeds the grants of a day from the next grant', () =>
     expect(left([entry(1, 0, 100), entry(2, 4, 100)], { 1: 130 }, 6)).toEqual({ 1: 0, 2: 70 }));
 

@@ -14,12 +14,12 @@ import { costNanos } from '../../../../shared/prices/price.ts';
 import { bucketStarts } from '../../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../../shared/usage/event.ts';
 import { createGpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
-import { createRollupStore } from '../../../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../../../shared/usage/usage-store.ts';
 import { accountStores } from '../../../support/account-stores.ts';
 import type { TestDatabase } from '../../../support/database.ts';
 import { openLimiters } from '../../../support/limiters.ts';
 import { actorOf } from '../../../support/managed-models.ts';
+import { rollupStores } from '../../../support/rollups.ts';
 
 export const DAY = '2026-11-10';
 export const NOON = Date.parse(`${DAY}T12:00:00Z`);
@@ -129,7 +129,7 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
 
 /** The usage of keys on the day, and its totals. */
 export const usageOf = (database: TestDatabase, model: string) => {
-  const rollups = createRollupStore(database.database, database.tables.Usage as string);
+  const stores = rollupStores(database.database, database.tables.Usage as string);
   const shardsOfKey = async (key: string): Promise<number> => shardsOf(await database.limiters.get(key));
   const bucketsOf = async (key: string) =>
     shardIds(key, eventShardsOf(await shardsOfKey(key))).flatMap((shard) => bucketStarts(DAY).map((startMs) => ({ shard, startMs })));
@@ -169,8 +169,8 @@ export const usageOf = (database: TestDatabase, model: string) => {
     },
     /** Makes the totals of the day, as the stream does, and returns the day's cost. */
     total: async (key: string): Promise<bigint> => {
-      await recompute({ usage: database.usage, rollups }, await bucketsOf(key));
-      const days = await Array.fromAsync(rollups.listDays(key, DAY, DAY));
+      await recompute(stores, await bucketsOf(key));
+      const days = await Array.fromAsync(stores.rollups.listDays(key, DAY, DAY));
       return days.reduce((sum, { totals }) => sum + totals.cost_nanos, 0n);
     },
   };

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { issued } from '../../functions/billing/focus/invoice-detail.ts';
+import { invoicePdf } from '../../functions/billing/render/invoice-pdf.ts';
+import { balanceOf } from '../../functions/control/organizations/balance.ts';
+import { canonicalJson } from '../../shared/billing/canonical-json.ts';
+import type { Invoice, InvoiceLine } from '../../shared/billing/invoice.ts';
+import { DETAILS, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
+import { testFonts } from '../functions/billing/documents.ts';
+import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { deploymentsOf } from '../support/deployments.ts';
+import { createReference, type Reference, type ReferenceLine, type Sums } from './reference.ts';
+import { type Script, writeScript } from './script.ts';
+import { openWorld, type World } from './world.ts';
+
+const FROM = Date.parse('2026-09-01');
+const TO = Date.parse('2027-01-01');
+
+let database: TestDatabase;
+let script: Script;
+let reference: Reference;
+let world: World;
+const logged: string[] = [];
+
+beforeAll(async () => {
+  jest.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    logged.push(String(line));
+    return true;
+  });
+  database = await startTestDatabase();
+  script = writeScript({ requestsPerShardDay: 1_450, run: 'quarter' });
+  reference = createReference(script);
+  world = await openWorld(database, script);
+  for (const step of script.steps) {
+    reference.apply(step);
+    await world.run(step);
+  }
+}, 600_000);
+afterAll(async () => {
+  jest.restoreAllMocks();
+  await database.close();
+});
+
+/** All invoices of an organization, the oldest first. */
+const invoicesOf = async (org: string): Promise<Invoice[]> => (await world.invoices.list(org, { limit: 100 })).invoices.reverse();
+const allInvoices = async (): Promise<Invoice[]> => (await Promise.all(script.orgs.map(invoicesOf))).flat();
+
+const factsOf = (line: InvoiceLine): ReferenceLine => ({
+  kind: line.kind,
+  month: line.month,
+  isCorrection: line.is_correction,
+  model: line.model,
+  tokenKind: line.token_kind,
+  deployment: line.deployment,
+  type: line.instance_type,
+  version: line.price_version,
+  quantity: line.quantity,
+  unitPrice: line.unit_price_nanos,
+  nanos: line.amount_nanos,
+});
+
+const textOf = (line: ReferenceLine): string =>
+  [
+    line.month,
+    line.isCorrection,
+    line.kind,
+    line.model,
+    line.tokenKind,
+    line.deployment,
+    line.type,
+    line.version,
+    line.quantity,
+    line.unitPrice,
+    line.nanos,
+  ].join(' ');
+const inOrder = (lines: readonly ReferenceLine[]): string[] => lines.map(textOf).sort();
+
+const numberOf = ({ number }: Pick<Invoice, 'number'>): number => Number(number?.replace('INV-', ''));
+
+test('the quarter has what can go wrong in one', () => {
+  const requests = script.steps.flatMap((step) => (step.do === 'use' ? step.requests : []));
+  expect(requests.length).toBeGreaterThan(200_000);
+  const kinds = new Set(reference.invoices().flatMap(({ lines }) => lines.map(({ kind }) => kind)));
+  expect([...kinds].sort()).toEqual([
+    'adjustment',
+    'carried_forward',
+    'gpu_time',
+    'metering_difference',
+    'prepaid_credit',
+    'rounding',
+    'tokens',
+  ]);
+  expect(reference.invoices().some(({ carriedForward }) => carriedForward < 0n)).toBe(true);
+  expect(reference.ledger(script.orgs[0] as string).filter(({ expiredGrant }) => expiredGrant !== null)).toHaveLength(3);
+});
+
+describe('every invoice', () => {
+  test('has the lines, the total and what is carried forward of the reference, to the nano-dollar', async () => {
+    const found = (await allInvoices()).sort((one, other) => numberOf(one) - numberOf(other));
+    expect(
+      found.map(({ organization, month, state, total_nanos, carried_forward_nanos, credited_nanos }) => [
+        organization,
+        month,
+        state === 'void',
+        total_nanos,
+        carried_forward_nanos,
+        credited_nanos,
+      ]),
+    ).toEqual(
+      reference
+        .invoices()
+        .map(({ org, month, isVoid, total, carriedForward, credited }) => [org, month, isVoid, total, carriedForward, credited]),
+    );
+    for (const [i, invoice] of found.entries())
+      expect(inOrder(invoice.lines.map(factsOf))).toEqual(inOrder(reference.invoices()[i]?.lines ?? []));
+  });
+
+  test('has the next number, without gaps, and adds up', async () => {
+    const found = await allInvoices();
+    expect(found.map(numberOf).sort((one, other) => one - other)).toEqual(found.map((_, i) => i + 1));
+    for (const { lines, total_nanos, tax_nanos, subtotal_nanos } of found) {
+      expect(lines.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(total_nanos);
+      expect(tax_nanos).toBe(0n);
+      expect(total_nanos % 10_000_000n).toBe(0n);
+      expect(total_nanos - subtotal_nanos).toBe(
+        lines.filter(({ kind }) => kind === 'rounding').reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n),
+      );
+    }
+  });
+
+  test('stays as it is, byte for byte, when its month is closed again', async () => {
+    const before = await allInvoices();
+    for (const { organization, month } of before) await world.close(organization, month);
+    expect(await allInvoices()).toEqual(before);
+  });
+
+  test('is made again with the same bytes from the same events, but for its number', async () => {
+    for (const org of script.orgs) {
+      const before = (await invoicesOf(org)).at(-1) as Invoice;
+      await world.forget(before);
+      await world.close(org, before.month);
+      const after = (await invoicesOf(org)).at(-1) as Invoice;
+      expect(after.replaced.length).toBeGreaterThan(1);
+      expect(canonicalJson({ ...after, number: before.number })).toBe(canonicalJson(before));
+    }
+  });
+
+  test('has a PDF with the same bytes whenever it is made', async () => {
+    const [fonts, invoices] = [await testFonts(), await allInvoices()];
+    for (const invoice of [invoices[0], invoices.at(-1)] as [Invoice, Invoice]) {
+      const [one, other] = [await invoicePdf(fonts, issued(invoice)), await invoicePdf(fonts, issued(invoice))];
+      expect(Buffer.from(one).equals(Buffer.from(other))).toBe(true);
+    }
+  });
+});
+
+test('the ledger of credit has the grants, deductions and expiries of the reference', async () => {
+  for (const org of script.orgs) {
+    const entries = await Array.fromAsync(world.credit.list(org));
+    expect(
+      entries.map(({ number, amount_nanos, expires_at = null, expired_grant = null }) => [number, amount_nanos, expires_at, expired_grant]),
+    ).toEqual(reference.ledger(org).map(({ number, nanos, expiresMs, expiredGrant }) => [number, nanos, expiresMs, expiredGrant]));
+  }
+});
+
+test('the balance of credit is what the reference says, and nothing drifts', async () => {
+  const [org = ''] = script.orgs;
+  const balance = await balanceOf({ ...world, deployments: deploymentsOf(database) }, org);
+  expect(balance).toMatchObject({ ...reference.balance(org), held: 0n, drift: 0n });
+});
+
+describe('the totals of an organization', () => {
+  const timeOf = (ms: number, span: Span): number => Math.floor(ms / SPAN_MS[span]) * SPAN_MS[span];
+  const spans: Span[] = ['minute', 'ten_minutes', 'hour', 'day'];
+
+  test.each(spans.flatMap((span) => DETAILS.map((detail) => [span, detail] as const)))(
+    'by %s and %s are those of the reference',
+    async (span, detail) => {
+      for (const organization of script.orgs) {
+        const found = new Map<string, Sums>();
+        for await (const row of world.totals.list({ organization, span, detail, fromMs: FROM, toMs: TO })) {
+          const { startMs, model, keyId, userId, totals } = row;
+          const sums = {
+            requests: totals.requests,
+            prompt: totals.prompt_tokens,
+            cached: totals.cached_tokens,
+            completion: totals.completion_tokens,
+          };
+          found.set([startMs, model, keyId, userId].join(' '), { ...sums, nanos: totals.cost_nanos, prepaidNanos: totals.prepaid_nanos });
+        }
+        const expected = reference.group(organization, ({ atMs, model, key, user }) =>
+          [timeOf(atMs, span), model, detail === 'model' ? undefined : key, detail === 'user' ? user : undefined].join(' '),
+        );
+        expect(found.size).toBe(expected.size);
+        for (const [name, sums] of expected) expect([name, found.get(name)]).toEqual([name, sums]);
+      }
+    },
+  );
+
+  test('of GPU time by day are those of the reference', async () => {
+    for (const org of script.orgs) {
+      const found = new Map<string, { seconds: bigint; nanos: bigint }>();
+      for await (const { day, deploymentId, instanceSeconds, costNanos } of world.gpuEvents.listDays(org, '2026-09-01', '2026-12-31'))
+        found.set(`${day} ${deploymentId}`, { seconds: instanceSeconds, nanos: costNanos });
+      expect(found).toEqual(reference.gpuDays(org));
+    }
+  });
+});
+
+test('no totals differed from the events when a month was closed', () => {
+  expect(logged.filter((line) => line.includes('"ERROR"'))).toEqual([]);
+});
