@@ -74,6 +74,10 @@ const textOf = (line: ReferenceLine): string =>
   ].join(' ');
 const inOrder = (lines: readonly ReferenceLine[]): string[] => lines.map(textOf).sort();
 
+/** An invoice without its number, and without the versions of the rows that it has replaced. */
+const bytesOf = ({ number: _, replaced, ...invoice }: Invoice): string =>
+  canonicalJson({ ...invoice, replaced: replaced.map(({ month, before }) => ({ month, days: before?.days ?? null })) });
+
 const numberOf = ({ number }: Pick<Invoice, 'number'>): number => Number(number?.replace('INV-', ''));
 
 test('the quarter has what can go wrong in one', () => {
@@ -127,7 +131,7 @@ describe('every invoice', () => {
     }
   });
 
-  test('stays as it is, byte for byte, when its month is closed again', async () => {
+  test('stays as it is when its month is closed again', async () => {
     const before = await allInvoices();
     for (const { organization, month } of before) await world.close(organization, month);
     expect(await allInvoices()).toEqual(before);
@@ -140,7 +144,7 @@ describe('every invoice', () => {
       await world.close(org, before.month);
       const after = (await invoicesOf(org)).at(-1) as Invoice;
       expect(after.replaced.length).toBeGreaterThan(1);
-      expect(canonicalJson({ ...after, number: before.number })).toBe(canonicalJson(before));
+      expect(bytesOf(after)).toBe(bytesOf(before));
     }
   });
 
