@@ -4,7 +4,7 @@ import type { BillingDependencies } from './dependencies.ts';
 /** What a task does. It can be repeated. */
 type Rule<Task> = (deps: BillingDependencies, task: Task) => Promise<unknown>;
 
-export type Rules = { [Kind in BillingTask['task']]?: Rule<Extract<BillingTask, { task: Kind }>> };
+export type Rules = { [Kind in BillingTask['task']]: Rule<Extract<BillingTask, { task: Kind }>> };
 
 /** The rule of each kind of task. Each is loaded with its first task, because some need large packages. */
 export const rules: Rules = {
@@ -15,6 +15,10 @@ export const rules: Rules = {
   expire: async (deps, task) => (await import('./credit-expiry/expire-credit.ts')).expireCredit(deps, task),
   rerate: async (deps, task) =>
     (await import('./rerate/rerate-events.ts')).rerateEvents({ ...deps, organizations: deps.organizations.ids }, task),
+  export: async (deps, task) => {
+    const [{ exportEvents }, { createUploads }] = await Promise.all([import('./exports/export-events.ts'), import('./exports/upload.ts')]);
+    return exportEvents({ ...deps, uploads: createUploads(deps.s3, deps.bucket) }, task);
+  },
   meters: async ({ stripeSecret, ...deps }, task) => {
     // The export was switched off after the task was sent.
     if (stripeSecret === undefined) return;
@@ -26,9 +30,6 @@ export const rules: Rules = {
   },
 };
 
-/** Runs a task by its rule. @throws what the rule throws; Error if the task has no rule */
-export const runTask = (of: Rules, deps: BillingDependencies, task: BillingTask): Promise<unknown> => {
-  const rule = of[task.task] as Rule<BillingTask> | undefined;
-  if (!rule) return Promise.reject(new Error(`There is no rule for tasks of the kind '${task.task}'.`));
-  return rule(deps, task);
-};
+/** Runs a task by its rule. @throws what the rule throws */
+export const runTask = (of: Rules, deps: BillingDependencies, task: BillingTask): Promise<unknown> =>
+  (of[task.task] as Rule<BillingTask>)(deps, task);

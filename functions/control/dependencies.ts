@@ -1,8 +1,5 @@
 import type { LimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import type { AuditStore } from '../../shared/audit/audit-store.ts';
-import type { BillingTasks } from '../../shared/billing/billing-tasks.ts';
-import type { RerateStore } from '../../shared/billing/rerate-store.ts';
-import type { BillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
 import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
@@ -13,9 +10,7 @@ import type { RollupStore } from '../../shared/usage/rollup-store.ts';
 import type { UsageStore } from '../../shared/usage/usage-store.ts';
 import type { RouteDependencies } from './access/route.ts';
 import type { ApiKeyStore } from './api-keys/api-key-store.ts';
-import type { CreditNoteDependencies } from './billing/credit-notes/create-credit-note.ts';
-import type { SignDownload } from './billing/downloads/download.ts';
-import type { ExportDependencies } from './billing/exports/create-export.ts';
+import type { BillingDependencies } from './billing/dependencies.ts';
 import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
@@ -34,21 +29,12 @@ type DeploymentDependencies = Pick<
   'deployments' | 'catalogue' | 'startTimes' | 'modelSources' | 'region' | 'validate' | 'reconcile'
 >;
 
-/** What only billing needs. */
-interface BillingDependencies
-  extends Pick<CreditNoteDependencies, 'invoices' | 'billed' | 'numbers' | 'creditNotes' | 'outbox' | 'billingTasks' | 'nameOf'> {
-  settings: BillingSettingsStore;
-  signDownload: SignDownload;
-}
-
-export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, BillingDependencies {
-export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks {
-/** What only exports need. */
-type ExportOnly = Pick<ExportDependencies, 'exports' | 'billingTasks' | 'signDownload'>;
-export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, ExportOnly {
+export interface ControlDependencies extends RouteDependencies<SignedInUser>, DeploymentDependencies, OnlyWebhooks, BillingDependencies {
   database: Database;
   audit: AuditStore;
   organizations: OrganizationStore;
+  /** The name of an organization. @throws 404 */
+  nameOf: (organization: string) => Promise<string>;
   users: UserStore;
   apiKeys: ApiKeyStore;
   limiters: LimiterConfigurationStore;
@@ -59,11 +45,7 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   usage: UsageStore;
   gpuEvents: GpuEventStore;
   organizationTotals: OrganizationTotalsStore;
-  /** The currency of all prices, such as `USD`. */
-  currency: () => Promise<string>;
   deployments: DeploymentStore;
-  rerates: RerateStore;
-  billingTasks: BillingTasks;
   attempts: AttemptStore;
   userPool: UserPool;
   /** The issuer of the users' access tokens. */

@@ -4,16 +4,6 @@ import middy from '@middy/core';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createInvokeFunction, createInvokeLater } from '../../shared/aws/invoke-function.ts';
-import { createMessageQueue } from '../../shared/aws/message-queue.ts';
-import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
-import { createRerateStore } from '../../shared/billing/rerate-store.ts';
-import { createBillingSettingsStore } from '../../shared/billing/billing-settings-store.ts';
-import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
-import { createCreditNoteStore } from '../../shared/billing/credit-note-store.ts';
-import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
-import { createNumberStore } from '../../shared/billing/number-store.ts';
-import { createBillingClient } from '../../shared/billing/billing-files.ts';
-import { createExportStore } from '../../shared/billing/export-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
@@ -27,9 +17,9 @@ import { errorReplies } from '../../shared/http/error-replies.ts';
 import { createReference } from '../../shared/http/reference.ts';
 import { type Routes, route } from '../../shared/http/router.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
-import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createDeliveryStore } from '../../shared/notifications/delivery-store.ts';
 import { createNetworks } from '../../shared/notifications/networks.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
@@ -38,8 +28,7 @@ import { createOrganizationTotalsStore } from '../../shared/usage/organization-t
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { createApiKeyStore } from './api-keys/api-key-store.ts';
-import { createSignDownload } from './billing/downloads/download.ts';
-import { createSignDownload } from './billing/exports/sign-download.ts';
+import { createBillingDependencies } from './billing/dependencies.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { createDeploymentsFunction } from './deployments/deployments-function.ts';
 import { health } from './health.ts';
@@ -76,15 +65,16 @@ const targetChecks = {
   now,
 };
 
-const billing = createAccountTable(database, environmentVariable('BILLING_TABLE'));
 const organizations = createOrganizationStore(accounts);
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
 const notifications = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 
-const billingSettings = createBillingSettingsStore(createAccountTable(database, environmentVariable('BILLING_TABLE')));
-/** Until an admin has set the seller. */
-const DEFAULT_CURRENCY = 'USD';
+const billing = createBillingDependencies({
+  table: createAccountTable(database, environmentVariable('BILLING_TABLE')),
+  bucket: environmentVariable('BILLING_BUCKET'),
+  queueUrl: environmentVariable('BILLING_QUEUE'),
+});
 
 const dependencies: ControlDependencies = {
   database,
@@ -98,29 +88,16 @@ const dependencies: ControlDependencies = {
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
-  currency: async () => (await billingSettings.getSeller())?.currency ?? DEFAULT_CURRENCY,
-  exports: createExportStore(createAccountTable(database, environmentVariable('BILLING_TABLE'))),
-  billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
-  signDownload: createSignDownload(createBillingClient(), environmentVariable('BILLING_BUCKET')),
+  ...billing,
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),
   models: createModelStore(database, environmentVariable('MODELS_TABLE')),
   checkModel: (model) => checkTargets(targetChecks, model),
-  rerates: createRerateStore(createAccountTable(database, environmentVariable('BILLING_TABLE'))),
-  billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
   deployments: createDeploymentStore(deploymentRows),
   catalogue: createCatalogueStore(deploymentRows, { runtimes: BUILT_IN_RUNTIMES, instanceTypes: BUILT_IN_INSTANCE_TYPES }),
   startTimes: createStartTimesStore(database, deploymentRows),
   modelSources: { weightsBucket: environmentVariable('WEIGHTS_BUCKET'), hubModels: environmentVariable('HUB_MODELS') === 'true' },
   region: environmentVariable('AWS_REGION'),
   ...createDeploymentsFunction(createInvokeFunction(), createInvokeLater(), environmentVariable('DEPLOYMENTS_FUNCTION')),
-  settings: createBillingSettingsStore(billing),
-  invoices: createInvoiceStore(billing),
-  billed: createBilledMonthsStore(billing),
-  numbers: createNumberStore(billing),
-  creditNotes: createCreditNoteStore(billing),
-  outbox: createOutbox(createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'))),
-  billingTasks: createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE'))),
-  signDownload: createSignDownload(environmentVariable('BILLING_BUCKET')),
   nameOf: async (id) => (await organizations.get(id)).name,
   webhooks: createWebhookStore(notifications),
   deliveries: createDeliveryStore(notifications),

@@ -1,10 +1,7 @@
 import type { Route } from './access/route.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditLogRoutes } from './audit/routes.ts';
-import { rerateRoutes } from './billing/rerates/routes.ts';
-import { billingEventRoutes } from './billing/events/routes.ts';
 import { billingRoutes } from './billing/routes.ts';
-import { exportRoutes } from './billing/exports/routes.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
@@ -29,11 +26,8 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...deploymentRoutes,
   ...runtimeRoutes,
   ...instanceTypeRoutes,
-  ...rerateRoutes,
   ...usageRoutes,
-  ...billingEventRoutes,
   ...billingRoutes,
   ...webhookRoutes,
-  ...exportRoutes,
   ...auditLogRoutes,
 ];

@@ -20,6 +20,7 @@ import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createLaterInvocations } from './lambda/later.ts';
 import type { LocalFacts } from './local-facts.ts';
+import { createMailbox } from './mail/mailbox.ts';
 import { createProcessList } from './processes/process-list.ts';
 import { createQueues } from './queues.ts';
 import { createFileStore, createMemoryStore } from './s3/object-store.ts';
@@ -28,6 +29,7 @@ import type { StartContainer } from './sagemaker/component-containers.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
 import { startSchedules } from './schedules.ts';
+import { startSes } from './ses/server.ts';
 import { startDeliveries } from './sqs/deliveries.ts';
 import { createQueueOf } from './sqs/queue-of-source.ts';
 import { startSqs } from './sqs/server.ts';
@@ -104,7 +106,7 @@ export interface LocalRun {
 }
 
 /**
- * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito, SQS and Lambda's Invoke.
+ * Runs a cloud assembly on this machine, with emulators of DynamoDB, S3, SageMaker, Cognito, SQS, SES and Lambda's Invoke.
  * @throws Error if the assembly is not supported, a port is in use (code EADDRINUSE) or a process does not start. Nothing is left running.
  */
 export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
@@ -152,6 +154,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const deliveredQueues = new Map(app.queueSources.map((source) => [source.queueUrl, createQueueOf(source, options.queueDelayMs)]));
   const sqs = await startSqs(deliveredQueues);
   started.defer(sqs.close);
+  const ses = await startSes(createMailbox(logFolder));
+  started.defer(ses.close);
   // Hosts stop before the functions.
   await using gateways = new AsyncDisposableStack();
   const { port, stopOnDisconnect } = options;
@@ -168,6 +172,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
       s3Url: s3.url,
       lambdaUrl: invokeApi.url,
       sqsUrl: sqs.url,
+      sesUrl: ses.url,
       cognitoUrl,
     },
     hosts,

@@ -52,7 +52,6 @@ export class ControlStack extends Stack {
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
     data.usage.grant(this.function, 'Query');
-    data.billing.grant(this.function, 'GetItem');
     data.deployments.grant(this.function, 'Query', 'BatchGetItem');
     data.attempts.grant(this.function, 'UpdateItem');
     for (const table of [data.billing, data.notifications])

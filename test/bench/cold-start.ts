@@ -138,6 +138,7 @@ const probe = async ({ run }: Stack, fn: LambdaFunction, { event, status, label 
     s3Url: run.s3_endpoint,
     lambdaUrl: run.lambda_endpoint,
     sqsUrl: run.sqs_endpoint,
+    sesUrl: run.sqs_endpoint,
     cognitoUrl: null,
   });
   const streaming = fn.shortName === 'inference';

@@ -3,8 +3,8 @@ import { shardsOf } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
-import { eventsOfKeyDay } from '../../../shared/usage/key-events.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
+import { eventsOfKeyDay } from '../key-events.ts';
 import { type Counted, countGpu, countUsage } from './counted-events.ts';
 
 export interface SourceDependencies {

@@ -2,7 +2,6 @@ import { availableNanosOf } from '../../../shared/admission/limiter-item.ts';
 import { readAllShards } from '../../../shared/admission/reservation.ts';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
-import { remainingOfGrants } from '../../../shared/credit/credit-consumption.ts';
 import { AlreadyExpired, type Expiry, type Grant } from '../../../shared/credit/credit-store.ts';
 import { applyGrants, type CreditDependencies, grantCredit } from '../../../shared/credit/grant-credit.ts';
 import { transact } from '../../../shared/database/transaction.ts';
@@ -10,6 +9,7 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import { newNotification } from '../../../shared/notifications/notification.ts';
 import type { Outbox } from '../../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
+import { remainingOfGrants } from './credit-consumption.ts';
 import { type PrepaidCosts, prepaidCostsByDay } from './prepaid-costs.ts';
 
 export interface ExpireCredit extends AuditDependencies, CreditDependencies, PrepaidCosts {

@@ -5,9 +5,9 @@ import type { EventExport } from '../../../shared/billing/export.ts';
 import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import type { GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
-import { eventsOfKeyDay } from '../../../shared/usage/key-events.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { PriceStores } from '../focus/price-book.ts';
+import { eventsOfKeyDay } from '../key-events.ts';
 import type { Unit, UnitDependencies } from './units.ts';
 
 /** What the text of a file is made of. */

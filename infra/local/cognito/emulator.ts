@@ -7,12 +7,12 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UserPool } from '../assembly/local-app.ts';
 import { closeServer, listen } from '../http/listen.ts';
+import { createMailbox } from '../mail/mailbox.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { supervise } from '../processes/supervise.ts';
 import { writeDataFolder } from './data-folder.ts';
 import { startFront } from './front.ts';
-import { createMailbox } from './mailbox.ts';
 
 const POLL_INTERVAL_MS = 20;
 const MAX_POLLS = 500;

@@ -10,6 +10,7 @@ export interface Endpoints {
   /** Lambda's Invoke API. */
   lambdaUrl: string;
   sqsUrl: string;
+  sesUrl: string;
   /** null: the app has no user pool. */
   cognitoUrl: string | null;
 }
@@ -48,7 +49,7 @@ const allowedNetworks = ({ environment: { ALLOWED_NETWORKS: deployed } }: Lambda
  */
 export const functionVariables = (
   fn: LambdaFunction,
-  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, sqsUrl, cognitoUrl }: Endpoints,
+  { dynamodbUrl, sagemakerUrl, s3Url, lambdaUrl, sqsUrl, sesUrl, cognitoUrl }: Endpoints,
   hosts?: InferenceHosts,
   batchWindowMs = Number.POSITIVE_INFINITY,
 ): Record<string, string> => ({
@@ -69,6 +70,7 @@ export const functionVariables = (
   AWS_ENDPOINT_URL_S3: s3Url,
   AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
   AWS_ENDPOINT_URL_SQS: sqsUrl,
+  AWS_ENDPOINT_URL_SESV2: sesUrl,
   ...(cognitoUrl !== null && { AWS_ENDPOINT_URL_COGNITO_IDENTITY_PROVIDER: cognitoUrl }),
   AWS_LAMBDA_FUNCTION_NAME: fn.name,
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(fn.memoryMiB),

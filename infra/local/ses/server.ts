@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import type { Mailbox } from '../cognito/mailbox.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
+import type { Mailbox } from '../mail/mailbox.ts';
 
 const MAX_REQUEST_BYTES = 1024 * 1024;
 const SEND_EMAIL = '/v2/email/outbound-emails';

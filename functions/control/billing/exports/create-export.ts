@@ -6,6 +6,7 @@ import { AlreadyExported, type ExportStore } from '../../../../shared/billing/ex
 import { IdempotencyKeyReused } from '../../../../shared/http/idempotency-key.ts';
 import { newTimedId } from '../../../../shared/ids/id.ts';
 import type { OrganizationStatuses } from '../../access/actor.ts';
+import type { SignDownload } from '../downloads/download.ts';
 import { type Export, exportToWire, type NewExport } from './export-resource.ts';
 
 const MS = 1_000;
@@ -14,8 +15,7 @@ export interface ExportDependencies extends AuditDependencies {
   organizations: OrganizationStatuses;
   exports: ExportStore;
   billingTasks: BillingTasks;
-  /** A URL that downloads a file of the bucket for billing under a name. */
-  signDownload: (key: string, name: string) => Promise<string>;
+  signDownload: SignDownload;
 }
 
 /** The key of a repeated request, and a text that only the same request has. */

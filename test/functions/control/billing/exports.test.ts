@@ -1,8 +1,9 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
+import { DOWNLOAD_SECONDS } from '../../../../functions/control/billing/downloads/download.ts';
+import { createPresign } from '../../../../functions/control/billing/downloads/presign.ts';
 import { exportRoutes } from '../../../../functions/control/billing/exports/routes.ts';
-import { createSignDownload } from '../../../../functions/control/billing/exports/sign-download.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import { createMemoryStore } from '../../../../infra/local/s3/object-store.ts';
 import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
@@ -43,7 +44,7 @@ const setUp = async () => {
     ...stores,
     exports,
     billingTasks: createBillingTasks({ send: async ({ body }) => void sent.push(BillingTask.parse(JSON.parse(body))) }),
-    signDownload: createSignDownload(client, BUCKET),
+    signDownload: createPresign(BUCKET, DOWNLOAD_SECONDS, client),
   };
   const { id } = await createOrganization(stores, admin.origin, { name: 'Acme' });
   const call = async (

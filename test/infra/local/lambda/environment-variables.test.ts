@@ -3,7 +3,7 @@ import type { LambdaFunction } from '../../../../infra/local/assembly/local-app.
 import { functionVariables } from '../../../../infra/local/lambda/environment-variables.ts';
 
 const url = 'http://127.0.0.1:1';
-const endpoints = { dynamodbUrl: url, sagemakerUrl: url, s3Url: url, lambdaUrl: url, sqsUrl: url, cognitoUrl: null };
+const endpoints = { dynamodbUrl: url, sagemakerUrl: url, s3Url: url, lambdaUrl: url, sqsUrl: url, sesUrl: url, cognitoUrl: null };
 
 const variablesOf = (environment: Record<string, string>): Record<string, string> => {
   const fn: LambdaFunction = {

@@ -30,6 +30,7 @@ beforeAll(async () => {
       s3Url: 'http://o',
       lambdaUrl: 'http://l',
       sqsUrl: 'http://q',
+      sesUrl: 'http://m',
       cognitoUrl: null,
     },
     logFolder: folder.path,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createSendEmail, MailRejected } from '../../../../functions/notifications/mail/send-email.ts';
-import { createMailbox } from '../../../../infra/local/cognito/mailbox.ts';
+import { createMailbox } from '../../../../infra/local/mail/mailbox.ts';
 import { type SesEmulator, startSes } from '../../../../infra/local/ses/server.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 

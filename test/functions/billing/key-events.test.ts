@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { eventsOfKeyDay } from '../../../functions/billing/key-events.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { eventsOfKeyDay } from '../../../shared/usage/key-events.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { DAY, DAY_BEFORE, Draft, eventsOf, newKeys, shardsOfKey } from '../../support/usage-events.ts';
 

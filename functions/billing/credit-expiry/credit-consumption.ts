@@ -1,4 +1,4 @@
-import type { Grant } from './credit-store.ts';
+import type { Grant } from '../../../shared/credit/credit-store.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
-import { eventShardsOf, shardIds } from '../admission/shards.ts';
-import { inParallel, throwFailures } from '../database/in-parallel.ts';
-import { bucketStarts } from './bucket.ts';
-import type { UsageEvent } from './event.ts';
-import type { UsageStore } from './usage-store.ts';
+import { eventShardsOf, shardIds } from '../../shared/admission/shards.ts';
+import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
+import { bucketStarts } from '../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../shared/usage/event.ts';
+import type { UsageStore } from '../../shared/usage/usage-store.ts';
 
 /** A key, and the number of shards that its limits are spread over. */
 export interface KeyShards {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { remainingOfGrants } from '../../../shared/credit/credit-consumption.ts';
-import type { Grant } from '../../../shared/credit/credit-store.ts';
+import { remainingOfGrants } from '../../../../functions/billing/credit-expiry/credit-consumption.ts';
+import type { Grant } from '../../../../shared/credit/credit-store.ts';
 
 const DAY_MS = 86_400_000;
 const FIRST = Date.UTC(2026, 9, 1);

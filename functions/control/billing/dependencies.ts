@@ -1,0 +1,44 @@
+import { createMessageQueue } from '../../../shared/aws/message-queue.ts';
+import { createBilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
+import { createBillingSettingsStore } from '../../../shared/billing/billing-settings-store.ts';
+import { type BillingTasks, createBillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import { createCreditNoteStore } from '../../../shared/billing/credit-note-store.ts';
+import { createExportStore } from '../../../shared/billing/export-store.ts';
+import { createInvoiceStore } from '../../../shared/billing/invoice-store.ts';
+import { createNumberStore } from '../../../shared/billing/number-store.ts';
+import { createRerateStore } from '../../../shared/billing/rerate-store.ts';
+import type { AccountTable } from '../../../shared/database/record-table.ts';
+import { createSignDownload } from './downloads/download.ts';
+
+/** The currency of all prices until an admin has set the seller. */
+const DEFAULT_CURRENCY = 'USD';
+
+interface BillingResources {
+  /** The table `billing`. */
+  table: AccountTable;
+  /** The name of the bucket with the files of billing. */
+  bucket: string;
+  /** The URL of the queue of the function `billing`. */
+  queueUrl: string;
+}
+
+/** The stores and services of billing. */
+export const createBillingDependencies = ({ table, bucket, queueUrl }: BillingResources) => {
+  const settings = createBillingSettingsStore(table);
+  const billingTasks: BillingTasks = createBillingTasks(createMessageQueue(queueUrl));
+  return {
+    settings,
+    invoices: createInvoiceStore(table),
+    billed: createBilledMonthsStore(table),
+    numbers: createNumberStore(table),
+    creditNotes: createCreditNoteStore(table),
+    exports: createExportStore(table),
+    rerates: createRerateStore(table),
+    billingTasks,
+    signDownload: createSignDownload(bucket),
+    /** The currency of all prices, such as `USD`. */
+    currency: async (): Promise<string> => (await settings.getSeller())?.currency ?? DEFAULT_CURRENCY,
+  };
+};
+
+export type BillingDependencies = ReturnType<typeof createBillingDependencies>;
