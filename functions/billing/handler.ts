@@ -16,6 +16,7 @@ import { createNumberStore } from '../../shared/billing/number-store.ts';
 import { createOrganizationDirectory } from '../../shared/billing/organization-directory.ts';
 import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
+import { createDirectDatabases } from '../../shared/database/direct-database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createCatalogueStore } from '../../shared/deployments/catalogue-store.ts';
@@ -57,7 +58,8 @@ const dependencies: Omit<BillingDependencies, 'hasTime'> = {
   limiters: createLimiterConfigurationStore(database, keysTable),
   keysTable,
   credit: createCreditStore(database, environmentVariable('ACCOUNTS_TABLE')),
-  usage: createUsageStore(database, usageTable),
+  // Closing a month makes thousands of queries for each key, and the SDK's client takes several times as much CPU for one.
+  usage: createUsageStore(createDirectDatabases().database, usageTable),
   gpuEvents: createGpuEventStore(database, usageTable),
   rollups: createRollupStore(database, usageTable),
   totals: createOrganizationTotalsStore(database, usageTable),

@@ -3,6 +3,7 @@ import Sequencer from '@jest/test-sequencer';
 /** They mostly wait, or repeat something hundreds of times. */
 const SLOW = [
   'test/e2e/deployments/walk-through.test.ts',
+  'test/e2e/billing/walk-through.test.ts',
   'test/e2e/failures/crashes.test.ts',
   'test/functions/deployments/rollout-convergence.test.ts',
   'test/functions/deployments/convergence.test.ts',

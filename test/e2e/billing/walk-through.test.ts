@@ -1,0 +1,18 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startWalk, type Walk } from '../../support/walk-through.ts';
+
+const DOCUMENT = path.join(import.meta.dirname, '../../../docs/billing.md');
+const TIMEOUT_MS = 180_000;
+
+let walk: Walk;
+beforeAll(async () => {
+  walk = await startWalk('--queue-delay-ms', '300', '--batch-window-ms', '300', '--schedule-ms', '1000');
+});
+afterAll(() => walk.close());
+
+test(
+  'the commands in docs/billing.md lead from a grant to a paid invoice, and print the output that it shows',
+  async () => expect(await walk.follow(DOCUMENT)).toBe(10),
+  TIMEOUT_MS,
+);
