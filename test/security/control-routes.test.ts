@@ -32,6 +32,7 @@ let deploymentId: string;
 let invoiceId: string;
 let creditNoteId: string;
 let webhookId: string;
+let exportId: string;
 /** An owner of another organization. */
 let otherOwner: SignedIn;
 let suspended: SignedIn;
@@ -48,6 +49,8 @@ beforeAll(async () => {
   ({ id: keyId } = await control.done('POST', '/v1/api-keys', { token: owner.token, body: { name: 'key' } }));
   const webhook = { url: 'https://example.com/webhooks' };
   ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
+  const wanted = { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 };
+  ({ id: exportId } = await control.done('POST', '/v1/billing/exports', { token: owner.token, body: wanted }));
   // Stopped, so that nothing starts it.
   ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
   ({ invoiceId, creditNoteId } = await storeInvoice(run, organization));
@@ -73,6 +76,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/billing/invoices/', () => invoiceId],
   ['/v1/billing/credit-notes/', () => creditNoteId],
   ['/v1/webhooks/', () => webhookId],
+  ['/v1/billing/exports/', () => exportId],
   ['/v1/runtimes/', () => 'vllm-0.27.1'],
   ['/v1/instance-types/', () => 'ml.g5.xlarge'],
   ['/v1/billing/rerates/', () => 'rr_none'],

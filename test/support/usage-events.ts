@@ -96,7 +96,8 @@ export const eventsOf = (keys: TestKeys, drafts: readonly Draft[]): UsageEvent[]
 
 /** The bucket in which an event is stored. */
 export const bucketOf = (keys: TestKeys, event: UsageEvent): Bucket => ({
-  shard: shardId(event.key_id, shardOf(event.request_id, shardsOfKey(keys, event.key_id))),
+  // A later rating is in the shard of its request.
+  shard: shardId(event.key_id, shardOf(event.request_id.split('#', 1)[0] as string, shardsOfKey(keys, event.key_id))),
   startMs: Math.floor(event.admitted_at / BUCKET_MS) * BUCKET_MS,
 });
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 
-const SYNTH_TIMEOUT_MS = 60_000;
+const SYNTH_TIMEOUT_MS = 180_000;
 const MAX_ERROR_OUTPUT_CHARS = 20_000;
 
 const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unknown()).default({}) });

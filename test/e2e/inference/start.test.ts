@@ -32,7 +32,8 @@ test('npm start prints a curl command that streams as pasted', async () => {
 
 test('--stop-on-disconnect stops the model when the caller disconnects, and bills what was delivered', async () => {
   await using run = await startTestRun('--stop-on-disconnect');
-  await run.control('container', { token_delay_ms: 5 });
+  // Slow enough for a busy machine to notice in time that the caller has left.
+  await run.control('container', { token_delay_ms: 200 });
   const { secret, key_id } = await run.createKey();
   const client = new OpenAI({ apiKey: secret, baseURL: `${run.base_url}/v1` });
   const stream = await client.chat.completions.create({
