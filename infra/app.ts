@@ -17,8 +17,8 @@ const config = readConfig(app.node.tryGetContext('sluice'));
 
 const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true, auditCopies: config.auditCopies });
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });
-const deployments = new DeploymentsStack(app, `${config.name}-deployments`, { config, data });
 const billing = new BillingStack(app, `${config.name}-billing`, { config, data });
+const deployments = new DeploymentsStack(app, `${config.name}-deployments`, { config, data, billing });
 const notifications = new NotificationsStack(app, `${config.name}-notifications`, { config, data });
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments, billing });
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, deployments, serverless });

@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda';
 import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
+import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
@@ -37,6 +38,8 @@ const limiters = createLimiterStore(database, keysTable);
 const { sageMaker, autoScaling, logs, s3, serviceQuotas } = createClients();
 const reconciliations = createReconciliations(createMessageQueue(environmentVariable('RECONCILIATIONS_QUEUE')));
 
+const billingTasks = createBillingTasks(createMessageQueue(environmentVariable('BILLING_QUEUE')));
+
 const installation = {
   name: environmentVariable('INSTALLATION'),
   endpointTag: environmentVariable('ENDPOINT_TAG'),
@@ -69,6 +72,7 @@ const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], '
   isInUse: (deployment) => isInUse({ limiters, now }, deployment),
   recordStart: (instanceType, { seconds }) => startTimes.record(instanceType, seconds),
   reconciliations,
+  evaluateAlerts: (organization) => billingTasks.send({ task: 'alert', organization, keys: [] }, now()),
   now,
 };
 

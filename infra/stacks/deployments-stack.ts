@@ -11,6 +11,7 @@ import { grantManageGenerations } from '../constructs/generations.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { Reconciliations } from '../constructs/reconciliations.ts';
 import { USAGE_LAG } from '../constructs/rollups.ts';
+import type { BillingStack } from './billing-stack.ts';
 import type { DataStack } from './data-stack.ts';
 
 const TIMEOUT = Duration.seconds(60);
@@ -22,11 +23,12 @@ export class DeploymentsStack extends Stack {
   readonly function: NodeFunction;
   readonly reconciliations: Reconciliations;
 
-  constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
+  constructor(scope: Construct, id: string, { config, data, billing }: { config: Config; data: DataStack; billing: BillingStack }) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Deployments', { config, name: 'deployments', memoryMb: 512, timeout: TIMEOUT });
     this.function.addEnvironment('USAGE_LAG_SECONDS', String(USAGE_LAG.toSeconds()));
     this.#grantData(data);
+    billing.tasks.grantSend(this.function);
     grantManageGenerations(this.function, config);
     this.#createRoles(config, data);
 

@@ -6,9 +6,11 @@ import type { Invoice } from './invoice.ts';
 
 const BILLED = 'billed#';
 const READ = 'read#';
+const RATED_AGAIN = 'rated-again#';
 
 const monthPlace = (organization: string, month: string): Place => ({ account: organization, record: BILLED + month });
 const statePlace = (organization: string): Place => ({ account: organization, record: 'state' });
+const ratedAgainPlace = (organization: string, day: string): Place => ({ account: organization, record: RATED_AGAIN + day });
 const readPrefix = (invoice: string): string => `${READ}${invoice}#`;
 
 /** Something later depends on an invoice, so it can't be voided: 409. */
@@ -23,7 +25,7 @@ export class AlreadyBuiltOn extends Conflict {
 
 /**
  * What organizations are billed for, in the table `billing`. The only code that knows these keys: `state`, `billed#<month>`, and while a month is being
- * closed `read#<invoice>#<day>`.
+ * closed `read#<invoice>#<day>`, and `rated-again#<day>`.
  */
 export const createBilledMonthsStore = (table: AccountTable) => {
   const getState = async (organization: string): Promise<BillingState> => {
@@ -83,6 +85,26 @@ export const createBilledMonthsStore = (table: AccountTable) => {
     /** Keeps what was read of a day for an invoice: the first one that is kept is what the invoice bills. @throws PreconditionFailed if there is one */
     toKeepDay: (organization: string, invoice: string, day: string, read: BilledDay): Write =>
       table.toCreate({ account: organization, record: readPrefix(invoice) + day }, read, () => new PreconditionFailed()),
+
+    /**
+     * Notes that events of a day were rated again, so that the next invoice reads it, although the totals of the day may be too old to show that. It
+     * must be noted before the first and after the last of these events is written.
+     * @param note any text that no other note has
+     */
+    toNoteRatedAgain: (organization: string, day: string, note: string, nowMs: number): Write =>
+      table.toClaim(ratedAgainPlace(organization, day), { claim: note, nowMs }),
+
+    /** The days that were noted, with their last notes. */
+    daysRatedAgain: async (organization: string): Promise<Map<string, string>> => {
+      const days = new Map<string, string>();
+      for await (const { record, claim } of table.all({ account: organization, prefix: RATED_AGAIN }))
+        days.set(String(record).slice(RATED_AGAIN.length), String(claim));
+      return days;
+    },
+
+    /** Forgets a note, unless there is a later one. */
+    forgetRatedAgain: (organization: string, day: string, note: string): Promise<void> =>
+      table.unclaim(ratedAgainPlace(organization, day), note),
 
     /**
      * The writes with which an invoice becomes void: the months that it billed are billed as before, and so is what it carried forward.

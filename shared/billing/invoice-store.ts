@@ -28,6 +28,14 @@ const CHANGEABLE = new Set<string>([
 const itemOf = ({ lines, replaced, ...invoice }: Invoice) => ({ ...invoice, packed: pack({ lines, replaced }) });
 const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => Invoice.parse({ ...row, ...unpack(packed) });
 
+/** The partition of the invoices that are not issued or have no files yet. */
+const PLATFORM = 'platform';
+const UNFINISHED = 'unfinished-invoice#';
+const unfinishedPlace = ({ organization, month }: Pick<Invoice, 'organization' | 'month'>): Place => ({
+  account: PLATFORM,
+  record: `${UNFINISHED}${organization}#${month}`,
+});
+
 /** Another closing of the month made its invoice at the same time. */
 export class InvoiceExists extends Error {}
 
@@ -69,8 +77,20 @@ export const createInvoiceStore = (table: AccountTable) => {
       return read(rows);
     },
 
-    /** @throws InvoiceExists in the transaction */
+    /** The months whose invoices may not be issued, or have no files, although they were created: a function may have crashed. */
+    listUnfinished: async function* (): AsyncGenerator<{ organization: string; month: string }> {
+      for await (const { record } of table.all({ account: PLATFORM, prefix: UNFINISHED })) {
+        const [organization = '', month = ''] = String(record).slice(UNFINISHED.length).split('#');
+        yield { organization, month };
+      }
+    },
+
+    /** Notes that nothing is left to be done for a month's invoice. */
+    toFinish: (invoice: Pick<Invoice, 'organization' | 'month'>): Write => table.toDelete(unfinishedPlace(invoice)),
+
+    /** Creates an invoice, unfinished. @throws InvoiceExists in the transaction */
     toCreate: (invoice: Invoice): Write[] => [
+      table.toClaim(unfinishedPlace(invoice), { claim: invoice.id, nowMs: invoice.created_at }),
       table.toCreate(placeOf(invoice.id), itemOf(invoice), () => new InvoiceExists()),
       table.toCreate({ account: invoice.organization, record: listRecord(invoice) }, { id: invoice.id }, () => new InvoiceExists()),
     ],

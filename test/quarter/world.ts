@@ -243,7 +243,7 @@ export const openWorld = async ({ database, tables, models, limiters }: TestData
   };
 
   const rerateDeps: RerateDependencies = {
-    ...{ database, audit, limiters, usage, gpuEvents, rerates, tasks, now },
+    ...{ database, audit, limiters, usage, gpuEvents, rerates, billedMonths, tasks, now },
     keysTable: tables.Keys as string,
     organizations: async function* () {
       yield* script.orgs;

@@ -27,7 +27,21 @@ const changedDays = (months: readonly BilledMonth[], totals: ReadonlyMap<string,
   months.flatMap(({ days }) => Object.entries(days).flatMap(([day, billed]) => (isSame(billed, totals.get(day)) ? [] : [day]))).sort();
 
 /**
- * Reads what an invoice bills: its month, and those days of the last 24 closed months that have changed since they were billed.
+ * Forgets the notes of days that are billed as they were read now. A day that differs keeps its note until the next invoice, because events can have
+ * been written after it was read.
+ */
+const forgetBilled = async (
+  { billedMonths }: BillDependencies,
+  organization: string,
+  notes: ReadonlyMap<string, string>,
+  isBilled: (day: string) => boolean,
+): Promise<void> => {
+  for (const [day, note] of notes) if (isBilled(day)) await billedMonths.forgetRatedAgain(organization, day, note);
+};
+
+/**
+ * Reads what an invoice bills: its month, and those days of the last 24 closed months that have changed since they were billed: their
+ * totals differ, or their events were rated again.
  * @throws OutOfTime
  */
 export const readBilled = async (
@@ -35,22 +49,31 @@ export const readBilled = async (
   { organization, month, invoice }: { organization: string; month: string; invoice: string },
 ): Promise<Billed> => {
   const ownDays = daysOfMonth(month);
+  const notes = await deps.billedMonths.daysRatedAgain(organization);
+  const keptBefore = await deps.billedMonths.readDays(organization, invoice);
   await readDays(deps, { organization, invoice, days: ownDays });
   const closed = (await deps.billedMonths.last(organization, CORRECTED_MONTHS)).filter((billed) => billed.month !== month);
   const all = [...ownDays, ...closed.flatMap(({ days }) => Object.keys(days))].sort();
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
-  const changed = changedDays(closed, totals);
+  const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
+  const noted = [...notes.keys()].filter((day) => before.has(day));
+  const changed = [...new Set([...changedDays(closed, totals), ...noted])].sort();
   const kept = await readDays(deps, { organization, invoice, days: [...ownDays, ...changed] });
   const read = new Map([...ownDays, ...changed].map((day) => [day, kept.get(day) as BilledDay]));
   reportDifferences({ organization, month }, read, totals);
+  await forgetBilled(
+    deps,
+    organization,
+    notes,
+    (day) => before.has(day) && !keptBefore.has(day) && before.get(day)?.sha256 === read.get(day)?.sha256,
+  );
 
   const readOf = (days: readonly string[]): Record<string, BilledDay> =>
     Object.fromEntries(days.map((day) => [day, read.get(day) as BilledDay]));
-  const corrected = closed.flatMap((before) => {
-    const days = changed.filter((day) => monthOfDay(day) === before.month);
-    return days.length === 0 ? [] : [{ before, days: { ...before.days, ...readOf(days) } }];
+  const corrected = closed.flatMap((billed) => {
+    const days = changed.filter((day) => monthOfDay(day) === billed.month);
+    return days.length === 0 ? [] : [{ before: billed, days: { ...billed.days, ...readOf(days) } }];
   });
-  const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
   return {
     days: [...read].map(([day, { sha256 }]) => ({ day, before: (before.get(day) ?? EMPTY).sha256, read: sha256 })),
     months: [{ before: undefined, days: readOf(ownDays) }, ...corrected],

@@ -79,8 +79,8 @@ const issue = async (deps: CloseDependencies, invoice: Invoice): Promise<Invoice
 const complete = async (deps: CloseDependencies, found: Invoice): Promise<void> => {
   const invoice = await issue(deps, found);
   const isIssued = invoice.state === 'issued' || invoice.state === 'paid';
-  if (isIssued && invoice.files.pdf === undefined)
-    await deps.tasks.send({ task: 'render', organization: invoice.organization, document: invoice.id }, deps.now());
+  if (isIssued && invoice.files.pdf !== undefined) return transact(deps.database, [deps.invoices.toFinish(invoice)]);
+  if (isIssued) await deps.tasks.send({ task: 'render', organization: invoice.organization, document: invoice.id }, deps.now());
 };
 
 /** The month's invoice that is not void, and the id of the one to make if there is none. */

@@ -1,5 +1,6 @@
 import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { BillingTask, BillingTasks } from '../../../shared/billing/billing-tasks.ts';
+import type { InvoiceStore } from '../../../shared/billing/invoice-store.ts';
 import { closableAt } from '../../../shared/billing/month.ts';
 import type { OrganizationDirectory } from '../../../shared/billing/organization-directory.ts';
 import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
@@ -11,6 +12,7 @@ import type { DueStore } from './due-store.ts';
 export interface SendDueTasks {
   due: DueStore;
   billedMonths: Pick<BilledMonthsStore, 'getState'>;
+  invoices: Pick<InvoiceStore, 'listUnfinished'>;
   organizations: OrganizationDirectory;
   tasks: BillingTasks;
   meters: Pick<MeterStore, 'getMany'>;
@@ -78,6 +80,12 @@ const sendMonths = async (deps: SendDueTasks): Promise<void> => {
   logInfo('months_due', { organizations: behind.size, oldest, late_minutes: Math.floor((nowMs - closableAt(oldest)) / MINUTE_MS) });
 };
 
+/** Has invoices issued and rendered whose task has failed to the end. Drafts that an admin issues are looked at, too, which changes nothing. */
+const sendUnfinished = async (deps: SendDueTasks): Promise<void> => {
+  const tasks = await Array.fromAsync(deps.invoices.listUnfinished(), (month): BillingTask => ({ task: 'close', ...month }));
+  await send(deps, tasks);
+};
+
 const sendExpiries = async (deps: SendDueTasks): Promise<void> => {
   const organizations = new Set<string>();
   for await (const { organization } of deps.credit.listExpiries(deps.now() - EXPIRE_AFTER_MS)) organizations.add(organization);
@@ -103,12 +111,13 @@ const sendMeters = async (deps: SendDueTasks): Promise<void> => {
 };
 
 /**
- * Sends the tasks that time makes due: months to close, from 01:00 UTC on the 1st of the next month; credit to remove, from 01:00 UTC on the day of its
+ * Sends the tasks that time makes due: months to close, from 01:00 UTC on the 1st of the next month; invoices that were created but not
+ * issued or rendered; credit to remove, from 01:00 UTC on the day of its
  * expiry; hours to export, two hours after their end. It can be repeated: what is done already sends nothing. If one kind fails, the others are sent.
  * @throws AggregateError if a kind failed; the next hour sends it again
  */
 export const sendDueTasks = async (deps: SendDueTasks): Promise<void> => {
-  const failures = await inParallel([sendMonths, sendExpiries, sendMeters], 1, (sendKind) => sendKind(deps));
+  const failures = await inParallel([sendMonths, sendUnfinished, sendExpiries, sendMeters], 1, (sendKind) => sendKind(deps));
   throwFailures(failures);
   logInfo('due_tasks_sent');
 };

@@ -65,6 +65,9 @@ const splitUnit = (unit: string): { id: string; day: string } => {
   return { id, day };
 };
 
+/** The UTC day of a unit. */
+export const dayOfUnit = (unit: string): string => splitUnit(unit).day;
+
 const toChange = <Event extends UsageEvent | GpuEvent>({ original, oldNanos, newNanos, number }: RatingChange<Event>): Change => ({
   month: dayOf('admitted_at' in original ? original.admitted_at : original.started_at).slice(0, 7),
   oldNanos,

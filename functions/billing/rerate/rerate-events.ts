@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts';
 import { systemOrigin } from '../../../shared/audit/origin.ts';
+import type { BilledMonthsStore } from '../../../shared/billing/billed-months-store.ts';
 import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import { messageStep, type Rerate, type RerateProgress, type RerateSums, sumMonths } from '../../../shared/billing/rerate.ts';
 import type { RerateStore } from '../../../shared/billing/rerate-store.ts';
@@ -8,12 +10,13 @@ import { logInfo } from '../../../shared/logging/log.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import { EventExists } from '../../../shared/usage/usage-store.ts';
 import { type CreditDependencies, collectCredit, toTakeCredit } from './credit.ts';
-import { type Change, type Part, type RatedUsage, type RatedUsageDependencies, ratedUsage } from './rated-usage.ts';
+import { type Change, dayOfUnit, type Part, type RatedUsage, type RatedUsageDependencies, ratedUsage } from './rated-usage.ts';
 import { type FanOutDependencies, sendToAll } from './send-to-all.ts';
 
 export interface RerateDependencies extends AuditDependencies, CreditDependencies, RatedUsageDependencies, FanOutDependencies {
   limiters: CreditDependencies['limiters'] & RatedUsageDependencies['limiters'];
   rerates: RerateStore;
+  billedMonths: Pick<BilledMonthsStore, 'toNoteRatedAgain'>;
   tasks: BillingTasks;
   now: () => number;
   /** Whether there is time to continue. */
@@ -42,6 +45,16 @@ const writePart = async (deps: RerateDependencies, organization: string, { chang
   await transact(deps.database, [...writes, ...(takenNanos === 0n ? [] : [toTakeCredit(deps.keysTable, organization, takenNanos)])]);
 };
 
+/** Notes the day of a unit, before and after its events are written, for the next invoice. */
+const noteDay = (deps: RerateDependencies, organization: string, unit: string): Promise<void> =>
+  transact(deps.database, [deps.billedMonths.toNoteRatedAgain(organization, dayOfUnit(unit), randomUUID(), deps.now())]);
+
+/** Writes the events of a unit, and notes its day. */
+const writeUnit = async (deps: RerateDependencies, organization: string, unit: string, part: Part, isFirst: boolean): Promise<void> => {
+  if (isFirst) await noteDay(deps, organization, unit);
+  await writePart(deps, organization, part);
+};
+
 /** Rates the events of a unit again. The sums are the same however often this is repeated. */
 const rateUnit = async (
   deps: RerateDependencies,
@@ -52,11 +65,16 @@ const rateUnit = async (
 ): Promise<Months> => {
   for (let attempt = 1; ; attempt++) {
     const months: Months = {};
+    let isNoted = false;
     try {
       for await (const part of usage.partsOf(unit)) {
-        if (writes) await writePart(deps, organization, part);
+        if (writes && part.changes.length > 0) {
+          await writeUnit(deps, organization, unit, part, !isNoted);
+          isNoted = true;
+        }
         addChanges(months, part.changes);
       }
+      if (isNoted) await noteDay(deps, organization, unit);
       return months;
     } catch (error) {
       if (!(error instanceof EventExists) || attempt === MAX_ATTEMPTS) throw error;

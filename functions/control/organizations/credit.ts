@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import type { Origin } from '../../../shared/audit/origin.ts';
+import type { BillingTasks } from '../../../shared/billing/billing-tasks.ts';
 import { AlreadyGranted, type CreditStore, type Grant } from '../../../shared/credit/credit-store.ts';
 import { applyGrants, grantCredit } from '../../../shared/credit/grant-credit.ts';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
 import { IdempotencyKeyReused } from '../../../shared/http/idempotency-key.ts';
+import { logError } from '../../../shared/logging/log.ts';
 import { dollarsOf, nanosOf } from '../../../shared/prices/dollars.ts';
 import type { Balance } from './balance.ts';
 import type { OrganizationDependencies } from './update-organization.ts';
@@ -101,7 +103,15 @@ const amountOf = (text: string): bigint => {
 
 export interface GrantDependencies extends OrganizationDependencies {
   credit: CreditStore;
+  /** Absent: alerts are evaluated after the next request. */
+  billingTasks?: BillingTasks;
 }
+
+/** Has alerts count from what is available after a grant. The grant is made, whether or not that succeeds. */
+const evaluateAlerts = async ({ billingTasks }: GrantDependencies, organization: string, nowMs: number): Promise<void> => {
+  const sending = billingTasks?.send({ task: 'alert', organization, keys: [] }, nowMs);
+  await sending?.catch((error: unknown) => logError('alerts_not_evaluated', error, { organization }));
+};
 
 type Wanted = Pick<Grant, 'amount_nanos' | 'reason' | 'expires_at'>;
 
@@ -152,7 +162,9 @@ export const createCreditGrant = async (
     return commit(deps, origin, change, deps.credit.toCreate(numbered, idempotencyKey));
   };
   try {
-    return toWire(await grantCredit(deps, grant, write));
+    const made = await grantCredit(deps, grant, write);
+    await evaluateAlerts(deps, organization, origin.nowMs);
+    return toWire(made);
   } catch (error) {
     const made = error instanceof AlreadyGranted ? await granted() : undefined;
     if (!made) throw error;

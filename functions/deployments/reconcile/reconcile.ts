@@ -45,6 +45,8 @@ export interface Reconciling {
   /** Records how long a wake took, for predictions about other deployments on the same type. */
   recordStart: (instanceType: string, start: Start) => Promise<void>;
   reconciliations: Reconciliations;
+  /** Has the alerts of an organization evaluated whose deployment has used credit. */
+  evaluateAlerts: (organization: string) => Promise<void>;
   now: () => number;
 }
 
@@ -168,6 +170,13 @@ const recordWakes = async ({ recordStart }: Reconciling, { before, started, next
   await Promise.all(wakes).catch((error: unknown) => logError('start_not_recorded', error, { deployment: next.id }));
 };
 
+/** What the pass has stored is true, whether or not its organization can be alerted now: the next use of credit evaluates again. */
+const alertOfCredit = async ({ evaluateAlerts }: Reconciling, { before, writes }: Pass): Promise<void> => {
+  if (writes.length === 0) return;
+  const { id: deployment, organization } = before;
+  await evaluateAlerts(organization).catch((error: unknown) => logError('alerts_not_evaluated', error, { deployment, organization }));
+};
+
 const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> => {
   const until = deps.now() + PASS_MS;
   const found = await read(deps, before);
@@ -175,6 +184,7 @@ const pass = async (deps: Reconciling, before: Deployment): Promise<Deployment> 
   if (stored.state !== before.state)
     logInfo('deployment_state', { deployment: stored.id, state: stored.state, reason: stored.reason?.code });
   await recordWakes(deps, planned);
+  await alertOfCredit(deps, planned);
   const rejections = await perform({ ...deps.aws, hasTime: () => deps.aws.hasTime() && deps.now() < until }, stored, planned.calls);
   const noted = withRejections(stored, rejections, deps.now());
   if (noted !== stored) await transact(deps.database, [deps.deployments.toReplace(noted)]);

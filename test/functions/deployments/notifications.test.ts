@@ -98,3 +98,19 @@ test('a stop without credit is in the organization’s audit log, by the system'
     }),
   ]);
 });
+
+test('alerts of credit are evaluated after each pass that meters GPU time, and a failure to do so stops nothing', async () => {
+  const world = await createWorld(database);
+  await world.pass();
+  expect(world.alerted).toEqual([]);
+  const { meterPass, evaluateAlerts } = world.dependencies;
+  const metered = { item: { Put: { TableName: database.tables.Usage as string, Item: { usage_bucket: world.id, usage_event: 'gpu' } } } };
+  world.dependencies.meterPass = async (look) => ({ ...(await meterPass(look)), writes: [metered] });
+  await world.pass();
+  expect(world.alerted).toEqual([world.organization]);
+  world.dependencies.evaluateAlerts = async () => {
+    throw new Error('The queue is away.');
+  };
+  expect(await world.pass()).toBe('done');
+  world.dependencies.evaluateAlerts = evaluateAlerts;
+});

@@ -51,6 +51,8 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
   await transact(test.database, store.toCreate(created));
   const use = { lastEventAtMs: undefined as number | undefined, isInUse: false };
   const looks: RunningInstances[][] = [];
+  /** The organizations whose alerts were evaluated. */
+  const alerted: string[] = [];
   const starts: { instanceType: string; start: Start }[] = [];
   /** When messages are due, by deduplication id. */
   const messages = new Map<number, number>();
@@ -75,6 +77,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
       hasTime: () => true,
     },
     repeatForCredit: (attempt) => attempt(true),
+    evaluateAlerts: async (organization) => void alerted.push(organization),
     meterPass: async ({ deployment, running }) => {
       looks.push(running);
       return { meter: deployment.meter, writes: [] };
@@ -112,6 +115,7 @@ export const createWorld = async (test: TestDatabase, fields: Partial<Deployment
     dependencies,
     use,
     /** The instances that were metered by each pass. */
+    alerted,
     looks,
     starts,
     messages,

@@ -39,8 +39,8 @@ describe('the configuration', () => {
     const app = new App({ builtinCloudFormationValidation: false, context: { 'aws:cdk:bundling-stacks': [] } });
     const config = readConfig({ ondemandUrl: 'https://ondemand.example.com' });
     const data = new DataStack(app, 'data', {});
-    const deployments = new DeploymentsStack(app, 'deployments', { config, data });
     const billing = new BillingStack(app, 'billing', { config, data });
+    const deployments = new DeploymentsStack(app, 'deployments', { config, data, billing });
     const stack = new ServerlessStack(app, 'serverless', { config, data, deployments, billing });
     for (const SLUICE_FUNCTION of ['inference', 'catalog'])
       Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {

@@ -66,9 +66,10 @@ describe('the function billing', () => {
   });
 });
 
-test('rollups and the control plane can send tasks, and know the queue', () => {
+test('rollups, deployments and the control plane can send tasks, and know the queue', () => {
   for (const [stack, role, name] of [
     ['serverless', 'RollupsFunctionRole', 'rollup'],
+    ['deployments', 'DeploymentsRole', 'deployments'],
     ['control', 'ControlRole', 'control'],
   ] as const) {
     expect(grantsOf(templateOf(stack), role)).toContainEqual(['sqs:SendMessage', 'BillingTasksQueue']);

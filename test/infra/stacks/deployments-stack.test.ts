@@ -55,6 +55,7 @@ describe('the function that manages deployments', () => {
       ...all('logs', ['CreateLogStream', 'PutLogEvents'], ['DeploymentsLogs']),
       ...all('xray', ['PutTraceSegments', 'PutTelemetryRecords'], ['*']),
       ...all('sqs', ['SendMessage', 'ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'], [queue]),
+      ...all('sqs', ['SendMessage'], ['BillingTasksQueue']),
       ...all('s3', ['ListBucket'], ['Weights'], { StringLike: { 's3:prefix': 'org_*/*' } }),
       ...all('dynamodb', ['GetItem', 'PutItem', 'DeleteItem'], ['Deployments']),
       ...all('dynamodb', ['Query'], ['Deployments/index/live']),

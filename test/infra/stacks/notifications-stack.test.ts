@@ -55,7 +55,10 @@ describe('the function notifications', () => {
     notifications.hasResourceProperties('AWS::SQS::Queue', {
       FifoQueue: Match.absent(),
       VisibilityTimeout: 360,
-      RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^DeliveriesFailures'), 'Arn'] }, maxReceiveCount: 10 },
+      RedrivePolicy: {
+        deadLetterTargetArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^DeliveriesFailures'), 'Arn'] },
+        maxReceiveCount: 300,
+      },
     });
     notifications.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^DeliveriesQueue'), 'Arn'] },

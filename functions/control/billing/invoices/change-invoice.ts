@@ -109,6 +109,12 @@ export const payInvoice = async (
   return change(deps, actor, before, { action: 'invoice.paid', fields });
 };
 
+/** The writes with which an invoice bills nothing any more, and is not completed by itself. @throws 409 if a later invoice builds on it */
+const toTakeBack = async ({ billed, invoices }: InvoiceDependencies, invoice: Invoice): Promise<Write[]> => [
+  ...(await billed.toRestore(invoice)),
+  invoices.toFinish(invoice),
+];
+
 /**
  * Makes an issued invoice void, which keeps its number. What it billed is not billed any more, so its month can be closed again.
  * @throws 404, 412; 409 for an invoice that is paid, has credit notes or has a later invoice that builds on it
@@ -126,7 +132,7 @@ export const voidInvoice = async (
   if (before.state !== 'issued') throw new NotIssued(before, 'Only an issued invoice can be voided.');
   if (before.credited_nanos !== 0n) throw new HasCreditNotes(before);
   const fields = { state: 'void' as const, voided_at: actor.origin.nowMs, void_reason: reason };
-  return change(deps, actor, before, { action: 'invoice.voided', fields, reason, writes: await deps.billed.toRestore(before) });
+  return change(deps, actor, before, { action: 'invoice.voided', fields, reason, writes: await toTakeBack(deps, before) });
 };
 
 /**
@@ -136,5 +142,5 @@ export const deleteDraft = async (deps: InvoiceDependencies, actor: Actor, id: s
   const before = checkVersion(await visibleInvoice(deps, actor, id), expected);
   if (before.state !== 'draft') throw new NotADraft(before, 'deleted');
   const fields = { state: 'void' as const, voided_at: actor.origin.nowMs, void_reason: 'The draft was deleted.' };
-  return change(deps, actor, before, { action: 'invoice.deleted', fields, writes: await deps.billed.toRestore(before) });
+  return change(deps, actor, before, { action: 'invoice.deleted', fields, writes: await toTakeBack(deps, before) });
 };

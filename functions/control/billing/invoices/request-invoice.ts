@@ -68,7 +68,8 @@ export const requestInvoice = async (deps: RequestDependencies, actor: Actor, bo
   const target = { type: 'month', id: month };
   await commit(deps, origin, { action: 'invoice.requested', organization, target, after: { month } }, deps.users.toCheckActor(actor));
   try {
-    await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs);
+    // Asked for within a minute of the last time, it may be after another invoice became void.
+    await deps.billingTasks.send({ task: 'close', organization, month }, origin.nowMs, origin.nowMs);
   } catch (error) {
     throw new ServiceUnavailable(error);
   }

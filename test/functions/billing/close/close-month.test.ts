@@ -181,6 +181,19 @@ describe('the invoice of a month', () => {
     expect(closing.sent).toEqual([]);
   });
 
+  test('is found by the hourly look until it is issued and has its files', async () => {
+    const unfinished = async () =>
+      (await Array.fromAsync(closing.invoices.listUnfinished())).filter((one) => one.organization === organization);
+    await usage('2026-10-02');
+    await close();
+    expect(await unfinished()).toEqual([{ organization, month: MONTH }]);
+    const issued = await invoiceOf();
+    const pdf = { key: 'invoices/1.pdf', sha256: '0', bytes: 1 };
+    await transact(database.database, [closing.invoices.toReplace(issued, { files: { pdf } })]);
+    await close();
+    expect(await unfinished()).toEqual([]);
+  });
+
   test('has its files made once it is issued', async () => {
     await usage('2026-10-02');
     await close();
@@ -254,6 +267,29 @@ describe('usage that comes after its month was closed', () => {
     ]);
     expect(lines[3]?.description).toBe(`Correction for 2026-10: ${MODEL}, cached prompt tokens`);
     expect(await closing.invoices.ofMonth(organization, '2026-12')).toEqual([]);
+  });
+
+  test('includes days that were rated again after their totals had expired', async () => {
+    const original = await usage('2026-10-02', { cost_nanos: 30_000_000n });
+    await closing.rollUp([original]);
+    await close('2026-10');
+    const again = {
+      request_id: `${original.request_id}#2`,
+      rerate: { id: 'rr_1', from: 'price_1' },
+      prompt_tokens: 0,
+      completion_tokens: 0,
+    };
+    // The totals stay as they are.
+    await usage('2026-10-02', { cost_nanos: -20_000_000n, ...again });
+    await transact(database.database, [closing.billedMonths.toNoteRatedAgain(organization, '2026-10-02', 'note', 0)]);
+    await close('2026-11');
+    const { lines } = await invoiceOf('2026-11');
+    expect(lines.filter(({ is_correction }) => is_correction)).toMatchObject([{ kind: 'adjustment', amount_nanos: -20_000_000n }]);
+    // Events can have been written after the day was read, so it is read once more. Then it is forgotten.
+    expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual(['2026-10-02']);
+    await close('2026-12');
+    expect([...(await closing.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([]);
+    expect((await closing.invoices.ofMonth(organization, '2026-12')).flatMap(briefly)).toEqual([]);
   });
 
   test('can be negative: the invoice is 0, and the next one is lower', async () => {

@@ -4,6 +4,7 @@ import { type SendDueTasks, sendDueTasks } from '../../../../functions/billing/d
 import { createMeterStore, NOT_METERED } from '../../../../functions/billing/meters/meter-store.ts';
 import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { type BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
+import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createOrganizationDirectory, DIRECTORY, LISTED, placeOfOrganization } from '../../../../shared/billing/organization-directory.ts';
 import { createCreditStore } from '../../../../shared/credit/credit-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
@@ -37,6 +38,7 @@ const depsOf = (nowMs = NOW, over: Database = database.database) => {
   const deps: SendDueTasks = {
     due: createDueStore(over, tableOf('Billing')),
     billedMonths: createBilledMonthsStore(createAccountTable(over, tableOf('Billing'))),
+    invoices: createInvoiceStore(createAccountTable(over, tableOf('Billing'))),
     organizations: createOrganizationDirectory(createAccountTable(over, tableOf('Accounts'))),
     credit: createCreditStore(over, tableOf('Accounts')),
     tasks: createBillingTasks({ send: async ({ body }) => void sent.push(JSON.parse(body)) }),
@@ -102,7 +104,8 @@ test('reads no organizations for the rest of a month in which all are closed', a
   await send();
   const reads = jest.spyOn(database.database, 'query');
   expect(await send(NOW + HOUR_MS, { hasMeters: false, credit: { listExpiries: async function* () {} } })).toEqual([]);
-  expect(reads).not.toHaveBeenCalled();
+  // Only the list of unfinished invoices, which is empty.
+  expect(reads).toHaveBeenCalledTimes(1);
   expect(await send(Date.parse('2026-12-01T01:00:00Z'))).toEqual([{ task: 'close', organization, month: '2026-11' }]);
 });
 
@@ -167,4 +170,14 @@ test('sends the other tasks if some can’t be read, and fails', async () => {
   await expect(sendDueTasks({ ...deps, credit })).rejects.toThrow('The table is away.');
   expect(sent).toEqual([{ task: 'close', organization, month: '2026-10' }]);
   expect(logged('due_tasks_sent')).toBeUndefined();
+});
+
+test('sends the months whose invoices are not issued or rendered, until they are', async () => {
+  const { deps, sent } = depsOf();
+  const invoice = { organization: 'org_1', month: '2026-09' };
+  const listUnfinished = async function* () {
+    yield invoice;
+  };
+  await sendDueTasks({ ...deps, invoices: { listUnfinished } });
+  expect(sent).toEqual([{ task: 'close', ...invoice }]);
 });

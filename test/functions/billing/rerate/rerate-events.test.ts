@@ -55,6 +55,15 @@ const setUp = async () => {
 };
 
 describe('a rerate', () => {
+  test('notes the days on which it changes events, for the next invoice', async () => {
+    const { organization, plain, usage, create, drain, deps } = await setUp();
+    await usage.put(plain, organization, WRONG);
+    await usage.put(plain, organization, RIGHT, { admitted_at: NOON + 86_400_000 });
+    await create({ organization, end_time: NOON / 1_000 + 100_000 });
+    await drain();
+    expect([...(await deps.billedMonths.daysRatedAgain(organization)).keys()]).toEqual([DAY]);
+  });
+
   test('adds to each event of the old version an event with the difference, and changes nothing else', async () => {
     const { organization, plain, sharded, usage, create, drain, control } = await setUp();
     const wrong = [

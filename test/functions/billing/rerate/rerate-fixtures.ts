@@ -4,6 +4,7 @@ import { type RerateDependencies as ControlRerates, createRerate } from '../../.
 import { recompute } from '../../../../functions/rollup/rollup.ts';
 import { shardsOf } from '../../../../shared/admission/limiter-item.ts';
 import { eventShardsOf, shardIds } from '../../../../shared/admission/shards.ts';
+import { createBilledMonthsStore } from '../../../../shared/billing/billed-months-store.ts';
 import { BillingTask, createBillingTasks } from '../../../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../../../shared/billing/rerate-store.ts';
 import type { Database } from '../../../../shared/database/database.ts';
@@ -81,7 +82,7 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
     rerates,
     billingTasks: queue.tasks,
   };
-  const deps: RerateDependencies = {
+  const deps = {
     database: line,
     audit: stores.audit,
     limiters,
@@ -90,10 +91,11 @@ export const rerating = (database: TestDatabase, model: string, line: Database =
     gpuEvents,
     organizations: async function* () {},
     rerates,
+    billedMonths: createBilledMonthsStore(createAccountTable(line, tables.Billing as string)),
     tasks: queue.tasks,
     now: () => NOW,
     hasTime: () => true,
-  };
+  } satisfies RerateDependencies;
 
   const bodyOf = (fields: Record<string, unknown>): NewRerate =>
     NewRerate.parse({
