@@ -28,11 +28,16 @@ const groupOf = (task: BillingTask): string => `${task.task}-${task.organization
 
 /** The queue of the function `billing`. */
 export const createBillingTasks = (queue: MessageQueue) => ({
-  /** Adds a task; the same task within the same minute is one. @param step distinguishes the messages of a task that continues itself */
+  /**
+   * Adds a task; the same task within the same minute is one. Tasks of alerts are kept apart: each is about what was spent until then, and the last one
+   * of a minute must not be lost, because no other may follow.
+   * @param step distinguishes the messages of a task that continues itself
+   */
   send: (task: BillingTask, nowMs: number, step = 0): Promise<void> => {
     const body = JSON.stringify(task);
     const hash = createHash('sha256').update(body).digest('base64url');
-    return queue.send({ body, group: groupOf(task), deduplicationId: `${hash}.${Math.floor(nowMs / SLOT_MS)}.${step}` });
+    const slot = task.task === 'alert' ? nowMs : Math.floor(nowMs / SLOT_MS);
+    return queue.send({ body, group: groupOf(task), deduplicationId: `${hash}.${slot}.${step}` });
   },
 });
 

@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals';
+import { type BillingTask, createBillingTasks } from '../../../shared/billing/billing-tasks.ts';
+
+const idsOf = async (task: BillingTask): Promise<(string | undefined)[]> => {
+  const ids: (string | undefined)[] = [];
+  const tasks = createBillingTasks({ send: async ({ deduplicationId }) => void ids.push(deduplicationId) });
+  for (const nowMs of [60_000, 61_000]) await tasks.send(task, nowMs);
+  return ids;
+};
+
+test('spending is compared with the thresholds again, even if it was compared within the same minute', async () => {
+  const [first, second] = await idsOf({ task: 'alert', organization: 'org_a', keys: ['key_a'] });
+  expect(second).not.toBe(first);
+});
+
+test('a month is closed once, if two schedules ask within the same minute', async () => {
+  const [first, second] = await idsOf({ task: 'close', organization: 'org_a', month: '2026-10' });
+  expect(second).toBe(first);
+});
