@@ -2,18 +2,22 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { issued } from '../../functions/billing/focus/invoice-detail.ts';
 import { invoicePdf } from '../../functions/billing/render/invoice-pdf.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
+import { sha256Of } from '../../shared/billing/billing-files.ts';
 import { canonicalJson } from '../../shared/billing/canonical-json.ts';
 import type { Invoice, InvoiceLine } from '../../shared/billing/invoice.ts';
 import { DETAILS, SPAN_MS, type Span } from '../../shared/usage/organization-totals.ts';
 import { testFonts } from '../functions/billing/documents.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { deploymentsOf } from '../support/deployments.ts';
-import { createReference, type Reference, type ReferenceLine, type Sums } from './reference.ts';
+import { createReference, type Reference, type ReferenceEntry, type ReferenceLine, type Sums } from './reference.ts';
 import { type Script, writeScript } from './script.ts';
+import { createUsageReplies, type UsageQuery } from './usage-replies.ts';
 import { openWorld, type World } from './world.ts';
 
 const FROM = Date.parse('2026-09-01');
 const TO = Date.parse('2027-01-01');
+/** More than 200,000 together. */
+const REQUESTS_PER_SHARD_AND_DAY = 1_370;
 
 let database: TestDatabase;
 let script: Script;
@@ -26,8 +30,8 @@ beforeAll(async () => {
     logged.push(String(line));
     return true;
   });
-  database = await startTestDatabase();
-  script = writeScript({ requestsPerShardDay: 1_450, run: 'quarter' });
+  database = await startTestDatabase({ hasStreams: false });
+  script = writeScript({ requestsPerShardDay: REQUESTS_PER_SHARD_AND_DAY, run: 'quarter' });
   reference = createReference(script);
   world = await openWorld(database, script);
   for (const step of script.steps) {
@@ -74,8 +78,8 @@ const textOf = (line: ReferenceLine): string =>
   ].join(' ');
 const inOrder = (lines: readonly ReferenceLine[]): string[] => lines.map(textOf).sort();
 
-/** An invoice without its number, and without the versions of the rows that it has replaced. */
-const bytesOf = ({ number: _, replaced, ...invoice }: Invoice): string =>
+/** An invoice without the versions of the rows that it has replaced. */
+const bytesOf = ({ replaced, ...invoice }: Invoice): string =>
   canonicalJson({ ...invoice, replaced: replaced.map(({ month, before }) => ({ month, days: before?.days ?? null })) });
 
 const numberOf = ({ number }: Pick<Invoice, 'number'>): number => Number(number?.replace('INV-', ''));
@@ -94,6 +98,8 @@ test('the quarter has what can go wrong in one', () => {
     'tokens',
   ]);
   expect(reference.invoices().some(({ carriedForward }) => carriedForward < 0n)).toBe(true);
+  expect(reference.invoices().some(({ isVoid }) => isVoid)).toBe(true);
+  expect(reference.invoices().some(({ credited }) => credited > 0n)).toBe(true);
   expect(reference.ledger(script.orgs[0] as string).filter(({ expiredGrant }) => expiredGrant !== null)).toHaveLength(3);
 });
 
@@ -137,24 +143,41 @@ describe('every invoice', () => {
     expect(await allInvoices()).toEqual(before);
   });
 
-  test('is made again with the same bytes from the same events, but for its number', async () => {
-    for (const org of script.orgs) {
-      const before = (await invoicesOf(org)).at(-1) as Invoice;
-      await world.forget(before);
-      await world.close(org, before.month);
-      const after = (await invoicesOf(org)).at(-1) as Invoice;
+  test('is made again with the same bytes from the same events, and so are its PDF, CSV and JSON', async () => {
+    const last = await Promise.all(script.orgs.map(async (org) => (await invoicesOf(org)).at(-1) as Invoice));
+    for (const invoice of last.toReversed()) await world.forget(invoice);
+    for (const { organization, month } of last) await world.close(organization, month);
+    for (const before of last) {
+      const after = await world.invoices.get(before.organization, before.id);
+      expect(Object.keys(after.files).sort()).toEqual(['csv', 'focus', 'json', 'pdf']);
       expect(after.replaced.length).toBeGreaterThan(1);
       expect(bytesOf(after)).toBe(bytesOf(before));
     }
   });
 
-  test('has a PDF with the same bytes whenever it is made', async () => {
-    const [fonts, invoices] = [await testFonts(), await allInvoices()];
-    for (const invoice of [invoices[0], invoices.at(-1)] as [Invoice, Invoice]) {
-      const [one, other] = [await invoicePdf(fonts, issued(invoice)), await invoicePdf(fonts, issued(invoice))];
-      expect(Buffer.from(one).equals(Buffer.from(other))).toBe(true);
-    }
+  test('has a PDF whose bytes are the same whenever it is made', async () => {
+    const fonts = await testFonts();
+    for (const invoice of await allInvoices())
+      expect([invoice.number, sha256Of(await invoicePdf(fonts, issued(invoice)))]).toEqual([invoice.number, invoice.files.pdf?.sha256]);
   });
+
+  test('equals what its events give, also if it is void, has corrections or others came later', async () => {
+    const [, postpaid = '', sparse = ''] = script.orgs;
+    const invoices = [...(await world.invoices.ofMonth(postpaid, '2026-10')), ...(await invoicesOf(sparse))];
+    const verified = [];
+    for (const { id } of invoices) verified.push(await world.verify(id));
+    expect(verified.flatMap(({ differences }) => differences)).toEqual([]);
+    expect(verified.flatMap(({ late }) => late).filter(({ is_billed }) => is_billed)).not.toEqual([]);
+  });
+});
+
+test('credit notes have numbers of their own without gaps, and add up to what the reference credits', async () => {
+  const { notes } = await world.creditNotes.list(script.orgs[2] as string, { limit: 100 });
+  expect(notes.map(({ number }) => number).reverse()).toEqual(['CN-000001', 'CN-000002']);
+  expect(notes.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)).toBe(
+    reference.invoices().reduce((sum, { credited }) => sum + credited, 0n),
+  );
+  for (const { files } of notes) expect(files.pdf?.bytes).toBeGreaterThan(0);
 });
 
 test('the ledger of credit has the grants, deductions and expiries of the reference', async () => {
@@ -206,6 +229,81 @@ describe('the totals of an organization', () => {
       for await (const { day, deploymentId, instanceSeconds, costNanos } of world.gpuEvents.listDays(org, '2026-09-01', '2026-12-31'))
         found.set(`${day} ${deploymentId}`, { seconds: instanceSeconds, nanos: costNanos });
       expect(found).toEqual(reference.gpuDays(org));
+    }
+  });
+});
+
+/** What the API can group by, of an entry of the reference. */
+const NAMES: Readonly<Record<string, (entry: Readonly<ReferenceEntry>) => string | null>> = {
+  api_key_id: ({ key }) => key,
+  user_id: ({ user }) => user,
+  model: ({ model, name }) => model ?? name,
+  route: ({ model }) => (model === null ? null : '/v1/chat/completions'),
+  deployment: ({ deployment }) => deployment,
+  line_item: ({ type, model }) => (type === null ? (model ?? 'Unknown model') : `GPU time, ${type}`),
+};
+const WIDTH_MS = { '1m': SPAN_MS.minute, '1h': SPAN_MS.hour, '1d': SPAN_MS.day };
+const ALL_DAYS = { from: '2026-09-01', to: '2027-01-01' };
+
+/** The start of an entry’s bucket and its names; empty if it is not in the range. */
+const nameIn =
+  ({ from, to, width = '1d', groupBy }: UsageQuery) =>
+  (entry: Readonly<ReferenceEntry>): string => {
+    const { atMs } = entry;
+    if (atMs < Date.parse(from) || atMs >= Date.parse(to)) return '';
+    const startMs = Math.floor(atMs / WIDTH_MS[width]) * WIDTH_MS[width];
+    return JSON.stringify([startMs, groupBy.map((name) => NAMES[name]?.(entry) ?? null)]);
+  };
+
+describe('the usage API', () => {
+  const of = (query: Partial<UsageQuery>): UsageQuery => ({ ...ALL_DAYS, groupBy: [], ...query });
+
+  test.each([
+    of({}),
+    of({ groupBy: ['model'] }),
+    of({ groupBy: ['api_key_id', 'model'] }),
+    of({ groupBy: ['user_id'] }),
+    of({ groupBy: ['route', 'user_id', 'api_key_id', 'model'] }),
+    of({ width: '1h', groupBy: ['model'], from: '2026-11-01', to: '2026-12-05' }),
+    of({ width: '1m', groupBy: ['model', 'user_id'], from: '2026-11-29', to: '2026-12-05' }),
+  ])('returns the usage of the reference by %j', async (query) => {
+    for (const org of script.orgs) {
+      const expected = reference.group(org, nameIn(query));
+      expected.delete('');
+      const found = (await createUsageReplies(world).completions(org, query)).map(
+        ({ startMs, by, requests, prompt, cached, completion, nanos }) => [
+          JSON.stringify([startMs, by]),
+          ...[requests, prompt, cached, completion].map(String),
+          nanos,
+        ],
+      );
+      expect(found.length).toBeGreaterThan(0);
+      expect(new Map(found.map((row) => [row[0], row]))).toEqual(
+        new Map(
+          [...expected].map(([name, { requests, prompt, cached, completion, nanos }]) => [
+            name,
+            [name, ...[requests, prompt, cached, completion].map(String), nanos],
+          ]),
+        ),
+      );
+    }
+  });
+
+  test.each([
+    of({}),
+    of({ groupBy: ['line_item'] }),
+    of({ groupBy: ['api_key_id', 'line_item'] }),
+    of({ groupBy: ['deployment', 'model'] }),
+  ])('returns the costs of the reference by %j', async (query) => {
+    for (const org of script.orgs) {
+      const expected = reference.costs(org, nameIn(query));
+      expected.delete('');
+      const found = await createUsageReplies(world).costs(org, query);
+      expect(new Map(found.map(({ startMs, by, nanos }) => [JSON.stringify([startMs, by]), nanos]))).toEqual(
+        new Map([...expected].map(([name, { nanos }]) => [name, nanos])),
+      );
+      for (const { startMs, by, quantity } of found)
+        if (quantity !== undefined) expect(String(quantity)).toBe(String(expected.get(JSON.stringify([startMs, by]))?.quantity));
     }
   });
 });

@@ -375,6 +375,18 @@ export const createReference = ({ models, types, orgs }: Script) => {
       return groups;
     },
 
+    /** What an organization's requests and GPU time cost, by anything, and their tokens or seconds. */
+    costs: (org: string, nameOf: (entry: Readonly<Entry>) => string): Map<string, { nanos: bigint; quantity: bigint }> => {
+      const groups = new Map<string, { nanos: bigint; quantity: bigint }>();
+      for (const entry of entries) {
+        if (entry.org !== org) continue;
+        const { prompt, cached, completion, seconds, nanos } = entry;
+        const sums = groups.get(nameOf(entry)) ?? { nanos: 0n, quantity: 0n };
+        groups.set(nameOf(entry), { nanos: sums.nanos + nanos, quantity: sums.quantity + prompt + cached + completion + seconds });
+      }
+      return groups;
+    },
+
     /** The sums of an organization's GPU time by day and deployment. */
     gpuDays: (org: string): Map<string, { seconds: bigint; nanos: bigint }> => {
       const days = new Map<string, { seconds: bigint; nanos: bigint }>();

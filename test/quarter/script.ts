@@ -117,7 +117,7 @@ const MODELS: Script['models'] = {
       cached: 5_000_000_001n,
       completion: 80_000_000_003n,
     },
-    { version: 'large-2', effectiveMs: at('2026-10-20T17:00'), prompt: 1_900_000_007n, cached: 333_333_333n, completion: 7_777_777_777n },
+    { version: 'large-2', effectiveMs: at('2026-10-20T17:00'), prompt: 1_700_000_007n, cached: 333_333_333n, completion: 6_777_777_777n },
   ],
   retired: [{ version: 'retired-1', effectiveMs: at('2026-08-01T00:00'), prompt: 999_999_999n, completion: 3_000_000_001n }],
 };
@@ -276,14 +276,14 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
     { do: 'void', atMs: at('2026-11-02T09:00'), org: postpaid, month: '2026-10' },
     late('2026-11-02T09:30', '2026-10-31', 5, [postpaid]),
     close('2026-10', '2026-11-02T10:00', [postpaid]),
-    { do: 'credit', atMs: at('2026-11-03T09:00'), org: sparse, month: '2026-09', nanos: 1_230_000_000n },
+    { do: 'credit', atMs: at('2026-11-03T09:00'), org: sparse, month: '2026-09', nanos: 120_000_000n },
     { do: 'credit', atMs: at('2026-11-03T09:01'), org: sparse, month: '2026-09', nanos: 10_000_000n },
-    // Of a closed month, down: more than the third organization uses in November.
+    // Of some days of a closed month, down: more than the third organization uses in November.
     rerate(
       '2026-11-05T12:00',
       { name: 'of a closed month', model: 'large', from: 'large-1', to: 'large-2' },
       '2026-09-01T00:00',
-      '2026-10-01T00:00',
+      '2026-09-13T00:00',
     ),
     use('2026-11-01', '2026-11-16'),
     // And partly back, and up.
