@@ -17,7 +17,7 @@ import { openWorld, type World } from './world.ts';
 const FROM = Date.parse('2026-09-01');
 const TO = Date.parse('2027-01-01');
 /** More than 200,000 together. */
-const REQUESTS_PER_SHARD_AND_DAY = 1_370;
+const REQUESTS_PER_SHARD_AND_DAY = 2_150;
 
 let database: TestDatabase;
 let script: Script;
@@ -38,6 +38,7 @@ beforeAll(async () => {
     reference.apply(step);
     await world.run(step);
   }
+  world.readAgain();
 }, 600_000);
 afterAll(async () => {
   jest.restoreAllMocks();

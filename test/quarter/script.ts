@@ -196,11 +196,11 @@ export const writeScript = ({ requestsPerShardDay, run, seed = 1 }: Size): Scrip
       };
     });
 
-  /** Every third day of the month, and the last one. */
+  /** Every fifth day of the month, and the last one. */
   const days = (from: string, to: string): number[] => {
     const found: number[] = [];
     for (let ms = at(`${from}T00:00`); ms < at(`${to}T00:00`); ms += DAY_MS)
-      if (new Date(ms).getUTCDate() % 3 === 1 || new Date(ms + DAY_MS).getUTCDate() === 1) found.push(ms);
+      if (new Date(ms).getUTCDate() % 5 === 1 || new Date(ms + DAY_MS).getUTCDate() === 1) found.push(ms);
     return found;
   };
 
