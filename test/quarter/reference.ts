@@ -381,8 +381,9 @@ export const createReference = ({ models, types, orgs }: Script) => {
       for (const entry of entries) {
         if (entry.org !== org) continue;
         const { prompt, cached, completion, seconds, nanos } = entry;
-        const sums = groups.get(nameOf(entry)) ?? { nanos: 0n, quantity: 0n };
-        groups.set(nameOf(entry), { nanos: sums.nanos + nanos, quantity: sums.quantity + prompt + cached + completion + seconds });
+        const name = nameOf(entry);
+        const sums = groups.get(name) ?? { nanos: 0n, quantity: 0n };
+        groups.set(name, { nanos: sums.nanos + nanos, quantity: sums.quantity + prompt + cached + completion + seconds });
       }
       return groups;
     },
