@@ -31,9 +31,9 @@ const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => Invo
 /** The partition of the invoices that are not issued or have no files yet. */
 const PLATFORM = 'platform';
 const UNFINISHED = 'unfinished-invoice#';
-const unfinishedPlace = ({ organization, month }: Pick<Invoice, 'organization' | 'month'>): Place => ({
+const unfinishedPlace = ({ organization, month, id }: Pick<Invoice, 'organization' | 'month' | 'id'>): Place => ({
   account: PLATFORM,
-  record: `${UNFINISHED}${organization}#${month}`,
+  record: `${UNFINISHED}${organization}#${month}#${id}`,
 });
 
 /** Another closing of the month made its invoice at the same time. */
@@ -85,8 +85,8 @@ export const createInvoiceStore = (table: AccountTable) => {
       }
     },
 
-    /** Notes that nothing is left to be done for a month's invoice. */
-    toFinish: (invoice: Pick<Invoice, 'organization' | 'month'>): Write => table.toDelete(unfinishedPlace(invoice)),
+    /** Notes that nothing is left to be done for an invoice. */
+    toFinish: (invoice: Pick<Invoice, 'organization' | 'month' | 'id'>): Write => table.toDelete(unfinishedPlace(invoice)),
 
     /** Creates an invoice, unfinished. @throws InvoiceExists in the transaction */
     toCreate: (invoice: Invoice): Write[] => [

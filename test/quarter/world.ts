@@ -3,6 +3,7 @@ import { type RerateDependencies, rerateEvents } from '../../functions/billing/r
 import { type RerateDependencies as ControlRerates, createRerate } from '../../functions/control/billing/rerates/rerates.ts';
 import { limitConfiguration, newLimiterItem } from '../../shared/admission/limiter-item.ts';
 import { shardIds } from '../../shared/admission/shards.ts';
+import { createBilledMonthsStore } from '../../shared/billing/billed-months-store.ts';
 import type { BillingTask } from '../../shared/billing/billing-tasks.ts';
 import { createRerateStore } from '../../shared/billing/rerate-store.ts';
 import { Seller } from '../../shared/billing/seller.ts';
@@ -80,7 +81,8 @@ export const openWorld = async (test: TestDatabase, script: Script) => {
   };
 
   const rerateDeps: RerateDependencies = {
-    ...{ database, audit, limiters, usage, gpuEvents, rerates, billedMonths, tasks, now },
+    ...{ database, audit, limiters, usage, gpuEvents, rerates, tasks, now },
+    billedMonths: createBilledMonthsStore(rows('Billing')),
     keysTable: tables.Keys as string,
     organizations: async function* () {
       yield* script.orgs;
