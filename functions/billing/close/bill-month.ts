@@ -57,25 +57,27 @@ export const readBilled = async (
   const totals = await readDayTotals(deps, organization, all[0] as string, all.at(-1) as string);
   const before = new Map(closed.flatMap(({ days }) => Object.entries(days)));
   const noted = [...notes.keys()].filter((day) => before.has(day));
-  const changed = [...new Set([...changedDays(closed, totals), ...noted])].sort();
-  const kept = await readDays(deps, { organization, invoice, days: [...ownDays, ...changed] });
-  const read = new Map([...ownDays, ...changed].map((day) => [day, kept.get(day) as BilledDay]));
+  const suspected = [...new Set([...changedDays(closed, totals), ...noted])].sort();
+  const kept = await readDays(deps, { organization, invoice, days: [...ownDays, ...suspected] });
+  const read = new Map([...ownDays, ...suspected].map((day) => [day, kept.get(day) as BilledDay]));
   reportDifferences({ organization, month }, read, totals);
-  await forgetBilled(
-    deps,
-    organization,
-    notes,
-    (day) => before.has(day) && !keptBefore.has(day) && before.get(day)?.sha256 === read.get(day)?.sha256,
-  );
+  const isBilled = (day: string): boolean => before.get(day)?.sha256 === read.get(day)?.sha256;
+  await forgetBilled(deps, organization, notes, (day) => before.has(day) && !keptBefore.has(day) && isBilled(day));
 
   const readOf = (days: readonly string[]): Record<string, BilledDay> =>
     Object.fromEntries(days.map((day) => [day, read.get(day) as BilledDay]));
+  // A day that is billed as it was read is no input: the same invoice can be made without reading it.
+  const changed = suspected.filter((day) => !isBilled(day));
   const corrected = closed.flatMap((billed) => {
     const days = changed.filter((day) => monthOfDay(day) === billed.month);
     return days.length === 0 ? [] : [{ before: billed, days: { ...billed.days, ...readOf(days) } }];
   });
   return {
-    days: [...read].map(([day, { sha256 }]) => ({ day, before: (before.get(day) ?? EMPTY).sha256, read: sha256 })),
+    days: [...ownDays, ...changed].map((day) => ({
+      day,
+      before: (before.get(day) ?? EMPTY).sha256,
+      read: (read.get(day) as BilledDay).sha256,
+    })),
     months: [{ before: undefined, days: readOf(ownDays) }, ...corrected],
   };
 };
