@@ -1,0 +1,89 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { type Control, controlOf } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestRun, type TestRun } from '../../support/local-run.ts';
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+interface Event {
+  id: string;
+  data: { threshold: number };
+}
+
+let run: TestRun;
+let control: Control;
+let receiver: Server;
+let received: Received[];
+/** The statuses of the next responses; 204 after them. */
+let statuses: number[];
+
+beforeAll(async () => {
+  received = [];
+  statuses = [];
+  receiver = createServer(async (request, response) => {
+    const body = (await Array.fromAsync(request)).join('');
+    received.push({ headers: request.headers, body });
+    response.writeHead(statuses.shift() ?? 204).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  run = await startTestRun('--batch-window-ms', '100', '--queue-delay-ms', '100');
+  control = controlOf(run);
+});
+afterAll(async () => {
+  receiver.close();
+  await run.close();
+});
+
+const chat = async (secret: string): Promise<number> => {
+  const { status } = await fetch(`${run.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: run.model, max_tokens: 60, messages: [{ role: 'user', content: 'Rivers, please.' }] }),
+  });
+  return status;
+};
+
+test('a webhook is notified of each threshold of a budget once, and again with the same id after a failure', async () => {
+  const { id: organization } = await control.createOrganization();
+  const { token } = await control.createUser({ role: 'owner', organization });
+  await control.done('PATCH', '/v1/billing/profile', { token, body: { budget_thresholds: [1, 30] } });
+  const { port } = receiver.address() as AddressInfo;
+  const { id, secret } = await control.done('POST', '/v1/webhooks', { token, body: { url: `http://127.0.0.1:${port}/events` } });
+  // A request holds about six per cent of it, and costs at least one.
+  const budgets = { day: '0.002' };
+  const key = await control.done('POST', '/v1/api-keys', { token, body: { name: 'batch', budgets } });
+
+  statuses = [503];
+  // The second threshold is evaluated after the first one, so by then a repetition of the first would have been sent, too.
+  await eventually(async () => {
+    await chat(key.secret);
+    return new Set(received.map((each) => each.headers['webhook-id'])).size > 1;
+  }, 'both thresholds arrive');
+  await eventually(async () => received.length > 2, 'the failed attempt is repeated');
+
+  const events = received.map(({ headers, body }) => new Webhook(secret).verify(body, headers as Record<string, string>) as Event);
+  for (const [index, event] of events.entries()) {
+    expect(received[index]?.headers['webhook-id']).toBe(event.id);
+    expect(event).toMatchObject({
+      type: 'sluice.budget.threshold_reached.v1',
+      subject: key.id,
+      sluiceorganization: organization,
+      data: { api_key: key.id, period: 'day', budget: budgets.day },
+    });
+  }
+  const repeated = events.filter((event) => event.id === events[0]?.id);
+  expect(repeated).toEqual([events[0], events[0]]);
+  expect(new Set(events.map(({ data }) => data.threshold))).toEqual(new Set([1, 30]));
+
+  const list = async () => (await control.done('GET', `/v1/webhooks/${id}/deliveries`, { token })).data;
+  await eventually(async () => (await list()).every((each: { state: string }) => each.state === 'delivered'), 'both are delivered');
+  const attempts = (await list()).map((each: { attempts: { status: number }[] }) => each.attempts.map(({ status }) => status));
+  expect(attempts.sort()).toEqual([[204], [503, 204]]);
+  expect(received).toHaveLength(3);
+});
