@@ -17,7 +17,7 @@ import { openWorld, type World } from './world.ts';
 const FROM = Date.parse('2026-09-01');
 const TO = Date.parse('2027-01-01');
 /** More than 200,000 together. */
-const REQUESTS_PER_SHARD_AND_DAY = 2_150;
+const REQUESTS_PER_SHARD_AND_DAY = 2_105;
 
 let database: TestDatabase;
 let script: Script;
