@@ -87,3 +87,28 @@ test('a webhook is notified of each threshold of a budget once, and again with t
   expect(attempts.sort()).toEqual([[204], [503, 204]]);
   expect(received).toHaveLength(3);
 });
+
+test('a test event arrives as a CloudEvent, with the same id and the same bytes after a failure', async () => {
+  const { id: organization } = await control.createOrganization();
+  const { token } = await control.createUser({ role: 'owner', organization });
+  const { port } = receiver.address() as AddressInfo;
+  const { id, secret } = await control.done('POST', '/v1/webhooks', { token, body: { url: `http://127.0.0.1:${port}/hook` } });
+  received = [];
+  statuses = [500, 200];
+  const { event } = await control.done('POST', `/v1/webhooks/${id}/test`, { token });
+
+  const list = async () => (await control.done('GET', `/v1/webhooks/${id}/deliveries`, { token })).data;
+  await eventually(async () => (await list())[0]?.state === 'delivered', 'the test event is delivered');
+  expect(await list()).toMatchObject([{ event, type: 'sluice.webhook.test.v1', attempts: [{ status: 500 }, { status: 200 }] }]);
+  expect(received).toHaveLength(2);
+  expect(received[1]?.body).toBe(received[0]?.body);
+  for (const { headers, body } of received) {
+    expect([headers['content-type'], headers['webhook-id']]).toEqual(['application/cloudevents+json', event]);
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+      specversion: '1.0',
+      id: event,
+      type: 'sluice.webhook.test.v1',
+      sluiceorganization: organization,
+    });
+  }
+});

@@ -47,9 +47,9 @@ describe('the seller', () => {
     await expect(retrieveSeller(deps)).rejects.toMatchObject({ status: 404, code: 'seller_not_found' });
     const first = await replaceSeller(deps, admin, body, undefined);
     expect(first).toMatchObject({ object: 'seller', legal_name: 'Example', currency: 'USD', payment_terms_days: 30, version: 1 });
-    const second = await replaceSeller(deps, admin, { ...body, legal_name: 'Example GmbH' }, [1]);
+    const second = await replaceSeller(deps, later(admin, 1), { ...body, legal_name: 'Example GmbH' }, [1]);
     expect(await retrieveSeller(deps)).toEqual(second);
-    await expect(replaceSeller(deps, admin, body, [1])).rejects.toMatchObject({ status: 412 });
+    await expect(replaceSeller(deps, later(admin, 2), body, [1])).rejects.toMatchObject({ status: 412 });
     const { data } = await deps.audit.list(null, { limit: 1 });
     expect(data).toMatchObject([{ action: 'seller.updated', changes: { legal_name: { from: 'Example', to: 'Example GmbH' } } }]);
   });
