@@ -25,6 +25,7 @@ interface RollupsProps {
   config: Config;
   usage: Table;
   deployments: Table;
+  observability: Table;
 }
 
 /** Maintains totals of usage events, and when each deployment was last used: a function that reads the table's stream, and a queue for the batches that failed. */
@@ -32,12 +33,13 @@ export class Rollups extends Construct {
   readonly function: NodeFunction;
   readonly failures: Queue;
 
-  constructor(scope: Construct, id: string, { config, usage, deployments }: RollupsProps) {
+  constructor(scope: Construct, id: string, { config, usage, deployments, observability }: RollupsProps) {
     super(scope, id);
     this.function = new NodeFunction(this, 'Function', { config, name: 'rollup', memoryMb: MEMORY_MB, timeout: TIMEOUT });
     usage.grant(this.function, 'Query', 'PutItem');
     // When each deployment was last used, from which it follows that it is idle.
     deployments.grant(this.function, 'UpdateItem');
+    observability.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem');
     this.failures = readStream(this, usage, this.function, {
       batchSize: BATCH_SIZE,
       maxBatchingWindow: BATCH_WINDOW,

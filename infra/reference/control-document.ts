@@ -39,6 +39,7 @@ const TAGS = {
   Usage: 'Usage and costs by time, in the shape of OpenAI’s admin API.',
   Billing: 'Invoices and credit notes, who sells and who buys, the events behind an invoice, and corrections of prices.',
   Webhooks: 'Where an organization is notified of what happens.',
+  Observability: 'What happened to each request, and how the service is doing.',
   'Audit log': 'Who did what, and when.',
   Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<ControlTag | 'Service', string>;

@@ -51,11 +51,13 @@ export class ControlStack extends Stack {
     data.keys.grant(this.function, 'GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem');
     data.keys.grantIndex(this.function, ORGANIZATION_INDEX);
     data.models.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
-    data.usage.grant(this.function, 'Query');
+    data.usage.grant(this.function, 'GetItem', 'Query');
     data.deployments.grant(this.function, 'Query', 'BatchGetItem');
     data.attempts.grant(this.function, 'UpdateItem');
     for (const table of [data.billing, data.notifications])
       table.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
+    data.observability.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
+    data.payloads.grantRead(this.function);
     // A presigned download has the permissions of the function that signs it.
     data.billingFiles.grantRead(this.function);
     billing.tasks.grantSend(this.function);

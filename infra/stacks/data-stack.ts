@@ -24,6 +24,8 @@ export class DataStack extends Stack {
   readonly billing: Table;
   /** Webhooks, and the outbox of notifications with their deliveries. */
   readonly notifications: Table;
+  /** What is known of single requests beyond their events: rows to search them by, counts of refusals, settings of payload logs. */
+  readonly observability: Table;
   readonly tokenizers: Bucket;
   /** Under the id of its organization, what each deployment runs. */
   readonly weights: Bucket;
@@ -31,6 +33,8 @@ export class DataStack extends Stack {
   readonly billingFiles: Bucket;
   /** Only if the configuration has `auditCopies`. */
   readonly auditCopies?: Bucket;
+  /** Under the id of its organization, the content of requests whose key has a payload log. */
+  readonly payloads: Bucket;
 
   constructor(scope: Construct, id: string, { auditCopies, ...props }: DataStackProps) {
     super(scope, id, props);
@@ -55,7 +59,7 @@ export class DataStack extends Stack {
       sortKey: 'usage_event',
       // Only totals by minute and by ten minutes expire.
       timeToLive: 'expires_at',
-      stream: 'keys',
+      stream: 'new',
     });
     this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
     this.accounts = new Table(this, 'Accounts', { variable: 'ACCOUNTS_TABLE', partitionKey: 'account', sortKey: 'record' });
@@ -75,9 +79,16 @@ export class DataStack extends Stack {
       timeToLive: 'expires_at',
       stream: 'new',
     });
+    this.observability = new Table(this, 'Observability', {
+      variable: 'OBSERVABILITY_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+      timeToLive: 'expires_at',
+    });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     this.weights = new Bucket(this, 'Weights', { variable: 'WEIGHTS_BUCKET' });
     this.billingFiles = new Bucket(this, 'BillingFiles', { variable: 'BILLING_BUCKET' });
+    this.payloads = new Bucket(this, 'Payloads', { variable: 'PAYLOADS_BUCKET' });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
@@ -86,6 +97,8 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'AccountsTable', { value: this.accounts.table.tableName });
     new CfnOutput(this, 'BillingTable', { value: this.billing.table.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: this.notifications.table.tableName });
+    new CfnOutput(this, 'ObservabilityTable', { value: this.observability.table.tableName });
+    new CfnOutput(this, 'PayloadsBucket', { value: this.payloads.bucket.bucketName });
     new CfnOutput(this, 'BillingBucket', { value: this.billingFiles.bucket.bucketName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
     new CfnOutput(this, 'WeightsBucket', { value: this.weights.bucket.bucketName });

@@ -69,7 +69,8 @@ export class ServerlessStack extends Stack {
       targets: [new LambdaTarget(this.metering, { retryAttempts: 0 })],
     });
 
-    this.rollups = new Rollups(this, 'Rollups', { config, usage: data.usage, deployments: data.deployments });
+    const { usage, deployments: rows, observability } = data;
+    this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability });
     // The budgets and the credit of who used something are compared with the thresholds of their alerts.
     billing.tasks.grantSend(this.rollups.function);
 

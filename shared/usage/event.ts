@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { StepEnds } from './phases.ts';
 
 /** How a request ended. `orphaned`: its function crashed, and the sweep settled it. */
 export const Outcome = z.enum(['completed', 'client_closed', 'upstream_failed', 'timed_out', 'orphaned']);
@@ -6,6 +7,16 @@ export type Outcome = z.infer<typeof Outcome>;
 
 /** Nano-dollars; DynamoDB returns a number, or a bigint if a number would not be exact. */
 export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
+
+/** What a key's limiter, or one of its shards, had left when it had admitted the request. */
+export const LimiterState = z.object({
+  in_flight: z.int(),
+  concurrency: z.int(),
+  /** Of the current minute, as the `x-ratelimit-remaining-*` headers tell the caller. */
+  requests_left: z.int(),
+  tokens_left: z.int(),
+});
+export type LimiterState = z.infer<typeof LimiterState>;
 
 /** What made an event that corrects the price of another one: the operation, and the price version by which the request was rated before. */
 export const PriceCorrection = z.object({ id: z.string(), from: z.string() });
@@ -30,11 +41,24 @@ export const UsageEvent = z.object({
   outcome: Outcome,
   /** The code of the error that the caller received, if any. */
   error_code: z.string().optional(),
+  /** The status of that error, and its message unless it quotes the runtime, which can quote the request. */
+  error_status: z.int().optional(),
+  error_message: z.string().optional(),
   finish_reason: z.string().nullable(),
   /** ms since the epoch, then milliseconds from the arrival of the request. */
   admitted_at: z.int(),
   time_to_first_token_ms: z.int().nullable(),
   duration_ms: z.int(),
+  /** Absent on events of earlier versions and on orphaned ones. */
+  step_ends_ms: StepEnds.optional(),
+  /** Absent if the request's limiter is not known. */
+  limiter: LimiterState.optional(),
+  /** The caller's trace context (https://www.w3.org/TR/trace-context/), if it is valid: 55 characters. */
+  traceparent: z.string().optional(),
+  /** How many targets were tried, if more than one. */
+  tries: z.int().min(2).optional(),
+  /** The documented fields of the request that had no effect. */
+  ignored: z.array(z.string()).optional(),
   /** Computed with `price_version`. */
   cost_nanos: Nanos,
   price_version: z.string().nullable(),
@@ -45,6 +69,10 @@ export const UsageEvent = z.object({
   /** It was paid from its organization's prepaid credit. */
   is_prepaid: z.literal(true).optional(),
   endpoint: z.string().optional(),
+  /** The inference component of the endpoint, if the target is one. */
+  component: z.string().optional(),
+  /** Its content was written to the payload log. */
+  is_payload_logged: z.literal(true).optional(),
   user: z.string().optional(),
   /** The end user from the X-User-Id header, which the on-demand host requires. */
   user_id: z.string().optional(),

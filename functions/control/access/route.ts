@@ -22,6 +22,7 @@ export type ControlTag =
   | 'Usage'
   | 'Billing'
   | 'Webhooks'
+  | 'Observability'
   | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {
