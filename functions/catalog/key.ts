@@ -13,6 +13,7 @@ export const retrieveKey =
   (keys: ReadableKeys, host: Host): Handle =>
   async (event) => {
     const item = await authenticateNow(keys, presentedKey(event, host));
+    event.sender = { key_id: item.id, org_id: item.org };
     const shards = await keys.store.getMany(shardIds(item.id, shardsOf(item)).slice(1));
     const nowMs = keys.now();
     return jsonReply(event.requestId, 200, keyFactsOf([item, ...shards], nowMs), limitHeaders([item], nowMs));

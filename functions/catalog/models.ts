@@ -38,6 +38,7 @@ export const ownDeployments =
   (keys: ReadableKeys, host: Host, deploymentsOf: (organization: string) => Inventory): ListingFor =>
   async (event) => {
     const item = await authenticateToSee(keys, presentedKey(event, host));
+    event.sender = { key_id: item.id, org_id: item.org };
     userIdOf(event);
     const inventory = deploymentsOf(item.org);
     const isAllowed = (name: string): boolean => isModelAllowed(item, name);

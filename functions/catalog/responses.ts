@@ -32,6 +32,7 @@ export interface ResponsesDependencies {
 /** The key's organization, and the headers with the key's limits. */
 const callerOf = async ({ host, keys }: ResponsesDependencies, event: ApiEvent) => {
   const item = await authenticateToSee(keys, presentedKey(event, host));
+  event.sender = { key_id: item.id, org_id: item.org };
   if (host.scope === 'on_demand') userIdOf(event);
   return { organization: item.org, headers: limitHeaders([item], keys.now()) };
 };

@@ -5,6 +5,15 @@ import { newRequestId } from '../ids/request-id.ts';
 export interface ApiEvent extends APIGatewayProxyEvent {
   requestId: string;
   receivedAtMs: number;
+  /** Who sent it, as log lines name them; set when they are authenticated. */
+  sender?: Sender;
+}
+
+/** An API key or a user, and their organization; admins have none. */
+export interface Sender {
+  key_id?: string;
+  user?: string;
+  org_id: string | null;
 }
 
 /** A header by its lower-case name; API Gateway keeps the case that the caller sent. */

@@ -3,8 +3,9 @@ import type { ApiEvent } from './api-event.ts';
 import { ApiError, toApiError, toWire } from './errors.ts';
 import { jsonReply, type Reply } from './reply.ts';
 
-const factsOf = ({ requestId, requestContext, path }: ApiEvent) => ({
+const factsOf = ({ requestId, requestContext, path, sender }: ApiEvent) => ({
   request_id: requestId,
+  ...sender,
   gateway_request_id: requestContext.requestId,
   path,
 });

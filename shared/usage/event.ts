@@ -11,10 +11,11 @@ export const Nanos = z.union([z.int(), z.bigint()]).transform(BigInt);
 /** What a key's limiter, or one of its shards, had left when it had admitted the request. */
 export const LimiterState = z.object({
   in_flight: z.int(),
-  concurrency: z.int(),
-  /** Of the current minute, as the `x-ratelimit-remaining-*` headers tell the caller. */
-  requests_left: z.int(),
-  tokens_left: z.int(),
+  /** The most that may be in flight. A limit that does not exist is absent. */
+  concurrency: z.int().optional(),
+  /** Of the current minute, as the `x-ratelimit-remaining-*` headers tell the caller: of the key or its organization, whichever has less. */
+  requests_left: z.int().optional(),
+  tokens_left: z.int().optional(),
 });
 export type LimiterState = z.infer<typeof LimiterState>;
 

@@ -84,20 +84,22 @@ export const startTestPipeline = async () => {
     };
     const { path } = inferenceHostRoutes.createChatCompletion;
     const respond = serve(path, chatCompletions({ structuredOutputs: false }), deps);
-    const call = (body: Record<string, unknown>, remainingMs = 600_000, headers: Record<string, string> = {}): ReturnType<Serve> => {
-      const event = {
+    const eventOf = (body: Record<string, unknown>, headers: Record<string, string> = {}): ApiEvent =>
+      ({
         headers: { Authorization: `Bearer ${secret}`, ...headers },
         path,
         body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
         requestContext: {},
         requestId: newRequestId(Date.now()),
         receivedAtMs: Date.now(),
-      } as unknown as ApiEvent;
-      return respond(event, { getRemainingTimeInMillis: () => remainingMs });
-    };
+      }) as unknown as ApiEvent;
+    const serveEvent = (event: ApiEvent, remainingMs = 600_000): ReturnType<Serve> =>
+      respond(event, { getRemainingTimeInMillis: () => remainingMs });
+    const call = (body: Record<string, unknown>, remainingMs?: number, headers?: Record<string, string>): ReturnType<Serve> =>
+      serveEvent(eventOf(body, headers), remainingMs);
     const events = (): Promise<UsageEvent[]> => database.recentEvents(key_id);
     const inFlight = async (): Promise<number> => Object.keys((await database.limiters.whole(key_id))?.fl ?? {}).length;
-    return { call, events, inFlight, keyId: key_id };
+    return { call, eventOf, serveEvent, events, inFlight, keyId: key_id };
   };
   return { database, setUp, close: database.close };
 };

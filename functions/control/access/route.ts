@@ -67,6 +67,7 @@ const authorize = async (deps: RouteDependencies, facts: RouteFacts, event: ApiE
   if (facts.access === 'public') return {};
   const signedIn = await deps.authenticate(event);
   const { actor } = signedIn;
+  event.sender = { user: actor.userId, org_id: actor.organization };
   requireRole(actor, facts.access);
   if (facts.method !== 'GET' && !facts.isOpenToSuspended && actor.organization !== null)
     await requireActive(deps.organizations, actor.organization);

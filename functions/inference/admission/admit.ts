@@ -155,7 +155,7 @@ const undo = async ({ store, now }: Limiters, { requestId }: AdmissionRequest, r
   try {
     await endReservations(store, [reservation], { requestId, used: 'undone', nowMs: now() });
   } catch (error) {
-    logError('undo_failed', error, { request_id: requestId, limiter_id: reservation.limiterId });
+    logError('undo_failed', error, { request_id: requestId, org_id: reservation.item.org, limiter_id: reservation.limiterId });
   }
 };
 

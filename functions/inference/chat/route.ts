@@ -4,7 +4,7 @@ import type { ReplyForm } from './reply.ts';
 import { createChatStream } from './reply-stream.ts';
 import { createChatCompletion } from './reply-whole.ts';
 import { type ChatCompletionRequest, chatCompletionRequest, maxTokensOf } from './request.ts';
-import { checkSupport, ignoredFields } from './support.ts';
+import { checkSupport, ignoredFields, isChatField } from './support.ts';
 import { toChatPrompt } from './to-prompt.ts';
 import { toUpstreamChat } from './to-upstream.ts';
 import { isLegacy } from './tool.ts';
@@ -24,6 +24,7 @@ export const chatCompletions = ({ structuredOutputs }: { structuredOutputs: bool
   maxTokens: maxTokensOf,
   checkSupport,
   ignored: ignoredFields,
+  isDocumented: isChatField,
   choices: ({ n }) => n ?? 1,
   window: (request) => ({
     requestedTokens: maxTokensOf(request),

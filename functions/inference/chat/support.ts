@@ -3,6 +3,7 @@ import type { Model } from '../../../shared/models/model.ts';
 import { dialects } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from './logprobs-size.ts';
 import { type ChatCompletionRequest, type ChatExtra, type ChatField, chatFields, hasTools } from './request.ts';
+import { samplingExtras } from './sampling-fields.ts';
 import { keepsThinkingBudget, thinkingBudget } from './thinking.ts';
 import { isLegacy } from './tool.ts';
 
@@ -79,6 +80,10 @@ export const checkSupport = (request: ChatCompletionRequest, model: Model, maxTo
 };
 
 const known = new Set<string>(chatFields);
+
+/** Whether a name is one of a chat completion's fields. */
+export const isChatField = (name: string): boolean => known.has(name) || Object.hasOwn(samplingExtras, name);
+
 /** Fields that have no effect without a tokenizer, and fields that have no effect without tools. */
 const NEEDS_COUNT = ['prompt_truncate_len', 'context_length_exceeded_behavior'] as const;
 const NEEDS_TOOLS = ['tool_choice', 'parallel_tool_calls', 'function_call'] as const;

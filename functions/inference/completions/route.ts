@@ -4,7 +4,7 @@ import type { TextPrompt } from '../../../shared/tokens/prompt.ts';
 import type { InferenceRoute } from '../pipeline/inference-route.ts';
 import { type CompletionForm, createCompletion, createCompletionStream } from './reply.ts';
 import { CompletionRequest, promptsOf } from './request.ts';
-import { checkCompletion, ignoredCompletionFields, maxTokensOf } from './support.ts';
+import { checkCompletion, ignoredCompletionFields, isCompletionField, maxTokensOf } from './support.ts';
 import { toUpstreamCompletion } from './to-upstream.ts';
 
 const formOf = (request: CompletionRequest): CompletionForm => ({
@@ -21,6 +21,7 @@ export const completions: InferenceRoute<CompletionRequest, TextPrompt> = {
   maxTokens: maxTokensOf,
   checkSupport: checkCompletion,
   ignored: ignoredCompletionFields,
+  isDocumented: isCompletionField,
   choices: (request) => promptsOf(request).length * (request.n ?? 1),
   window: (request) => ({ requestedTokens: maxTokensOf(request), whenExceeded: 'truncate', maxPromptTokens: undefined, names: fieldNames }),
   toPrompt: (request) => ({ texts: promptsOf(request) }),

@@ -4,7 +4,7 @@ import { ignored, ours, passed, refused, type Treatment } from '../../../shared/
 import { dialects } from '../../../shared/upstream/dialects.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
 import type { ChatField } from '../chat/request.ts';
-import { checkTokenIds, isPassed, UnsupportedByModel } from '../chat/support.ts';
+import { checkTokenIds, isChatField, isPassed, UnsupportedByModel } from '../chat/support.ts';
 import { maxPromptTokens, measurePrompt } from '../pipeline/prompt-size.ts';
 import { type CompletionField, type CompletionRequest, completionFields, promptsOf } from './request.ts';
 
@@ -72,6 +72,9 @@ export const checkCompletion = (request: CompletionRequest, model: Model, maxTok
 };
 
 const known = new Set<string>(completionFields);
+
+/** Whether a name is one of a completion's fields. */
+export const isCompletionField = (name: string): boolean => known.has(name) || isChatField(name);
 
 /** The fields of a request that were accepted but have no effect on this model. */
 export const ignoredCompletionFields = (request: CompletionRequest, model: Model): string[] => {

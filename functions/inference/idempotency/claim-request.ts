@@ -57,7 +57,7 @@ const takeOver = async (
 };
 
 const keyed = ({ idempotency }: ClaimDependencies, claim: Claim, item: KeyItem): RequestClaim => {
-  const facts = { request_id: claim.requestId, key_id: item.id };
+  const facts = { request_id: claim.requestId, key_id: item.id, org_id: item.org };
   return {
     requestId: claim.requestId,
     complete: async (result) => {

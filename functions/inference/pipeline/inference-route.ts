@@ -74,6 +74,8 @@ export interface InferenceRoute<Request extends InferenceRequest, P extends Prom
   checkSupport: (request: Request, model: Model, maxTokens: number) => void;
   /** The fields that were accepted and have no effect. */
   ignored: (request: Request, model: Model) => string[];
+  /** Whether a name is one of the route's fields. Others are the caller's own text, which events don't have. */
+  isDocumented: (name: string) => boolean;
   /** Whether the caller allows the answer to be stored. Absent: always. */
   mayStore?: (request: Request) => boolean;
   choices: (request: Request) => number;

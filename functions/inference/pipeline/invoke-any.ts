@@ -12,6 +12,8 @@ interface AnyInvocation extends Omit<Invocation, 'target' | 'body'> {
   /** In the order to try them. */
   targets: readonly [Target, ...Target[]];
   bodyFor: (target: Target) => string;
+  /** The ids of the request, for log lines. */
+  ids: Readonly<Record<string, string>>;
   /** Called before each try. */
   onTarget: (target: Target) => void;
 }
@@ -33,7 +35,7 @@ const isTargetFailure = (error: unknown): boolean => error instanceof UpstreamFa
 export const invokeAny = (
   invoke: Invoke,
   health: Pick<TargetHealth, 'invoked' | 'answered' | 'failed'>,
-  { targets, bodyFor, onTarget, ...invocation }: AnyInvocation,
+  { targets, bodyFor, ids, onTarget, ...invocation }: AnyInvocation,
 ): AsyncGenerator<UpstreamChunk[]> => {
   const start = (target: Target, signal: AbortController): AsyncGenerator<UpstreamChunk[]> => {
     onTarget(target);
@@ -67,7 +69,7 @@ export const invokeAny = (
       } catch (error) {
         release();
         if (signal.aborted || !isWorthAnother(error)) throw error;
-        logInfo('target_failed', { endpoint: target.endpoint, component: target.component, ...(error as UpstreamFailed).logged });
+        logInfo('target_failed', { ...ids, endpoint: target.endpoint, component: target.component, ...(error as UpstreamFailed).logged });
         continue;
       }
       try {

@@ -57,6 +57,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
   event: ApiEvent,
 ): Promise<ParsedRequest<Request, Prepared>> => {
   const opened = await openKey(deps.keys, key, Number.POSITIVE_INFINITY);
+  event.sender = { key_id: key.keyId, org_id: opened.item.org };
   let named: string | undefined;
   try {
     const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};

@@ -45,6 +45,7 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   clock: Clock,
 ): Promise<AdmittedRequest<Request, P> | { replay: Reply }> => {
   const { request, model, price, prepared, opened, userId } = parsed;
+  const parsedAtMs = deps.now();
   const { tokens, maxCostNanos } = prepared;
   const admissionRequest = { key, model: request.model, deployment: model.deployment?.id, tokens, maxCostNanos, opened };
   const claimed = await claimRequest(deps, event, admissionRequest, clock.getRemainingTimeInMillis());
@@ -55,7 +56,10 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
   const mayStore = admission.mayStore && (route.mayStore?.(request) ?? true);
   const headers = { ...admission.headers, ...prepared.headers, ...(claim.complete && !mayStore && NOT_STORED) };
   const remainingMs = clock.getRemainingTimeInMillis();
-  const inFlight = beginRequest({ event, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs }, deps);
+  const inFlight = beginRequest(
+    { event, parsedAtMs, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs },
+    deps,
+  );
   return { ...parsed, event, claim, admission, mayStore, headers, inFlight };
 };
 
@@ -79,6 +83,7 @@ const invokeTargets = <Request extends InferenceRequest, P extends Prompt>(
     bodyFor: ({ container_model: containerModel = '' }) => JSON.stringify(route.toUpstream(request, model, { ...facts, containerModel })),
     choices: prepared.choices,
     names: prepared.window.names,
+    ids: { request_id: requestId, key_id: admission.keyId, org_id: admission.organization },
     signal,
     onTarget: inFlight.usage.targetInvoked,
     onHead: inFlight.usage.targetAccepted,

@@ -26,6 +26,8 @@ export interface PreparedRequest<P extends Prompt = Prompt> {
   waitMs: number;
   /** The value of `x-sluice-ignored`, if there is one. */
   ignored: string | undefined;
+  /** The documented fields among those that have no effect. */
+  ignoredFields: string[];
   /** The headers of the reply that follow from the request and its model. */
   headers: Record<string, string>;
 }
@@ -68,7 +70,8 @@ export const prepareRequest = <Request extends InferenceRequest, P extends Promp
   const prompt = route.toPrompt(request, model);
   const size = measurePrompt(prompt);
   const promptTokens = maxPromptTokens(prompt, size, model);
-  const headers = ignoredHeader(route.ignored(request, model));
+  const ignored = route.ignored(request, model);
+  const headers = ignoredHeader(ignored);
   return {
     prompt,
     promptBytes: size.bytes,
@@ -81,6 +84,7 @@ export const prepareRequest = <Request extends InferenceRequest, P extends Promp
     waitMs,
     maxCostNanos: () => costNanos(price, { promptTokens, completionTokens: choices * maxTokens }),
     ignored: headers['x-sluice-ignored'],
+    ignoredFields: ignored.length > 0 ? ignored.filter(route.isDocumented) : ignored,
     headers: { ...headers, ...deprecationHeaders(model) },
   };
 };

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { codeOf } from '../../../shared/http/errors.ts';
 import { logError } from '../../../shared/logging/log.ts';
 import type { Model, Target } from '../../../shared/models/model.ts';
 import { costNanos, type Price } from '../../../shared/prices/price.ts';
@@ -8,11 +7,13 @@ import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chun
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { Dependencies } from './dependencies.ts';
+import { errorFacts, limiterState, stepEnds } from './event-facts.ts';
 import type { Fitted } from './fit-window.ts';
 import type { InferenceRequest } from './inference-route.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { BYTES_PER_TOKEN, isChatPrompt } from './prompt-size.ts';
 import { createTally, type TokenCount } from './tally.ts';
+import { traceparentOf } from './trace-context.ts';
 
 /** The model's own tokenizer counts an answer that broke off, if it replies within this time. */
 const COUNT_MS = 5_000;
@@ -23,6 +24,8 @@ const NOTHING: TokenCount = { promptTokens: 0, cachedTokens: 0, completionTokens
 /** What is known of a request when it is admitted. */
 export interface RequestFacts {
   event: ApiEvent;
+  /** When its parsing ended. */
+  parsedAtMs: number;
   /** The route's path. */
   path: string;
   request: InferenceRequest;
@@ -68,6 +71,9 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   let [target] = model.targets;
   let { prompt } = prepared;
   let isPromptCounted = false;
+  const admittedAtMs = now();
+  let tries = 0;
+  let fittedAtMs: number | undefined;
   let invokedAtMs: number | undefined;
   let acceptedAtMs: number | undefined;
   let answeredAtMs: number | undefined;
@@ -84,7 +90,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
       const completionTokens = counts.text_tokens.reduce((sum, tokens) => sum + tokens, 0);
       tally.counted({ promptTokens: counts.prompt_tokens ?? undefined, completionTokens });
     } catch (error) {
-      logError('count_failed', error, { request_id: event.requestId, model: model.name });
+      logError('count_failed', error, { request_id: event.requestId, ...event.sender, model: model.name });
     } finally {
       late.abort();
     }
@@ -93,12 +99,15 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
   return {
     /** Records the prompt as it goes to the model. */
     fitted: (fitted: Fitted): void => {
+      fittedAtMs = now();
       prompt = fitted.prompt;
       isPromptCounted = fitted.promptTokens !== undefined;
       tally.counted({ promptTokens: fitted.promptTokens });
     },
     targetInvoked: (next: Target): void => {
       target = next;
+      tries++;
+      acceptedAtMs = undefined;
       invokedAtMs = now();
     },
     targetAccepted: (): void => {
@@ -132,7 +141,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
     },
 
     toEvent: (outcome: Outcome, error?: Error): UsageEvent => {
-      const code = codeOf(error);
+      const traceparent = traceparentOf(event);
       // A runtime that counts with every chunk counts the prompt before anything is delivered.
       const isBilled =
         outcome === 'completed' || (request.stream ? tally.firstTokenAtMs !== undefined : outcome === 'timed_out' && tally.hasOutput);
@@ -150,14 +159,20 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
         source,
         ...(isOvercounted && { is_overcounted: true as const }),
         outcome,
-        ...(code && { error_code: code }),
+        ...errorFacts(error),
         finish_reason: tally.finishReason ?? null,
         admitted_at: admission.admittedAtMs,
         time_to_first_token_ms: between(event.receivedAtMs, tally.firstTokenAtMs),
         duration_ms: now() - event.receivedAtMs,
+        step_ends_ms: stepEnds(event, [facts.parsedAtMs, admittedAtMs, fittedAtMs, invokedAtMs, acceptedAtMs, answeredAtMs]),
+        limiter: limiterState(admission),
+        ...(traceparent && { traceparent }),
+        ...(tries > 1 && { tries }),
+        ...(prepared.ignoredFields.length > 0 && { ignored: prepared.ignoredFields }),
         ...charge(costNanos(price, { promptTokens, cachedTokens, completionTokens }), admission),
         price_version: price.version,
         endpoint: target.endpoint,
+        ...(target.component !== undefined && { component: target.component }),
         ...(request.user && { user: request.user.toWellFormed() }),
         ...(facts.userId !== undefined && { user_id: facts.userId }),
         ...(request.metadata && { metadata: request.metadata }),

@@ -62,7 +62,7 @@ export const settleRequest = async (
   deps: SettlementStores & Pick<Dependencies, 'settlements'>,
   { event, admission, usageEvent, error }: Ending,
 ): Promise<void> => {
-  const { metadata: _, user: __, user_id: ___, ...facts } = usageEvent;
+  const { metadata: _, user: __, user_id: ___, error_message: ____, ...facts } = usageEvent;
   const line = {
     ...facts,
     cost_nanos: String(facts.cost_nanos),
@@ -72,12 +72,14 @@ export const settleRequest = async (
     ...(error instanceof ApiError && { code: error.code, status: error.status }),
     ...upstreamFailureOf(error),
   };
+  const startedMs = performance.now();
   for (const waitMs of [...SETTLEMENT_WAITS_MS, undefined]) {
     try {
       const stored = await settle(deps, admission, usageEvent);
       // A request that was taken over after its settlement is billed for the first attempt only.
       const isBilled = stored.admitted_at === admission.admittedAtMs;
-      return logInfo(isBilled ? 'request' : 'request_repeated', line);
+      const settle_ms = Math.round(performance.now() - startedMs);
+      return logInfo(isBilled ? 'request' : 'request_repeated', { ...line, settle_ms });
     } catch (failure) {
       // The caller still gets the whole response.
       if (waitMs === undefined) return settleLater(deps, admission, usageEvent, failure, line);

@@ -39,7 +39,7 @@ export const createEnding = (request: ResponsesRequest, facts: ResponseFacts, ou
     const made = whole(usage);
     if (!facts.mayStore) return undefined;
     const { items, depth } = request.before;
-    const what = { request_id: facts.requestId, response_id: facts.id };
+    const what = { request_id: facts.requestId, org_id: facts.organization, response_id: facts.id };
     try {
       const kept = await store.put(facts.organization, {
         response: made,

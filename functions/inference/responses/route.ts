@@ -9,7 +9,7 @@ import { createResponse } from './reply-whole.ts';
 import { type ResponsesRequest, responsesRequest } from './request.ts';
 import { isReference } from './resolve-references.ts';
 import { samplingOf } from './sampling.ts';
-import { checkResponses, ignoredResponsesFields } from './support.ts';
+import { checkResponses, ignoredResponsesFields, isResponsesField } from './support.ts';
 import { toChat, toChatSettings } from './to-chat.ts';
 import { windowOf } from './window.ts';
 
@@ -32,6 +32,7 @@ export const responses = ({
   maxTokens: ({ body }) => body.max_output_tokens ?? undefined,
   checkSupport: checkResponses,
   ignored: ignoredResponsesFields,
+  isDocumented: isResponsesField,
   mayStore: ({ body }) => body.store !== false,
   choices: () => 1,
   window: windowOf,

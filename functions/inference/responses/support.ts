@@ -1,7 +1,7 @@
 import { nameOf } from '../../../shared/http/errors.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { checkLogprobsSize } from '../chat/logprobs-size.ts';
-import { checkSupport, ignoredFields } from '../chat/support.ts';
+import { checkSupport, ignoredFields, isChatField } from '../chat/support.ts';
 import { fieldNames } from './field-names.ts';
 import { knownFields, type ResponsesRequest } from './request.ts';
 import { LOGPROBS, toChatSettings, wantsLogprobs } from './to-chat.ts';
@@ -29,6 +29,11 @@ export const checkResponses = (request: ResponsesRequest, model: Model, maxToken
   checkSupport(toChatSettings(request), model, maxTokens, fieldNames);
 };
 
+const VERBOSITY = 'text.verbosity';
+
+/** Whether a name is one of a response's fields. */
+export const isResponsesField = (name: string): boolean => knownFields.has(name) || isChatField(name) || name === VERBOSITY;
+
 /** The fields that were accepted but have no effect on this model. */
 export const ignoredResponsesFields = (request: ResponsesRequest, model: Model): string[] => {
   const { body } = request;
@@ -39,7 +44,7 @@ export const ignoredResponsesFields = (request: ResponsesRequest, model: Model):
     ...ignoredFields(toChatSettings(request), model).map((name) => nameOf(name, fieldNames)),
     ...new Set(foreign),
     ...(include?.some((name) => name !== LOGPROBS) ? ['include'] : []),
-    ...(text?.verbosity == null ? [] : ['text.verbosity']),
+    ...(text?.verbosity == null ? [] : [VERBOSITY]),
     ...(truncation === 'auto' && !model.tokenizer ? ['truncation'] : []),
   ];
 };

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { presentedKey } from '../../../shared/admission/authenticate.ts';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
-import { ApiError, codeOf } from '../../../shared/http/errors.ts';
+import { ApiError } from '../../../shared/http/errors.ts';
 import { jsonReply } from '../../../shared/http/reply.ts';
 import { deprecationHeaders } from '../../../shared/models/deprecation.ts';
 import type { Model, TokenizerFiles } from '../../../shared/models/model.ts';
@@ -11,6 +11,7 @@ import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { toChatPrompt } from '../chat/to-prompt.ts';
 import type { Dependencies, Serve } from '../pipeline/dependencies.ts';
+import { errorFacts, limiterState, stepEnds } from '../pipeline/event-facts.ts';
 import { parseRequest } from '../pipeline/parse-request.ts';
 import { ignoredHeader } from '../pipeline/prepare-request.ts';
 import { estimateTokens, measurePrompt } from '../pipeline/prompt-size.ts';
@@ -68,6 +69,8 @@ const freeEvent = (facts: {
   path: string;
   outcome: Outcome;
   error?: unknown;
+  parsedAtMs: number;
+  answeredAtMs: number | undefined;
   nowMs: number;
 }): UsageEvent => ({
   request_id: facts.event.requestId,
@@ -81,11 +84,20 @@ const freeEvent = (facts: {
   completion_tokens: 0,
   source: 'runtime',
   outcome: facts.outcome,
-  ...(codeOf(facts.error) && { error_code: codeOf(facts.error) }),
+  ...errorFacts(facts.error),
   finish_reason: null,
   admitted_at: facts.admission.admittedAtMs,
   time_to_first_token_ms: null,
   duration_ms: facts.nowMs - facts.event.receivedAtMs,
+  step_ends_ms: stepEnds(facts.event, [
+    facts.parsedAtMs,
+    facts.admission.admittedAtMs,
+    undefined,
+    undefined,
+    undefined,
+    facts.answeredAtMs,
+  ]),
+  limiter: limiterState(facts.admission),
   cost_nanos: 0n,
   price_version: null,
 });
@@ -101,12 +113,15 @@ const serveTokenizer =
     };
     const { request, model, prepared: task, opened } = await parseRequest({ schema, prepare }, deps, key, event);
     const { requestId } = event;
+    const parsedAtMs = deps.now();
     // An empty text reserves a token, too.
     const tokens = Math.max(1, task.reservedTokens);
     const admission = await admit(deps.keys, { key, model: request.model, requestId, tokens, maxCostNanos: () => 0n, opened });
     const headers = { ...admission.headers, ...ignoredHeader(task.ignored), ...deprecationHeaders(model) };
     const settle = (outcome: Outcome, error?: unknown): Promise<void> => {
-      const usageEvent = freeEvent({ event, admission, model, path, outcome, error, nowMs: deps.now() });
+      const nowMs = deps.now();
+      const answeredAtMs = outcome === 'completed' ? nowMs : undefined;
+      const usageEvent = freeEvent({ event, admission, model, path, outcome, error, parsedAtMs, answeredAtMs, nowMs });
       return settleRequest(deps, { event, admission, usageEvent, error });
     };
     try {

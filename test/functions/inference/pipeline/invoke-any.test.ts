@@ -28,6 +28,7 @@ const setUp = (
   const signal = new AbortController();
   const invoke: Invoke = (invocation) => (upstreams[invocation.target.endpoint] as Invoke)(invocation);
   const answer = invokeAny(invoke, health, {
+    ids: {},
     targets,
     bodyFor: ({ container_model = '' }) => container_model,
     choices: 1,
