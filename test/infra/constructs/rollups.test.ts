@@ -10,7 +10,7 @@ const serverless = templateOf('serverless');
 
 describe('the serverless host', () => {
   describe('the rollup of usage events', () => {
-    test('reads batches of new events only, splits failed batches, and finally sends them to a queue', () => {
+    test('reads batches of new events only, with what they contain, splits failed batches, and finally sends them to a queue', () => {
       const queueId = Object.keys(serverless.findResources('AWS::SQS::Queue')).find((id) => id.startsWith('RollupsFailures'));
       serverless.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
         EventSourceArn: { 'Fn::ImportValue': Match.stringLikeRegexp('UsageStreamArn') },
@@ -25,7 +25,8 @@ describe('the serverless host', () => {
           Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"Keys":{"usage_event":{"S":[{"prefix":"req_"}]}}}}' }],
         },
       });
-      data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } });
+      const { Usage } = data.findResources('AWS::DynamoDB::GlobalTable');
+      expect(Usage?.Properties.StreamSpecification).toEqual({ StreamViewType: 'NEW_IMAGE' });
     });
 
     test('gets the events of requests, and neither GPU time nor totals', () => {

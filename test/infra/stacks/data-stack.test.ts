@@ -16,6 +16,7 @@ describe('the data stack', () => {
       'Keys',
       'Models',
       'Notifications',
+      'Observability',
       'Responses',
       'Usage',
     ]);
@@ -33,6 +34,7 @@ describe('the data stack', () => {
     ['Tokenizers', 'TokenizersBucket'],
     ['Weights', 'WeightsBucket'],
     ['BillingFiles', 'BillingBucket'],
+    ['Payloads', 'PayloadsBucket'],
   ])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id, output) => {
     expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
       DeletionPolicy: 'Retain',
@@ -57,12 +59,18 @@ describe('the data stack', () => {
     data.hasOutput(output, { Value: { Ref: id } });
   });
 
-  test('expires only totals of short spans, stored responses, attempt counters and notifications', () => {
+  test('expires only totals of short spans, stored responses, attempt counters, notifications and what is known of single requests', () => {
     const expiring = Object.entries(data.findResources('AWS::DynamoDB::GlobalTable'))
       .filter(([, { Properties }]) => Properties.TimeToLiveSpecification)
       .map(([id, { Properties }]) => [id, Properties.TimeToLiveSpecification]);
     const byTime = { AttributeName: 'expires_at', Enabled: true };
-    expect(Object.fromEntries(expiring)).toEqual({ Usage: byTime, Responses: byTime, Attempts: byTime, Notifications: byTime });
+    expect(Object.fromEntries(expiring)).toEqual({
+      Usage: byTime,
+      Responses: byTime,
+      Attempts: byTime,
+      Notifications: byTime,
+      Observability: byTime,
+    });
   });
 
   test('has no index that projects counters', () => {
