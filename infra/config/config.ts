@@ -156,6 +156,19 @@ export const Config = z.strictObject({
   auditCopies: z
     .strictObject({ days: z.int().min(1).max(36_500), mode: z.enum(['governance', 'compliance']).default('governance') })
     .optional(),
+  /** What the inference hosts promise. Alarms go off when misses use up what the promise allows too fast; see docs/operations.md. */
+  slo: z
+    .strictObject({
+      /** The percentage of valid requests that are answered. */
+      availability: z.number().min(95).max(99.99).default(99.9),
+      /** A first token is in time if it comes within so many milliseconds of the request's arrival. */
+      firstTokenMs: z.int().min(100).max(280_000).default(5_000),
+      /** The percentage of answers whose first token is in time. */
+      firstTokenShare: z.number().min(95).max(99.99).default(99),
+      /** With fewer misses than this in its longer window, no alarm goes off: a single failure of a host with little traffic says nothing. */
+      minimumMisses: z.int().min(1).max(100_000).default(10),
+    })
+    .prefault({}),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
   /** The e-mail address for alarms. Without it, alarms are only visible in the console. */
   alarmEmail: z.email().optional(),

@@ -11,7 +11,9 @@ import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import type { Config } from '../config/config.ts';
 import { Alarms, ageOfStream, errorsOf, PERIOD, says, throttlesOf, waiting } from '../constructs/alarms.ts';
 import { addBillingAlarms } from '../constructs/billing-alarms.ts';
+import { addHostMetrics } from '../constructs/host-metrics.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
+import { addSloAlarms } from '../constructs/slo-alarms.ts';
 import type { BillingStack } from './billing-stack.ts';
 import type { ControlStack } from './control-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
@@ -28,6 +30,10 @@ const OPERATORS_REASONS: readonly ReasonCode[] = [
   'access_denied',
   'rejected_by_aws',
 ];
+/** The deployment sleeps, or was stopped: that is what its owner wants, and callers are told when to try again. */
+const NOT_IN_SERVICE = ['deployment_waking', 'deployment_not_ready'];
+/** On the on-demand host, the owner of a deployment decides how many copies it has. */
+const OF_OWNERS = ['no_capacity'];
 /** More errors in five minutes than a short outage of AWS explains. */
 const REPEATED = 10;
 /** Refused logins in five minutes: more than typing errors explain. */
@@ -123,6 +129,13 @@ export class OperationsStack extends Stack {
     const refused = alarms.count('RequestsRefused', says('refused'), ...inference);
     const capped = alarms.count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const overcounted = alarms.count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
+    for (const { prefix, host, excused } of [
+      { prefix: 'Serverless', host: serverless.host, excused: NOT_IN_SERVICE },
+      { prefix: 'Ondemand', host: ondemand.host, excused: [...NOT_IN_SERVICE, ...OF_OWNERS] },
+    ]) {
+      const metrics = addHostMetrics(alarms, prefix, { ...host, excused, firstTokenMs: config.slo.firstTokenMs });
+      addSloAlarms(alarms, prefix, { ...host, metrics }, config.slo);
+    }
     const stage = serverless.host.api.deploymentStage;
     const ondemandStage = ondemand.host.api.deploymentStage;
 

@@ -1,5 +1,6 @@
 import { toCallerError } from '../../../shared/http/error-replies.ts';
 import { toWire } from '../../../shared/http/errors.ts';
+import { logInfo } from '../../../shared/logging/log.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import type { InFlightRequest } from './in-flight-request.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
@@ -65,6 +66,8 @@ export async function* streamAnswer(reply: StreamedReply, { first, rest }: Answe
     }
     const { event } = inFlight;
     const failure = toCallerError(await inFlight.fail(error), event);
+    // Like `refused`, for a failure after the status was sent.
+    logInfo('stream_broken', { request_id: event.requestId, status: failure.status, code: failure.code });
     yield reply.fail?.(failure, event.requestId) ?? sseEvent(toWire(failure, event.requestId));
   }
 }

@@ -109,7 +109,7 @@ export const beginRequest = (facts: InFlightFacts, deps: Dependencies): InFlight
     const isCutOff = cutOff() !== undefined;
     // An answer that broke off is charged for what was delivered.
     if (outcome !== 'completed' && (request.stream || isCutOff)) await usage.ended();
-    await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), error });
+    await settleRequest(deps, { event, admission, usageEvent: usage.toEvent(outcome, error), mayWait: facts.prepared.waitMs > 0, error });
     // The reply of an answer that was cut off is kept, as a complete one is.
     if (outcome !== 'completed' && !isCutOff) await facts.claim.release();
     await afterSettlement();

@@ -48,6 +48,8 @@ interface Ending {
   event: ApiEvent;
   admission: Admission;
   usageEvent: UsageEvent;
+  /** Whether it may wait for a deployment to wake. */
+  mayWait?: boolean;
   error?: unknown;
 }
 
@@ -60,12 +62,14 @@ const upstreamFailureOf = (error: unknown): Partial<UpstreamFailed['logged']> =>
 /** Settles an admitted request and logs its usage event. Never throws: a settlement that fails is queued, and made later. */
 export const settleRequest = async (
   deps: SettlementStores & Pick<Dependencies, 'settlements'>,
-  { event, admission, usageEvent, error }: Ending,
+  { event, admission, usageEvent, mayWait, error }: Ending,
 ): Promise<void> => {
   const { metadata: _, user: __, user_id: ___, error_message: ____, ...facts } = usageEvent;
   const line = {
     ...facts,
-    cost_nanos: String(facts.cost_nanos),
+    // A number, as CloudWatch needs it for a metric; exact up to nine million dollars.
+    cost_nanos: Number(facts.cost_nanos),
+    ...(mayWait && { may_wait: true }),
     gateway_request_id: event.requestContext.requestId,
     ...(event.requestId !== admission.requestId && { attempt_request_id: event.requestId }),
     admission_round_trips: admission.roundTrips,

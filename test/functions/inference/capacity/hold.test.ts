@@ -45,6 +45,17 @@ describe('the header X-Wait-For-Capacity', () => {
 });
 
 describe('a request that waits', () => {
+  test('says so in its log line, because its first token says nothing about the host', async () => {
+    const lines: Record<string, unknown>[] = [];
+    jest.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(JSON.parse(String(line))) > 0);
+    const world = await cold.createWorld({ isReady: true });
+    const { ask } = await world.createEnvironment();
+    await settle(world, ask('Hi', 280));
+    await settle(world, ask('Hi', 0));
+    const mayWait = lines.filter(({ message }) => message === 'request').map(({ may_wait }) => may_wait);
+    expect(mayWait).toEqual([true, undefined]);
+  });
+
   test('wakes the deployment and gets its answer, with its reservation held meanwhile', async () => {
     const world = await cold.createWorld();
     const { ask, events, keyId } = await world.createEnvironment();
