@@ -1,6 +1,8 @@
 import type { SQSBatchResponse } from 'aws-lambda';
+import type { DeploymentState } from '../../shared/deployments/state.ts';
 import type { DeploymentFindings, DeploymentToValidate } from '../../shared/deployments/validation.ts';
 import { logError, logInfo } from '../../shared/logging/log.ts';
+import { countStates } from './count-states.ts';
 import { deploymentOf, readEvent } from './events.ts';
 import type { PassOutcome } from './reconcile/reconcile.ts';
 import type { Reconciliations } from './reconciliations.ts';
@@ -11,6 +13,8 @@ export interface Handling {
   reconciliations: Reconciliations;
   /** The ids of all deployments that are not deleted. */
   listLive: () => AsyncIterable<string>;
+  /** The state of a deployment; undefined if it does not exist. */
+  stateOf: (id: string) => Promise<DeploymentState | undefined>;
   /** The prefix of this installation's names. */
   installation: string;
   now: () => number;
@@ -34,13 +38,24 @@ const reconcileMessages = async (deps: Handling, messages: readonly { messageId:
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 };
 
+/** Only a metric, so no pass depends on it. */
+const logStates = async (deps: Handling, ids: readonly string[]): Promise<void> => {
+  try {
+    const states = await countStates(deps, ids);
+    if (states) logInfo('deployments_counted', { states });
+  } catch (error) {
+    logError('deployments_not_counted', error);
+  }
+};
+
 /** Sends a message for each deployment. What is not sent before the time is up is sent a minute later. */
-const reconcileAll = async ({ listLive, reconciliations, now, hasTime }: Handling): Promise<void> => {
-  let sent = 0;
+const reconcileAll = async (deps: Handling): Promise<void> => {
+  const { listLive, reconciliations, now, hasTime } = deps;
+  const sent: string[] = [];
   let batch: string[] = [];
   const send = async (): Promise<void> => {
     await Promise.all(batch.map((id) => reconciliations.send(id, now())));
-    sent += batch.length;
+    sent.push(...batch);
     batch = [];
   };
   for await (const id of listLive()) {
@@ -48,7 +63,8 @@ const reconcileAll = async ({ listLive, reconciliations, now, hasTime }: Handlin
     if (batch.push(id) === BATCH) await send();
   }
   await send();
-  logInfo('reconciliations_sent', { deployments: sent });
+  logInfo('reconciliations_sent', { deployments: sent.length });
+  await logStates(deps, sent);
 };
 
 /** @returns what the invoker gets: the findings of a validation, or the messages that must be delivered again */

@@ -45,6 +45,7 @@ const installation = {
   endpointTag: environmentVariable('ENDPOINT_TAG'),
   executionRoleArn: environmentVariable('EXECUTION_ROLE_ARN'),
   hubExecutionRoleArn: process.env.HUB_EXECUTION_ROLE_ARN,
+  detailedMetrics: process.env.DETAILED_METRICS === 'true',
 };
 
 const dependencies: Omit<Reconciling, 'aws'> & { aws: Omit<Reconciling['aws'], 'hasTime'> } = {
@@ -92,6 +93,7 @@ export const handler = (event: unknown, context: Pick<Context, 'getRemainingTime
       validate: (question) => validate(validating, question),
       reconciliations,
       listLive,
+      stateOf: async (id) => (await deployments.find(id))?.state,
       installation: installation.name,
       now,
       hasTime,

@@ -34,6 +34,8 @@ export interface SweepReport {
   /** Requests whose function crashed before they were admitted or while they were rejected. */
   undone: number;
   complete: boolean;
+  /** How long ago what is not swept yet could have been swept; 0 if nothing is left to do. */
+  behind_ms: number;
 }
 
 /**
@@ -50,12 +52,14 @@ export interface SweepReport {
  */
 export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   const { limiters, now } = deps;
-  const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, undone: 0, complete: false };
+  const report: SweepReport = { limiters: 0, released: 0, orphaned: 0, undone: 0, complete: false, behind_ms: 0 };
   const current = epochOf(now());
   const swept = await limiters.sweptEpoch();
   // The latest epoch whose requests can no longer be in flight.
   const closed = epochOf(now() - deps.maxInFlightMs - EPOCH_MS);
   const first = Math.min(swept === undefined ? closed : swept + 1, closed);
+  let finished = swept ?? closed - 1;
+  const reportNow = (): SweepReport => ({ ...report, behind_ms: Math.max(0, closed - finished) * EPOCH_MS });
   const failures: unknown[] = [];
   const organizations = readOrganizations(limiters);
   const last = Math.min(closed, first + MAX_EPOCHS_PER_RUN);
@@ -63,17 +67,20 @@ export const sweep = async (deps: Sweep): Promise<SweepReport> => {
   for (let epoch = first; epoch <= current; epoch = epoch === last ? closed + 1 : epoch + 1) {
     for (let partition = 0; partition < EPOCH_PARTITIONS; partition++) {
       for await (const id of limiters.listByEpoch(epoch, partition)) {
-        if (!deps.hasTime()) return report;
+        if (!deps.hasTime()) return reportNow();
         // A limiter that cannot be swept must not block the others.
         await sweepLimiter(deps, id, organizations, report).catch((error: unknown) => failures.push(error));
       }
     }
     // An epoch is finished when a run finds nothing in it that must be settled.
     const isFinished = failures.length === 0 && report.orphaned === 0;
-    if (epoch <= closed && epoch !== swept && isFinished) await limiters.markSwept(epoch);
+    if (epoch <= closed && isFinished) {
+      if (epoch !== swept) await limiters.markSwept(epoch);
+      finished = epoch;
+    }
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} limiters could not be swept.`);
-  return { ...report, complete: last === closed };
+  return { ...reportNow(), complete: last === closed };
 };
 
 /** The shards of this many organizations are kept during a run. */

@@ -112,6 +112,11 @@ export const Config = z.strictObject({
         .min(1)
         .max(20)
         .default(['vllm', 'djl-inference', 'sglang-server']),
+      /**
+       * Whether SageMaker publishes detailed metrics of deployments' containers, GPUs and hosts. CloudWatch charges $0.50 for each GB of them; see
+       * docs/operations.md.
+       */
+      detailedMetrics: z.boolean().default(false),
       /** How many requests can wait for one deployment that wakes. Each of them occupies an execution of the function for as long as it waits. */
       maxHeldRequests: z.int().min(0).max(1_000).default(50),
     })

@@ -28,6 +28,7 @@ export class DeploymentsStack extends Stack {
     this.function = new NodeFunction(this, 'Deployments', { config, name: 'deployments', memoryMb: 512, timeout: TIMEOUT });
     this.function.addEnvironment('USAGE_LAG_SECONDS', String(USAGE_LAG.toSeconds()));
     this.#grantData(data);
+    this.function.addEnvironment('DETAILED_METRICS', String(config.deployments.detailedMetrics));
     billing.tasks.grantSend(this.function);
     grantManageGenerations(this.function, config);
     this.#createRoles(config, data);

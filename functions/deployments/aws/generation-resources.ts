@@ -20,6 +20,8 @@ export interface Installation {
   executionRoleArn: string;
   /** The role of containers that load from the Hugging Face Hub, which reads nothing. Absent: the deployer doesn't allow models of the Hub. */
   hubExecutionRoleArn?: string | undefined;
+  /** Whether SageMaker publishes detailed metrics of containers, GPUs and hosts, which cost extra. */
+  detailedMetrics: boolean;
 }
 
 /** The deployer no longer allows models of the Hugging Face Hub. */
@@ -130,6 +132,8 @@ export const resourcesOf = (installation: Installation, deployment: Deployment, 
           RoutingConfig: { RoutingStrategy: 'LEAST_OUTSTANDING_REQUESTS' },
         },
       ],
+      // SageMaker's own default is true.
+      MetricsConfig: { EnableDetailedObservability: installation.detailedMetrics },
       Tags,
     },
     endpoint: { EndpointName: name, EndpointConfigName: name, Tags },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { deploymentOf } from '../../../functions/deployments/events.ts';
-import { handleEvent } from '../../../functions/deployments/handle-event.ts';
+import { type Handling, handleEvent } from '../../../functions/deployments/handle-event.ts';
 import { createReconciliations } from '../../../functions/deployments/reconciliations.ts';
 import { awsNameOf } from '../../../shared/deployments/names.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
@@ -13,7 +13,7 @@ const NOW = 1_800_000_000_000;
 const ids = Array.from({ length: 60 }, () => newTimedId('deployment', NOW));
 const [id = '', other = ''] = ids;
 
-const setUp = (failing: readonly string[] = []) => {
+const setUp = (failing: readonly string[] = [], stateOf: Handling['stateOf'] = async () => 'in_service') => {
   const reconciled: string[] = [];
   const sent: { body: string; group: string; deduplicationId: string }[] = [];
   const questions: unknown[] = [];
@@ -35,6 +35,7 @@ const setUp = (failing: readonly string[] = []) => {
         listLive: async function* () {
           yield* ids;
         },
+        stateOf,
         installation: 'sluice',
         now: () => NOW,
         hasTime: () => hasTime,
@@ -87,6 +88,40 @@ test('every minute, sends one message for each deployment, which repeated messag
   await handle({ 'detail-type': 'Scheduled Event', detail: {} });
   expect(sent.map(({ body }) => JSON.parse(body))).toEqual(ids.map((each) => ({ reconcile: each })));
   expect(sent[0]).toMatchObject({ group: id, deduplicationId: `${id}-${NOW / 15_000}` });
+});
+
+describe('every minute, counts the deployments by state', () => {
+  const schedule = { 'detail-type': 'Scheduled Event', detail: {} };
+  let lines: Record<string, unknown>[];
+  beforeEach(() => {
+    lines = [];
+    jest.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(JSON.parse(String(line))) > 0);
+  });
+  const counted = () => lines.find(({ message }) => message === 'deployments_counted')?.states;
+
+  test('with 0 for every state in which none is', async () => {
+    const states: Record<string, 'failed' | 'scaled_to_zero'> = { [id]: 'failed', [other]: 'scaled_to_zero' };
+    const { handle } = setUp([], async (each) => states[each] ?? 'in_service');
+    await handle(schedule);
+    expect(counted()).toMatchObject({ in_service: ids.length - 2, failed: 1, scaled_to_zero: 1, pending: 0, waking: 0 });
+    expect(counted()).not.toHaveProperty('deleted');
+  });
+
+  test('without those that were deleted meanwhile', async () => {
+    const { handle } = setUp([], async (each) => (each === id ? 'deleted' : each === other ? undefined : 'stopped'));
+    await handle(schedule);
+    expect(counted()).toMatchObject({ stopped: ids.length - 2, in_service: 0 });
+  });
+
+  test('and still has a pass made over each if a row can’t be read', async () => {
+    const { handle, sent } = setUp([], async () => {
+      throw new Error('The row is damaged.');
+    });
+    await handle(schedule);
+    expect(sent).toHaveLength(ids.length);
+    expect(counted()).toBeUndefined();
+    expect(lines.map(({ message }) => message)).toContain('deployments_not_counted');
+  });
 });
 
 test('leaves what it has no time for to the next minute', async () => {

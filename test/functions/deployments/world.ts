@@ -29,6 +29,7 @@ export const INSTALLATION = {
   endpointTag: 'sluice',
   executionRoleArn: 'arn:aws:iam::000000000000:role/execution',
   hubExecutionRoleArn: 'arn:aws:iam::000000000000:role/hub-execution',
+  detailedMetrics: false,
 };
 
 type PlaneOptions = NonNullable<Parameters<typeof createControlPlane>[0]>;

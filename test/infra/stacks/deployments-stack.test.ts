@@ -180,11 +180,14 @@ describe('the role with which deployments run', () => {
 
   test('is another one for models of the Hub, if the deployer allows them, which reads no weights', async () => {
     expect(grantsOf(deployments, 'HubExecutionRole')).toEqual([]);
-    const templates = await templatesWith({ deployments: { hubModels: true } });
+    const templates = await templatesWith({ deployments: { hubModels: true, detailedMetrics: true } });
     expect(grantsOf(templates('deployments'), 'HubExecutionRole').sort(byText)).toEqual([...runsContainers].sort(byText));
     templates('deployments').hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
-        Variables: Match.objectLike({ HUB_EXECUTION_ROLE_ARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^HubExecutionRole'), 'Arn'] } }),
+        Variables: Match.objectLike({
+          HUB_EXECUTION_ROLE_ARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^HubExecutionRole'), 'Arn'] },
+          DETAILED_METRICS: 'true',
+        }),
       },
     });
     templates('control').hasResourceProperties('AWS::Lambda::Function', {

@@ -176,6 +176,30 @@ describe('the sweep', () => {
     expect(await sweepAt(START + 3 * 24 * 60 * MINUTE_MS)).toEqual({ runs: 1, complete: true, orphans: [] });
   });
 
+  test('reports how far it is behind, until a run has finished what could be swept', async () => {
+    const now = START + 30 * 24 * 60 * MINUTE_MS;
+    await sweepAt(now);
+    const key = await makeKey(database.limiters);
+    await admitted(
+      makeCaller(database.limiters, () => now),
+      key,
+    );
+    const runAt = (later: number) =>
+      sweepNow({
+        limiters: database.limiters,
+        usage: database.usage,
+        now: () => later,
+        maxInFlightMs: MAX_IN_FLIGHT_MS,
+        hasTime: () => true,
+        database: database.database,
+      });
+    expect((await runAt(now)).behind_ms).toBe(0);
+    const afterOutage = now + 24 * 60 * MINUTE_MS;
+    // The run that settles an orphan finishes nothing from its epoch on.
+    expect((await runAt(afterOutage)).behind_ms).toBeGreaterThanOrEqual(23 * 60 * MINUTE_MS);
+    expect((await runAt(afterOutage)).behind_ms).toBe(0);
+  });
+
   test('stops when its time is up and continues from there', async () => {
     const key = await makeKey(database.limiters);
     const { requestId } = await admitted(

@@ -44,6 +44,7 @@ export const CreateEndpointConfig = z.looseObject({
   EndpointConfigName: Name,
   ExecutionRoleArn: z.string().min(20).max(2_048).optional(),
   ProductionVariants: z.array(Variant).min(1).max(10),
+  MetricsConfig: z.looseObject({ EnableDetailedObservability: z.boolean().optional() }).optional(),
   Tags: TagList.default([]),
 });
 

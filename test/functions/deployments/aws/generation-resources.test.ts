@@ -68,6 +68,13 @@ test("an owner's variables and tags never replace those on which security depend
     });
 });
 
+test.each([false, true])('an endpoint publishes detailed metrics only if the deployer wants to pay for them: %s', (detailedMetrics) => {
+  const deployment = newDeployment({ organization: 'org_1' });
+  const { config } = resourcesOf({ ...INSTALLATION, detailedMetrics }, deployment, deployment.generations[0] as Generation);
+  // SageMaker's default is true, so the field is never left out.
+  expect(config.MetricsConfig).toEqual({ EnableDetailedObservability: detailedMetrics });
+});
+
 test('one instance type: one specification; the endpoint may scale to nothing', () => {
   const { config, component } = resources({ copies: { min: 2, max: 4 } });
   expect(config.ProductionVariants).toMatchObject([

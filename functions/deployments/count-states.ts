@@ -1,0 +1,29 @@
+import { DeploymentState } from '../../shared/deployments/state.ts';
+
+/** Rows that are read at the same time. */
+const BATCH = 25;
+
+/** The states of deployments that are looked at. */
+export const LIVE_STATES = DeploymentState.exclude(['deleted']).options;
+
+export type StateCounts = Record<(typeof LIVE_STATES)[number], number>;
+
+interface Counting {
+  /** The state of a deployment; undefined if it does not exist. */
+  stateOf: (id: string) => Promise<DeploymentState | undefined>;
+  hasTime: () => boolean;
+}
+
+/**
+ * Counts deployments by state, for a metric.
+ * @returns a number for each state; undefined if there was no time for all deployments, since a part of them would look like a change
+ */
+export const countStates = async ({ stateOf, hasTime }: Counting, ids: readonly string[]): Promise<StateCounts | undefined> => {
+  const counts = Object.fromEntries(LIVE_STATES.map((state) => [state, 0])) as StateCounts;
+  for (let from = 0; from < ids.length; from += BATCH) {
+    if (!hasTime()) return undefined;
+    const states = await Promise.all(ids.slice(from, from + BATCH).map(stateOf));
+    for (const state of states) if (state !== undefined && state !== 'deleted') counts[state] += 1;
+  }
+  return counts;
+};
