@@ -52,6 +52,9 @@ const toWriteReference = ({ host, structuredOutputs }: NonNullable<NodeFunctionP
 
 /** A Lambda function: one folder, one esbuild bundle, one log group, and one role that has only the granted permissions. */
 export class NodeFunction extends LambdaFunction {
+  /** What the documentation calls the function. */
+  readonly title: string;
+
   constructor(scope: Construct, id: string, { config, name, as = name, memoryMb, timeout, reference, files }: NodeFunctionProps) {
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: config.logRetentionDays as RetentionDays,
@@ -78,6 +81,7 @@ export class NodeFunction extends LambdaFunction {
       ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
     });
+    this.title = as;
     role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
     Validations.of(role).acknowledge({
       id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',

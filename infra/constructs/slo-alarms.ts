@@ -6,12 +6,12 @@ import type { HostMetrics } from './host-metrics.ts';
 import type { NodeFunction } from './node-function.ts';
 
 /** An objective: a share of events that must be good. */
-interface Objective {
+export interface Objective {
   /** The percentage that must be good. */
   percentage: number;
-  /** The bad events, with 0 where there are none, and what the expression is made of. */
-  bad: { expression: string; metrics: Record<string, Metric> };
-  /** All events. Can refer to the bad ones as `bad`. */
+  /** The bad events, with 0 where there are none, and what the expression is made of. `id` is their name in other expressions. */
+  bad: { id: string; expression: string; metrics: Record<string, Metric> };
+  /** All events. */
   total: { expression: string; metrics: Record<string, Metric> };
 }
 
@@ -34,9 +34,9 @@ const over = (metrics: Record<string, Metric>, period: Duration): Record<string,
  */
 export const badPercentage = ({ bad, total }: Objective, period: Duration, minimum = 1): MathExpression =>
   new MathExpression({
-    expression: `IF(bad >= ${minimum}, 100 * bad / (${total.expression}), 0)`,
+    expression: `IF(${bad.id} >= ${minimum}, 100 * ${bad.id} / (${total.expression}), 0)`,
     usingMetrics: {
-      bad: new MathExpression({ expression: bad.expression, usingMetrics: over(bad.metrics, period), period }),
+      [bad.id]: new MathExpression({ expression: bad.expression, usingMetrics: over(bad.metrics, period), period }),
       ...over(total.metrics, period),
     },
     period,
@@ -62,16 +62,17 @@ interface WatchedHost {
 export const availabilityOf = ({ inference, metrics }: WatchedHost, { availability }: Config['slo']): Objective => ({
   percentage: availability,
   bad: {
+    id: 'unanswered',
     expression: 'FILL(failed, 0) + FILL(crashed, 0) + FILL(throttled, 0)',
     metrics: { failed: metrics.failed, crashed: errorsOf(inference), throttled: throttlesOf(inference) },
   },
-  total: { expression: 'FILL(answered, 0) + bad', metrics: { answered: metrics.answered } },
+  total: { expression: 'FILL(answered, 0) + unanswered', metrics: { answered: metrics.answered } },
 });
 
 /** Whether first tokens come in time. Requests that fail before their first token are a matter of availability. */
 export const firstTokensOf = ({ metrics }: WatchedHost, { firstTokenShare }: Config['slo']): Objective => ({
   percentage: firstTokenShare,
-  bad: { expression: 'FILL(late, 0)', metrics: { late: metrics.firstTokenLate } },
+  bad: { id: 'late', expression: 'FILL(counted_late, 0)', metrics: { counted_late: metrics.firstTokenLate } },
   total: { expression: 'timed', metrics: { timed: metrics.firstTokenMs.with({ statistic: 'n' }) } },
 });
 

@@ -1,17 +1,20 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Stage } from 'aws-cdk-lib/aws-apigateway';
-import { Dashboard, GraphWidget, type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IWidget, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnSamplingRule } from 'aws-cdk-lib/aws-xray';
 import type { Construct } from 'constructs';
+import { LIVE_STATES } from '../../functions/deployments/count-states.ts';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import type { Config } from '../config/config.ts';
 import { Alarms, ageOfStream, errorsOf, PERIOD, says, throttlesOf, waiting } from '../constructs/alarms.ts';
 import { addBillingAlarms } from '../constructs/billing-alarms.ts';
-import { addHostMetrics } from '../constructs/host-metrics.ts';
+import { addDashboard, executionsOf, graph, inUnits, latencyOf, named, sumsOf, trafficOf } from '../constructs/dashboards.ts';
+import { rowsOfHost } from '../constructs/host-dashboard.ts';
+import { addHostMetrics, type HostMetrics } from '../constructs/host-metrics.ts';
+import type { InferenceHost } from '../constructs/inference-host.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import { addSloAlarms } from '../constructs/slo-alarms.ts';
 import type { BillingStack } from './billing-stack.ts';
@@ -41,6 +44,8 @@ const LOGINS_REFUSED = 100;
 /** The age of the oldest event that is not rolled up. Batches wait for a minute. */
 const ROLLUPS_LATE = Duration.minutes(15);
 const AUDIT_COPIES_LATE = Duration.minutes(15);
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
 
 interface OperationsStackProps {
   config: Config;
@@ -52,7 +57,7 @@ interface OperationsStackProps {
   control: ControlStack;
 }
 
-/** The dashboard and the alarms. docs/operations.md has an entry for each alarm, under its name. */
+/** The dashboards, one for each host, and the alarms. docs/operations.md has an entry for each alarm, under its name. */
 export class OperationsStack extends Stack {
   constructor(
     scope: Construct,
@@ -89,18 +94,8 @@ export class OperationsStack extends Stack {
     const { rollups } = serverless;
     const inference = [serverless.host.inference, ondemand.host.inference];
     const catalogs = [serverless.host.catalog, ondemand.host.catalog];
-    const functions = [
-      ...inference,
-      ...catalogs,
-      serverless.metering,
-      rollups.function,
-      serverless.tokenizer,
-      control.function,
-      deployments.function,
-      billing.function,
-      notifications.function,
-    ];
-    if (control.auditCopies) functions.push(control.auditCopies.function);
+    const others = [serverless.metering, rollups.function, serverless.tokenizer, deployments.function];
+    if (control.auditCopies) others.push(control.auditCopies.function);
     const alarms = new Alarms(this, { topic, namespace: config.name });
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
@@ -126,16 +121,23 @@ export class OperationsStack extends Stack {
       FilterPattern.any(says('gpu_time_unpriced'), says('gpu_time_unpaid'), says('gpu_time_not_metered')),
       deployments.function,
     );
-    const refused = alarms.count('RequestsRefused', says('refused'), ...inference);
+    alarms.count('RequestsRefused', says('refused'), ...inference);
     const capped = alarms.count('ChargeCapped', FilterPattern.booleanValue('$.is_capped', true), ...inference);
     const overcounted = alarms.count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
-    for (const { prefix, host, excused } of [
-      { prefix: 'Serverless', host: serverless.host, excused: NOT_IN_SERVICE },
-      { prefix: 'Ondemand', host: ondemand.host, excused: [...NOT_IN_SERVICE, ...OF_OWNERS] },
-    ]) {
-      const metrics = addHostMetrics(alarms, prefix, { ...host, excused, firstTokenMs: config.slo.firstTokenMs });
-      addSloAlarms(alarms, prefix, { ...host, metrics }, config.slo);
-    }
+    const watchHost = (prefix: string, host: InferenceHost, excused: readonly string[]): HostMetrics => {
+      const metrics = addHostMetrics(alarms, prefix, { inference: host.inference, excused, firstTokenMs: config.slo.firstTokenMs });
+      addSloAlarms(alarms, prefix, { inference: host.inference, metrics }, config.slo);
+      return metrics;
+    };
+    const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);
+    const onOndemand = watchHost('Ondemand', ondemand.host, [...NOT_IN_SERVICE, ...OF_OWNERS]);
+    const behind = alarms.value('SweepBehindMs', says('sweep'), '$.behind_ms', serverless.metering);
+    const byState = LIVE_STATES.map((state) =>
+      named(
+        state,
+        alarms.value(`DeploymentState${metricNameOf(state)}`, says('deployments_counted'), `$.states.${state}`, deployments.function),
+      ),
+    );
     const stage = serverless.host.api.deploymentStage;
     const ondemandStage = ondemand.host.api.deploymentStage;
 
@@ -174,44 +176,48 @@ export class OperationsStack extends Stack {
       alarms.above('AuditCopiesLate', ageOfStream(copier), AUDIT_COPIES_LATE.toMilliseconds());
     }
 
-    new Dashboard(this, 'Dashboard', {
-      dashboardName: config.name,
-      widgets: [
-        [this.#graph('Requests', requests(stage)), this.#graph('On-demand requests', requests(ondemandStage))],
-        [this.#graph('Latency (ms)', latency(stage)), this.#graph('On-demand latency (ms)', latency(ondemandStage))],
-        [
-          this.#graph('Metering', [orphaned, unsettled, unhandled, refused, overcounted, capped]),
-          this.#graph(
-            'Function errors',
-            functions.map((fn) => fn.metricErrors({ period: PERIOD })),
-          ),
-        ],
-        [
-          this.#graph(
-            'Concurrency',
-            functions.map((fn) => fn.metric('ConcurrentExecutions', { statistic: 'max', period: PERIOD })),
-          ),
-          this.#graph('Billing', ofBilling),
-        ],
+    const { name, slo } = config;
+    const ages = {
+      Totals: ageOfStream(rollups.function),
+      Notifications: ageOfStream(notifications.function),
+      ...(control.auditCopies && { 'Audit copies': ageOfStream(control.auditCopies.function) }),
+    };
+    const addHostDashboard = (id: string, host: string, rows: IWidget[][]): void =>
+      addDashboard(this, id, `${name}-${host}`, alarms.all, rows);
+    addHostDashboard('ServerlessDashboard', 'serverless', [
+      ...rowsOfHost(serverless.host, onServerless, slo),
+      [
+        graph('Sweep: behind (minutes)', inUnits(MINUTE_MS, { Behind: behind })),
+        graph('Streams: age of the oldest record (s)', inUnits(SECOND_MS, ages)),
       ],
-    });
-  }
-
-  #graph(title: string, left: IMetric[]): GraphWidget {
-    return new GraphWidget({ title, left, width: 12 });
+      [graph('Metering', [orphaned, unsettled, unhandled, overcounted, capped]), graph('Other functions', sumsOf('Errors', others))],
+    ]);
+    addHostDashboard('OndemandDashboard', 'ondemand', [
+      ...rowsOfHost(ondemand.host, onOndemand, slo),
+      [
+        graph('Deployments by state', byState, { stacked: true }),
+        graph('Reconciler', [
+          named('Passes that threw', errorsOf(deployments.function)),
+          named('Given up', waiting(deployments.reconciliations.failures)),
+          named('Failed deployments', failedDeployments),
+          named('GPU time not charged', uncharged),
+        ]),
+      ],
+    ]);
+    const { deploymentStage: controlStage } = control.host.api;
+    addHostDashboard('ControlDashboard', 'control', [
+      [trafficOf(controlStage), latencyOf(controlStage)],
+      [graph('Logins', [named('Refused', refusedLogins)]), graph('Billing', ofBilling)],
+      [
+        graph('Executions', executionsOf([control.function, billing.function, notifications.function])),
+        graph('Function errors', sumsOf('Errors', [control.function, billing.function, notifications.function])),
+      ],
+    ]);
   }
 }
 
-const requests = (stage: Stage): Metric[] => [
-  stage.metricCount({ period: PERIOD }),
-  stage.metricClientError({ period: PERIOD }),
-  stage.metricServerError({ period: PERIOD }),
-];
-
-const latency = (stage: Stage): Metric[] => [
-  stage.metricLatency({ statistic: 'p50', period: PERIOD }),
-  stage.metricLatency({ statistic: 'p99', period: PERIOD }),
-];
+/** `scaled_to_zero` is `ScaledToZero`. */
+const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The throttles of all these functions. FILL is needed because a function without invocations has no metric. */
 const throttles = (functions: readonly NodeFunction[]): MathExpression => {

@@ -162,7 +162,7 @@ test('objectives are settings', async () => {
   const alarms = Object.entries(operationsWith.findResources('AWS::CloudWatch::Alarm'));
   const thresholds = (name: string) =>
     alarms.filter(([id]) => id.startsWith(name)).map(([, { Properties }]) => [Properties.Threshold, Properties.Metrics[0].Expression]);
-  const share = (minimum: number) => `IF(bad >= ${minimum}, 100 * bad / (FILL(answered, 0) + bad), 0)`;
+  const share = (minimum: number) => `IF(unanswered >= ${minimum}, 100 * unanswered / (FILL(answered, 0) + unanswered), 0)`;
   expect(thresholds('ServerlessAvailabilityBurning')).toEqual([
     [14.4, share(3)],
     [14.4, share(1)],

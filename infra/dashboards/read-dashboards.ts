@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+
+/** A metric of a graph: its namespace, name and dimensions, or nothing of these for an expression, then how it is shown. */
+type ShownMetric = [...string[], { label?: string; expression?: string; visible?: boolean; yAxis?: 'left' | 'right' }];
+
+/** Part of a dashboard, in a grid of 24 columns. https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html */
+export interface Widget {
+  type: 'metric' | 'alarm';
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  properties: {
+    title: string;
+    alarms?: string[];
+    metrics?: ShownMetric[];
+    stacked?: boolean;
+    annotations?: { horizontal?: { label: string; value: number }[] };
+  };
+}
+
+export interface SynthesizedDashboard {
+  name: string;
+  widgets: Widget[];
+}
+
+/** The name of what a template refers to, such as the logical id of an alarm. */
+const nameOf = (reference: Record<string, unknown>): string => String(Object.values(reference).flat()[0]);
+
+/** A text of a template, with names in place of references. */
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  const { 'Fn::Join': join, ...reference } = value as { 'Fn::Join'?: [string, unknown[]] };
+  return join ? join[1].map(textOf).join(join[0]) : nameOf(reference);
+};
+
+/** The dashboards of a synthesized template, in the order of their names. @param file the template of the stack `operations` */
+export const readDashboards = (file: string): SynthesizedDashboard[] => {
+  const { Resources } = JSON.parse(readFileSync(file, 'utf8')) as {
+    Resources: Record<string, { Type: string; Properties: { DashboardName: unknown; DashboardBody: unknown } }>;
+  };
+  return Object.values(Resources)
+    .filter(({ Type }) => Type === 'AWS::CloudWatch::Dashboard')
+    .map(({ Properties: { DashboardName, DashboardBody } }) => ({
+      name: textOf(DashboardName),
+      widgets: JSON.parse(textOf(DashboardBody)).widgets as Widget[],
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+/** The metrics that a graph shows, with what the legend says and on which axis they are. */
+export const shownIn = ({ properties: { metrics = [] } }: Widget): { label: string; isRight: boolean }[] =>
+  metrics.flatMap((metric) => {
+    const shown = metric.at(-1);
+    const options = typeof shown === 'object' ? shown : {};
+    if (options.visible === false) return [];
+    return [{ label: options.label ?? String(metric[1]), isRight: options.yAxis === 'right' }];
+  });
