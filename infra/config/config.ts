@@ -83,7 +83,7 @@ export const Config = z.strictObject({
    * a deployment replaces it.
    */
   gatewayLogRole: z.boolean().default(true),
-  /** Whether API Gateway reports metrics for each route. CloudWatch charges for each of them; the alarms and the dashboard don't use them. */
+  /** Whether API Gateway reports metrics for each route. CloudWatch charges for each of them; the alarms and the dashboards don't use them. */
   detailedMetrics: z.boolean().default(false),
   /**
    * The URL of the on-demand host, without `/v1` and without a trailing slash. The serverless host sends it to callers whose key is for the on-demand
