@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { coarsened, type Histogram, SCALE } from '../../shared/usage/histogram.ts';
 import type { Row } from '../../shared/usage/row-store.ts';
 import type { Totals } from '../../shared/usage/totals.ts';
 
@@ -19,6 +21,24 @@ export const BEHIND_MS = 5 * 60_000;
 
 export const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 
+/** 8 buckets an octave. */
+const EARLIER_SCALE = 3;
+const isEarlier = ({ scale, counts }: Histogram): boolean => counts.size > 0 && scale < SCALE;
+
+/** The totals as earlier versions made them: with coarser histograms, and without the sums of times. */
+const asEarlier = (totals: Totals): Totals => ({
+  ...totals,
+  duration_ms: coarsened(totals.duration_ms, EARLIER_SCALE),
+  time_to_first_token_ms: coarsened(totals.time_to_first_token_ms, EARLIER_SCALE),
+  duration_ms_sum: 0n,
+  generation_ms_sum: 0n,
+  generation_tokens: 0n,
+});
+
+/** Whether a stored row is right except for what earlier versions did not record. It is replaced, but is no difference. */
+const isOfEarlierVersion = (stored: Totals, totals: Totals): boolean =>
+  (isEarlier(stored.duration_ms) || isEarlier(stored.time_to_first_token_ms)) && isDeepStrictEqual(asEarlier(stored), asEarlier(totals));
+
 /**
  * Adds the difference of a stored row, in place.
  * @param row undefined: there is none
@@ -31,6 +51,7 @@ export const addDifference = (
   totals: Totals | undefined,
   lateEvents: number,
 ): void => {
+  if (row?.totals && totals && isOfEarlierVersion(row.totals, totals)) return;
   const n = row === undefined ? 0 : row.n;
   const events = (totals?.events ?? 0) - (typeof n === 'number' ? n : 0);
   if (typeof n === 'number' && events > 0 && events <= lateEvents) {

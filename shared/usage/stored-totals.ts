@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { Outcome } from './event.ts';
+import { StoredHistogram, storedHistogram } from './stored-histogram.ts';
 import type { Totals } from './totals.ts';
 
 const Count = z.int().min(0);
 /** A sum at rest: a number, or a bigint if a number would not be exact. */
 const Sum = z.union([z.int(), z.bigint()]).transform(BigInt);
-const Latencies = z
-  .record(z.string().regex(/^\d+$/), Count)
-  .transform((counts) => new Map(Object.entries(counts).map(([bucket, times]) => [Number(bucket), times])));
+/** A sum that earlier versions did not store. */
+const LaterSum = z.union([z.int(), z.bigint()]).default(0).transform(BigInt);
 
-/** Totals as they are stored: counts are maps by name. */
+/** Totals as they are stored: counts are maps by name, and histograms are bytes. */
 export const StoredTotals = z
   .object({
     n: Count,
@@ -23,8 +23,11 @@ export const StoredTotals = z
     estimated: Count,
     outcomes: z.partialRecord(Outcome, Count).transform((counts) => new Map(Object.entries(counts) as [Outcome, number][])),
     errors: z.record(z.string(), Count).transform((counts) => new Map(Object.entries(counts))),
-    duration_ms: Latencies,
-    time_to_first_token_ms: Latencies,
+    duration_ms: StoredHistogram,
+    time_to_first_token_ms: StoredHistogram,
+    duration_ms_sum: LaterSum,
+    generation_ms_sum: LaterSum,
+    generation_tokens: LaterSum,
   })
   .transform(({ n, ...totals }): Totals => ({ events: n, ...totals }));
 
@@ -34,6 +37,6 @@ export const storedTotals = ({ events, ...totals }: Totals) => ({
   n: events,
   outcomes: Object.fromEntries(totals.outcomes),
   errors: Object.fromEntries(totals.errors),
-  duration_ms: Object.fromEntries(totals.duration_ms),
-  time_to_first_token_ms: Object.fromEntries(totals.time_to_first_token_ms),
+  duration_ms: storedHistogram(totals.duration_ms),
+  time_to_first_token_ms: storedHistogram(totals.time_to_first_token_ms),
 });

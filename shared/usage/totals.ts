@@ -1,5 +1,7 @@
+import { type Counts, count, mergeCounts } from './counts.ts';
 import type { Outcome, UsageEvent } from './event.ts';
-import { addLatency, type Counts, count, type Histogram, mergeCounts } from './histogram.ts';
+import { addLatency, type Histogram, mergeHistograms, noLatencies } from './histogram.ts';
+import { STEPS } from './phases.ts';
 
 /** The sums of a key's events for one model. The result does not depend on the order in which events and totals are added. */
 export interface Totals {
@@ -22,6 +24,11 @@ export interface Totals {
   errors: Counts<string>;
   duration_ms: Histogram;
   time_to_first_token_ms: Histogram;
+  /** The sum of all durations. This and the next two are 0 in totals of earlier versions. */
+  duration_ms_sum: bigint;
+  /** The time from the first token to the end of the answer, of requests with a first token, and the tokens after the first one that it took. */
+  generation_ms_sum: bigint;
+  generation_tokens: bigint;
 }
 
 /** These limits keep a row small. There are about 40 codes of at most 30 characters. */
@@ -41,9 +48,14 @@ export const noTotals = (): Totals => ({
   estimated: 0,
   outcomes: new Map(),
   errors: new Map(),
-  duration_ms: new Map(),
-  time_to_first_token_ms: new Map(),
+  duration_ms: noLatencies(),
+  time_to_first_token_ms: noLatencies(),
+  duration_ms_sum: 0n,
+  generation_ms_sum: 0n,
+  generation_tokens: 0n,
 });
+
+const ANSWERED = STEPS.indexOf('answered');
 
 /** A second event of a request: `<request id>#2` contains the changes of a later rating. */
 const isRatedAgain = (event: UsageEvent): boolean => event.request_id.includes('#');
@@ -65,8 +77,20 @@ export const addEvent = (totals: Totals, event: UsageEvent): void => {
     count(totals.errors, event.error_code.length > MAX_CODE_CHARACTERS ? OTHER_ERRORS : event.error_code);
     foldErrors(totals.errors);
   }
+  addTimes(totals, event);
+};
+
+/** Adds a request's duration, its time to the first token, and how fast the other tokens followed. */
+const addTimes = (totals: Totals, event: UsageEvent): void => {
   addLatency(totals.duration_ms, event.duration_ms);
-  if (event.time_to_first_token_ms !== null) addLatency(totals.time_to_first_token_ms, event.time_to_first_token_ms);
+  totals.duration_ms_sum += BigInt(event.duration_ms);
+  const { time_to_first_token_ms: firstMs } = event;
+  if (firstMs === null) return;
+  addLatency(totals.time_to_first_token_ms, firstMs);
+  if (event.completion_tokens === 0) return;
+  const answeredMs = event.step_ends_ms?.[ANSWERED] ?? event.duration_ms;
+  totals.generation_ms_sum += BigInt(Math.max(answeredMs - firstMs, 0));
+  totals.generation_tokens += BigInt(event.completion_tokens - 1);
 };
 
 /** The sum of both totals. */
@@ -85,8 +109,11 @@ export const mergeTotals = (a: Totals, b: Totals): Totals => {
     estimated: a.estimated + b.estimated,
     outcomes: mergeCounts(a.outcomes, b.outcomes),
     errors,
-    duration_ms: mergeCounts(a.duration_ms, b.duration_ms),
-    time_to_first_token_ms: mergeCounts(a.time_to_first_token_ms, b.time_to_first_token_ms),
+    duration_ms: mergeHistograms(a.duration_ms, b.duration_ms),
+    time_to_first_token_ms: mergeHistograms(a.time_to_first_token_ms, b.time_to_first_token_ms),
+    duration_ms_sum: a.duration_ms_sum + b.duration_ms_sum,
+    generation_ms_sum: a.generation_ms_sum + b.generation_ms_sum,
+    generation_tokens: a.generation_tokens + b.generation_tokens,
   };
 };
 

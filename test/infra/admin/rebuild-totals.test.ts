@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { NO_MODEL, type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
 import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { coarsened } from '../../../shared/usage/histogram.ts';
+import { StoredHistogram } from '../../../shared/usage/stored-histogram.ts';
 import { noTotals } from '../../../shared/usage/totals.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newId } from '../../support/new-id.ts';
@@ -79,6 +81,13 @@ const change = (row: Item, expression: string, value: unknown): Promise<unknown>
     ExpressionAttributeValues: { ':value': value },
   });
 
+/** The row as earlier versions stored it: latencies in a map of 8 buckets an octave, and no sums of times. */
+const ofEarlierVersion = (row: Item): Item => {
+  const { duration_ms_sum: _, generation_ms_sum: __, generation_tokens: ___, ...earlier } = row;
+  const inMap = (name: string) => Object.fromEntries(coarsened(StoredHistogram.parse(row[name]), 3).counts);
+  return { ...earlier, duration_ms: inMap('duration_ms'), time_to_first_token_ms: inMap('time_to_first_token_ms') };
+};
+
 describe('rebuild', () => {
   test('reports the sum of the events and no drift, and writes nothing, if the totals are correct', async () => {
     const { events, run, rows } = await setUp();
@@ -118,6 +127,21 @@ describe('rebuild', () => {
     expect(behind).toEqual({ rows: 0, events: 0 });
     expect(await rows()).toEqual(before);
     expect(await run()).toMatchObject(noDrift);
+  });
+
+  test('brings rows of earlier versions up to date, which is no drift, unless they are wrong', async () => {
+    const { run, rows } = await setUp();
+    const before = await rows();
+    const [wrong, ...others] = before as [Item, ...Item[]];
+    for (const row of before) await database.database.put({ TableName: table, Item: ofEarlierVersion(row) });
+    // A day that began with an earlier version: its latencies are those of both, its sums are of some events only.
+    await database.database.put({ TableName: table, Item: { ...ofEarlierVersion(others.at(-1) as Item), duration_ms_sum: 1 } });
+    await change(wrong, 'SET cost_nanos = cost_nanos + :value', 5);
+    const { drift, organizations } = await run();
+    expect(drift).toEqual({ rows: 1, events: 0, cost_nanos: 5n });
+    expect(organizations).toMatchObject(noDrift);
+    expect(await rows()).toEqual(before);
+    expect(before.length).toBeGreaterThan(2);
   });
 
   test('recreates missing totals, including those of former shards that remaining rows still name', async () => {

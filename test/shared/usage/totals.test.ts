@@ -66,4 +66,33 @@ describe('totals', () => {
     ]);
     expect(both).toEqual({ ...first, events: 2, cost_nanos: 6n, prepaid_nanos: 6n });
   });
+
+  const answer = { ...event, duration_ms: 1_010, time_to_first_token_ms: 200, completion_tokens: 41 };
+
+  test('count the tokens after the first one, and the time from the first one to the end of the answer, without that of the settlement', () => {
+    const speed = ({ duration_ms_sum, generation_ms_sum, generation_tokens }: Totals) => ({
+      duration_ms_sum,
+      generation_ms_sum,
+      generation_tokens,
+    });
+    const settled = { ...answer, step_ends_ms: [1, 5, 6, 7, 60, 1_000] };
+    expect(speed(totalsOf([settled]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 800n, generation_tokens: 40n });
+    expect(speed(totalsOf([answer]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 810n, generation_tokens: 40n });
+    const without = [
+      { ...answer, time_to_first_token_ms: null },
+      { ...answer, completion_tokens: 0 },
+    ];
+    for (const each of without)
+      expect(speed(totalsOf([each]))).toEqual({ duration_ms_sum: 1_010n, generation_ms_sum: 0n, generation_tokens: 0n });
+  });
+
+  test('of earlier versions are read: with eight latency buckets an octave, and without the sums of times', () => {
+    const { duration_ms_sum: _, generation_ms_sum: __, generation_tokens: ___, ...stored } = storedTotals(totalsOf([answer]));
+    const earlier = { ...stored, duration_ms: { 79: 1 }, time_to_first_token_ms: {} };
+    expect(StoredTotals.parse(earlier)).toEqual({
+      ...totalsOf([{ ...answer, time_to_first_token_ms: null }]),
+      duration_ms: { scale: 3, counts: new Map([[79, 1]]) },
+      duration_ms_sum: 0n,
+    });
+  });
 });
