@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { count } from './counts.ts';
 import { type Histogram, lastBucket, noLatencies, SCALE } from './histogram.ts';
 
 /** Integers are written seven bits at a time, the lowest first; the eighth bit says that more follow (LEB128). */
 const MORE = 0x80;
 const MAX_INTEGER_BYTES = 8;
+const EMPTY = 0;
 /** Histograms of earlier versions are maps of counts by bucket, at this scale. */
 const SCALE_OF_MAPS = 3;
 
@@ -14,14 +14,20 @@ const writeInteger = (bytes: number[], value: number): void => {
   bytes.push(rest);
 };
 
-/** A histogram at rest: a byte with its scale, then for each bucket in their order its distance to the previous one, and its count. */
+/**
+ * A histogram at rest: a byte with its scale, then the counts of its buckets from the first one on. A 0 and the number of empty buckets stand for
+ * these. Most buckets with latencies are side by side, so that a busy row needs a byte or two for each.
+ */
 export const storedHistogram = ({ scale, counts }: Histogram): Uint8Array => {
   const bytes = [scale];
-  let previous = 0;
+  let next = 0;
   for (const [bucket, times] of [...counts].sort(([a], [b]) => a - b)) {
-    writeInteger(bytes, bucket - previous);
+    if (bucket > next) {
+      bytes.push(EMPTY);
+      writeInteger(bytes, bucket - next);
+    }
     writeInteger(bytes, times);
-    previous = bucket;
+    next = bucket + 1;
   }
   return Uint8Array.from(bytes);
 };
@@ -44,14 +50,17 @@ const readIntegers = (bytes: Uint8Array): number[] | undefined => {
 const readHistogram = (bytes: Uint8Array): Histogram | undefined => {
   const [scale = -1] = bytes;
   const values = readIntegers(bytes);
-  if (scale < 0 || scale > SCALE || !values || values.length % 2 !== 0) return undefined;
+  if (scale < 0 || scale > SCALE || !values) return undefined;
   const histogram: Histogram = { scale, counts: new Map() };
   let bucket = 0;
-  for (let i = 0; i < values.length; i += 2) {
-    const [distance, times] = [values[i], values[i + 1]] as [number, number];
-    bucket += distance;
-    if ((distance === 0 && i > 0) || bucket > lastBucket(scale) || times === 0 || !Number.isSafeInteger(times)) return undefined;
-    count(histogram.counts, bucket, times);
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] === EMPTY) {
+      bucket += values[i + 1] || Number.NaN;
+      i += 2;
+    }
+    const times = values[i];
+    if (!times || !Number.isSafeInteger(times) || !(bucket <= lastBucket(scale))) return undefined;
+    histogram.counts.set(bucket++, times);
   }
   return histogram;
 };
@@ -63,7 +72,7 @@ const Binary = z.instanceof(Uint8Array).transform((bytes, context): Histogram =>
   return z.NEVER;
 });
 
-const CountsByBucket = z.record(z.string().regex(/^\d{1,3}$/), z.int().min(0)).transform((counts): Histogram => {
+const CountsByBucket = z.record(z.string().regex(/^\d{1,3}$/), z.int().min(1)).transform((counts): Histogram => {
   const stored = Object.entries(counts).map(([bucket, times]) => [Number(bucket), times] as const);
   return stored.length === 0 ? noLatencies() : { scale: SCALE_OF_MAPS, counts: new Map(stored) };
 });
