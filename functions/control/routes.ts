@@ -6,6 +6,7 @@ import type { ControlDependencies } from './dependencies.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
+import { metricsRoutes } from './observability/metrics/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
@@ -27,6 +28,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...runtimeRoutes,
   ...instanceTypeRoutes,
   ...usageRoutes,
+  ...metricsRoutes,
   ...billingRoutes,
   ...webhookRoutes,
   ...auditLogRoutes,

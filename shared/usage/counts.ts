@@ -12,3 +12,10 @@ export const mergeCounts = <Value>(a: Counts<Value>, b: Counts<Value>): Counts<V
   for (const [value, times] of b) count(merged, value, times);
   return merged;
 };
+
+/** The number of occurrences of all values together. */
+export const sumOfCounts = (counts: Counts<unknown>): number => {
+  let sum = 0;
+  for (const times of counts.values()) sum += times;
+  return sum;
+};

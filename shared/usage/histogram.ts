@@ -1,4 +1,4 @@
-import { type Counts, count, mergeCounts } from './counts.ts';
+import { type Counts, count, mergeCounts, sumOfCounts } from './counts.ts';
 
 /**
  * The number of requests per latency bucket. At a scale, an octave has 2^scale buckets, as in OpenTelemetry's exponential histograms
@@ -55,7 +55,7 @@ export const mergeHistograms = (a: Histogram, b: Histogram): Histogram => {
  */
 export const quantiles = ({ scale, counts }: Histogram, shares: readonly number[]): number[] | undefined => {
   const buckets = [...counts].sort(([a], [b]) => a - b);
-  const requests = buckets.reduce((sum, [, times]) => sum + times, 0);
+  const requests = sumOfCounts(counts);
   if (requests === 0) return undefined;
   let [at, passed] = [-1, 0];
   return shares.map((share) => {

@@ -24,9 +24,20 @@ export interface Sums {
 /** The line item of requests that name no model, because their function crashed. */
 const NO_MODEL = 'Unknown model';
 
-export const usageOf = ({ startMs, organization, model, route, deployment, keyId, userId, totals }: OrganizationTotals): Usage => ({
-  startMs,
-  by: { organization, model, route, deployment, api_key_id: keyId ?? null, user_id: userId ?? null, line_item: model ?? NO_MODEL },
+/** What totals can be grouped and filtered by. */
+export const namesOf = ({ organization, model, route, deployment, keyId, userId }: Omit<OrganizationTotals, 'totals'>): Usage['by'] => ({
+  organization,
+  model,
+  route,
+  deployment,
+  api_key_id: keyId ?? null,
+  user_id: userId ?? null,
+  line_item: model ?? NO_MODEL,
+});
+
+export const usageOf = ({ totals, ...of }: OrganizationTotals): Usage => ({
+  startMs: of.startMs,
+  by: namesOf(of),
   sums: {
     requests: totals.requests,
     promptTokens: totals.prompt_tokens,
@@ -51,8 +62,11 @@ const sumOf = (a: Sums, b: Sums): Sums => ({
 /** Only usage with one of these values passes. */
 export type Filters = Partial<Record<Dimension, ReadonlySet<string>>>;
 
-export const matches = (filters: Filters, { by }: Usage): boolean =>
+export const matches = (filters: Filters, { by }: Pick<Usage, 'by'>): boolean =>
   Object.entries(filters).every(([dimension, values]) => values.has(by[dimension as Dimension] ?? ''));
+
+/** Whether a filter has no values, so that nothing matches. */
+export const isNone = (filters: Filters): boolean => Object.values(filters).some((values) => values.size === 0);
 
 /** Sums of a group: `by` has the dimensions that were grouped by. */
 export interface Group {

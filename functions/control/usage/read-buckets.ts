@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SPAN_MS } from '../../../shared/usage/organization-totals.ts';
-import { createGroups, type Dimension, type Filters, type Group, matches, type Usage } from './group-usage.ts';
+import { createGroups, type Dimension, type Filters, type Group, isNone, matches, type Usage } from './group-usage.ts';
 import { type Bound, cursorOf, positionOf } from './page-cursor.ts';
 import { organizationsOf, type Scope, type ScopeDependencies } from './scope.ts';
 import { bucketsOf, type TimeRange, type Width, widthSpan } from './time-buckets.ts';
@@ -85,6 +85,3 @@ export const readBuckets = async (deps: ScopeDependencies, query: BucketQuery): 
   if (whole.toMs < range.toMs) return { buckets, next: pageEnd(whole.toMs) };
   return { buckets, next: next === null ? null : cursorOf(bound, { at: range.fromMs, skip: 0, after: next }) };
 };
-
-/** Whether a filter has no values, so that nothing matches. */
-const isNone = (filters: Filters): boolean => Object.values(filters).some((values) => values.size === 0);

@@ -95,8 +95,10 @@ const isDimension = (name: string): name is Dimension => !(ABSENT as readonly st
 /** What to group by, without what Sluice does not have. */
 export const dimensionsOf = (groupBy: readonly string[]): Dimension[] => [...new Set(groupBy)].filter(isDimension);
 
-type FilterParameters = Pick<CompletionsQuery, 'api_key_ids' | 'user_ids' | 'models' | 'deployments' | 'routes' | 'project_ids' | 'batch'> &
-  Pick<CostsQuery, 'line_items'>;
+type FilterParameters = Partial<
+  Pick<CompletionsQuery, 'api_key_ids' | 'user_ids' | 'models' | 'deployments' | 'routes' | 'project_ids' | 'batch'> &
+    Pick<CostsQuery, 'line_items'>
+>;
 
 /** The filters of a query within what the actor can see. */
 export const filtersOf = (query: FilterParameters, { ownKeys }: Scope): Filters => {

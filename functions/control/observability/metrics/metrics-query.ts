@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { listOf, UnixSeconds } from '../../usage/usage-query.ts';
+
+/** What a point can cover, finest first. */
+export const RESOLUTIONS = ['1m', '10m', '1h', '1d'] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
+
+export const MetricsQuery = z.strictObject({
+  start_time: UnixSeconds.optional().meta({
+    description: 'The start of the window (Unix seconds), inclusive. Default: an hour before its end.',
+  }),
+  end_time: UnixSeconds.optional().meta({ description: 'The end of the window (Unix seconds), exclusive. Default: now.' }),
+  resolution: z.enum(RESOLUTIONS).optional().meta({
+    description:
+      'What a point covers. Default: the finest with at most 400 points. Minutes exist for 7 days, ten minutes and hours for 90, days for good.',
+  }),
+  group_by: z
+    .array(z.enum(['organization', 'api_key_id', 'user_id', 'model', 'route', 'deployment']))
+    .default([])
+    .meta({ description: 'What to make series by. Without it, there is one series.' }),
+  api_key_ids: listOf('Only requests with these API keys. Members see only the keys that they created.'),
+  user_ids: listOf('Only requests of these end users (`X-User-Id`, or the `user` of a request).'),
+  models: listOf('Only requests to these models.'),
+  routes: listOf('Only requests to these routes.'),
+  deployments: listOf('Only requests that deployments with these ids served.'),
+  organization: z.string().max(64).optional().meta({
+    description: 'The organization whose metrics to return. Defaults to your own; for admins, to all organizations together.',
+  }),
+});
+export type MetricsQuery = z.output<typeof MetricsQuery>;

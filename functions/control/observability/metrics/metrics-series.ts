@@ -1,0 +1,84 @@
+import { type Counts, count, mergeCounts, sumOfCounts } from '../../../../shared/usage/counts.ts';
+import { mergeTotals, noTotals, type Totals } from '../../../../shared/usage/totals.ts';
+import type { Dimension, Usage } from '../../usage/group-usage.ts';
+
+/** The series with the most requests are returned; all others are one. */
+export const MAX_SERIES = 20;
+const OTHERS = '(other)';
+
+/** What happened in some time. */
+export interface Activity {
+  totals: Totals;
+  /** Refused requests by error code. */
+  refusals: Counts<string>;
+}
+
+/** The activity of a group, by the start of each point. */
+export interface Series {
+  by: Partial<Usage['by']>;
+  points: Map<number, Activity>;
+  sum: Activity;
+}
+
+const noActivity = (): Activity => ({ totals: noTotals(), refusals: new Map() });
+
+const sumOf = (a: Activity, b: Activity): Activity => ({
+  totals: mergeTotals(a.totals, b.totals),
+  refusals: mergeCounts(a.refusals, b.refusals),
+});
+
+const emptySeries = (by: Series['by']): Series => ({ by, points: new Map(), sum: noActivity() });
+
+const change = (series: Series, startMs: number, add: (activity: Activity) => Activity): void => {
+  series.points.set(startMs, add(series.points.get(startMs) ?? noActivity()));
+  series.sum = add(series.sum);
+};
+
+/** Adds activity up by some dimensions. */
+export const createSeries = (dimensions: readonly Dimension[]) => {
+  const series = new Map<string, Series>();
+  const seriesOf = (by: Series['by']): Series => {
+    const id = JSON.stringify(dimensions.map((dimension) => by[dimension]));
+    const found = series.get(id) ?? emptySeries(Object.fromEntries(dimensions.map((dimension) => [dimension, by[dimension]])));
+    series.set(id, found);
+    return found;
+  };
+
+  /** Replaces all but the largest series by one. Users beyond the limit of a span, who are `(other)` at rest, are part of it. */
+  const fold = (): void => {
+    const inOrder = [...series].sort(
+      ([a, one], [b, other]) =>
+        other.sum.totals.requests - one.sum.totals.requests ||
+        sumOfCounts(other.sum.refusals) - sumOfCounts(one.sum.refusals) ||
+        (a < b ? -1 : 1),
+    );
+    series.clear();
+    for (const [id, each] of inOrder.slice(0, MAX_SERIES)) series.set(id, each);
+    for (const [, { points }] of inOrder.slice(MAX_SERIES))
+      for (const [startMs, activity] of points)
+        change(seriesOf(Object.fromEntries(dimensions.map((dimension) => [dimension, OTHERS]))), startMs, (before) =>
+          sumOf(before, activity),
+        );
+  };
+
+  return {
+    /** Adds requests to the point that starts at `startMs`. */
+    addTotals: (by: Series['by'], startMs: number, totals: Totals): void =>
+      change(seriesOf(by), startMs, (before) => ({ ...before, totals: mergeTotals(before.totals, totals) })),
+
+    /** Adds refused requests to the point that starts at `startMs`. */
+    addRefusals: (by: Series['by'], startMs: number, code: string, times: number): void =>
+      change(seriesOf(by), startMs, (before) => {
+        const refusals = new Map(before.refusals);
+        count(refusals, code, times);
+        return { ...before, refusals };
+      }),
+
+    /** The series in the order of their requests, most first, then all others as one. Without dimensions, there is always one. */
+    list: (): Series[] => {
+      if (dimensions.length === 0) seriesOf({});
+      fold();
+      return [...series.values()];
+    },
+  };
+};

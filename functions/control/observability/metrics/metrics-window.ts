@@ -1,0 +1,72 @@
+import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { isExpired, RETENTION_DAYS, SPAN_MS, type Span } from '../../../../shared/usage/organization-totals.ts';
+import { type MetricsQuery, RESOLUTIONS, type Resolution } from './metrics-query.ts';
+
+/** Of a series. */
+export const MAX_POINTS = 400;
+const DEFAULT_LENGTH_MS = 3_600_000;
+const MS = 1_000;
+
+const SPAN_OF: Readonly<Record<Resolution, Span>> = { '1m': 'minute', '10m': 'ten_minutes', '1h': 'hour', '1d': 'day' };
+
+/** A range of whole points, in ms since the epoch; its end is exclusive. */
+export interface MetricsWindow {
+  /** What a point covers. */
+  span: Span;
+  fromMs: number;
+  toMs: number;
+}
+
+/** A range, extended to whole spans. */
+const inSpans = (span: Span, startMs: number, endMs: number): MetricsWindow => ({
+  span,
+  fromMs: Math.floor(startMs / SPAN_MS[span]) * SPAN_MS[span],
+  toMs: Math.ceil(endMs / SPAN_MS[span]) * SPAN_MS[span],
+});
+
+const pointsOf = ({ span, fromMs, toMs }: MetricsWindow): number => (toMs - fromMs) / SPAN_MS[span];
+
+const tooLong = (resolution: Resolution): InvalidRequest => {
+  const coarser = RESOLUTIONS[RESOLUTIONS.indexOf(resolution) + 1];
+  return new InvalidRequest({
+    param: 'start_time',
+    message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a window of at most ${MAX_POINTS} points. Use a shorter window${coarser ? `, or the 'resolution' '${coarser}'` : ''}.`,
+  });
+};
+
+const tooOld = (resolution: Resolution, span: Exclude<Span, 'day'>): InvalidRequest =>
+  new InvalidRequest({
+    param: 'start_time',
+    message: `Invalid value for 'start_time': with the resolution '${resolution}', expected a time in the last ${RETENTION_DAYS[span]} days. Use a later time, or leave out 'resolution'.`,
+  });
+
+/** Why a window has no points of a resolution; undefined if it has. */
+const faultOf = (resolution: Resolution, window: MetricsWindow, nowMs: number): InvalidRequest | undefined => {
+  if (window.span !== 'day' && isExpired(window.span, window.fromMs, nowMs)) return tooOld(resolution, window.span);
+  return pointsOf(window) > MAX_POINTS ? tooLong(resolution) : undefined;
+};
+
+/**
+ * The window of a query, extended to whole points: of the resolution that the query names, or else of the finest one whose totals still exist and that
+ * has at most 400 points. It ends with the current point at the latest.
+ * @throws 400
+ */
+export const metricsWindowOf = (
+  { start_time, end_time, resolution }: Pick<MetricsQuery, 'start_time' | 'end_time' | 'resolution'>,
+  nowMs: number,
+): MetricsWindow => {
+  const endMs = Math.min((end_time ?? Number.POSITIVE_INFINITY) * MS, nowMs);
+  const startMs = start_time === undefined ? Math.max(endMs - DEFAULT_LENGTH_MS, 0) : start_time * MS;
+  if (endMs <= startMs)
+    throw new InvalidRequest({
+      param: 'start_time',
+      message: "Invalid value for 'start_time': expected a time before 'end_time' and before now.",
+    });
+  const [first, ...coarser] = (resolution ? [resolution] : RESOLUTIONS).map((each) => {
+    const window = inSpans(SPAN_OF[each], startMs, endMs);
+    return { window, fault: faultOf(each, window, nowMs) };
+  }) as [{ window: MetricsWindow; fault: InvalidRequest | undefined }];
+  const fitting = [first, ...coarser].find(({ fault }) => !fault);
+  if (!fitting) throw [first, ...coarser].at(-1)?.fault;
+  return fitting.window;
+};

@@ -1,0 +1,126 @@
+import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
+import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
+import type { Actor } from '../../access/actor.ts';
+import { detailOf } from '../../usage/completions-usage.ts';
+import { type Dimension, type Filters, isNone, matches, namesOf } from '../../usage/group-usage.ts';
+import { organizationsOf, type Scope, type ScopeDependencies, scopeOf } from '../../usage/scope.ts';
+import { dimensionsOf, filtersOf } from '../../usage/usage-query.ts';
+import type { MetricsQuery } from './metrics-query.ts';
+import { metricsOf } from './metrics-resource.ts';
+import { createSeries, type Series } from './metrics-series.ts';
+import { type MetricsWindow, metricsWindowOf } from './metrics-window.ts';
+
+/** Requests that were refused with one error code and key (null: none was authenticated) in some time. */
+interface RefusalCount {
+  startMs: number;
+  keyId: string | null;
+  code: string;
+  count: number;
+}
+
+export interface MetricsDependencies extends ScopeDependencies {
+  organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
+  /** Absent: refusals are not counted. */
+  refusals?: { list: (query: { organization: string | null; fromMs: number; toMs: number }) => AsyncIterable<RefusalCount> };
+}
+
+/** A query that would read more is rejected. */
+export const MAX_ROWS = 20_000;
+export const MAX_ORGANIZATIONS = 1_000;
+const ORGANIZATIONS_AT_ONCE = 16;
+/** Refusals are read by organization and day. */
+const MAX_REFUSAL_DAYS = 5_000;
+/** A function can reply with 6 MB. */
+const MAX_REPLY_BYTES = 5_500_000;
+/** What a point has at most in JSON, without its error codes, and what a code has. */
+const POINT_BYTES = 600;
+const CODE_BYTES = 50;
+
+const NO_NAMES = { user_id: null, model: null, route: null, deployment: null, line_item: null };
+
+const tooMuch = (what: string): InvalidRequest =>
+  new InvalidRequest({ param: null, message: `The query ${what}. Use a shorter window, a coarser 'resolution', or fewer groups.` });
+
+/** All organizations of a scope. @throws 400 if there are too many to be read for one reply */
+const allOrganizations = async (deps: ScopeDependencies, scope: Scope): Promise<string[]> => {
+  const all: string[] = [];
+  for (let after: string | undefined; ; ) {
+    const { ids, next } = await organizationsOf(deps, scope, after);
+    all.push(...ids);
+    if (next === null) return all;
+    if (all.length >= MAX_ORGANIZATIONS)
+      throw new InvalidRequest({
+        param: 'organization',
+        message: `'organization' is required: there are more than ${MAX_ORGANIZATIONS} organizations. Set it to the id of one.`,
+      });
+    after = next;
+  }
+};
+
+/** Whether refused requests are known by what is grouped and filtered by, and can be read for one reply. */
+const haveRefusals = (names: readonly string[], organizations: number, { fromMs, toMs }: MetricsWindow): boolean =>
+  names.every((name) => name === 'organization' || name === 'api_key_id') &&
+  organizations * Math.ceil((toMs - fromMs) / SPAN_MS.day) <= MAX_REFUSAL_DAYS;
+
+interface Reading {
+  window: MetricsWindow;
+  filters: Filters;
+  groupBy: readonly Dimension[];
+  hasRefusals: boolean;
+}
+
+/** Adds up what happened in a window. @param ids null: requests of no organization. @throws 400 if it would read too many rows */
+const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], reading: Reading): Promise<Series[]> => {
+  const { filters, groupBy } = reading;
+  const { span, fromMs, toMs } = reading.window;
+  const series = createSeries(groupBy);
+  let rows = 0;
+  const countRow = (): void => {
+    if (++rows > MAX_ROWS) throw tooMuch(`reads more than ${MAX_ROWS} rows`);
+  };
+  const readTotals = async (organization: string): Promise<void> => {
+    const detail = detailOf(groupBy, filters);
+    for await (const totals of deps.organizationTotals.list({ organization, span, detail, fromMs, toMs })) {
+      countRow();
+      const by = namesOf(totals);
+      if (matches(filters, { by })) series.addTotals(by, totals.startMs, totals.totals);
+    }
+  };
+  const readRefusals = async (organization: string | null): Promise<void> => {
+    if (!deps.refusals || !reading.hasRefusals) return;
+    for await (const { startMs, keyId, code, count } of deps.refusals.list({ organization, fromMs, toMs })) {
+      countRow();
+      const by = { ...NO_NAMES, organization, api_key_id: keyId };
+      if (matches(filters, { by })) series.addRefusals(by, Math.floor(startMs / SPAN_MS[span]) * SPAN_MS[span], code, count);
+    }
+  };
+  for (let i = 0; i < ids.length; i += ORGANIZATIONS_AT_ONCE) {
+    const some = ids.slice(i, i + ORGANIZATIONS_AT_ONCE);
+    await Promise.all(some.flatMap((id) => [...(id === null ? [] : [readTotals(id)]), readRefusals(id)]));
+  }
+  return series.list();
+};
+
+/** @throws 400 if the reply would be larger than a reply can be */
+const checkSize = (series: readonly Series[]): void => {
+  let bytes = 0;
+  for (const { points } of series)
+    for (const { totals, refusals } of points.values()) bytes += POINT_BYTES + CODE_BYTES * (totals.errors.size + refusals.size);
+  if (bytes > MAX_REPLY_BYTES) throw tooMuch('has a reply of more than 5 MB');
+};
+
+/** How the service did, for what an actor can see, in points of time. @throws 400, 404 */
+export const metrics = async (deps: MetricsDependencies, actor: Actor, query: MetricsQuery) => {
+  const { nowMs } = actor.origin;
+  const window = metricsWindowOf(query, nowMs);
+  const scope = await scopeOf(deps, actor, query.organization);
+  const filters = filtersOf(query, scope);
+  const groupBy = dimensionsOf(query.group_by);
+  const ids: (string | null)[] = isNone(filters) ? [] : await allOrganizations(deps, scope);
+  if (scope.organization === null) ids.push(null);
+  const hasRefusals = deps.refusals !== undefined && haveRefusals([...groupBy, ...Object.keys(filters)], ids.length, window);
+  const series = await read(deps, ids, { window, filters, groupBy, hasRefusals });
+  checkSize(series);
+  return metricsOf(window, series, { nowMs, hasRefusals });
+};
