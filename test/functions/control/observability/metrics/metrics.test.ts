@@ -242,4 +242,21 @@ describe('metrics', () => {
     const reading = metrics({ ...stores.deps, organizationTotals }, owner, validate(MetricsQuery, {}));
     await expect(reading).rejects.toMatchObject({ status: 400, message: expect.stringContaining('20000 rows') });
   });
+  test('reject a query whose reply would be larger than a function can send', async () => {
+    const owner = await newOwner();
+    const errors = new Map(Array.from({ length: 50 }, (_, i) => [`a_rather_long_error_code_${i}`, 1]));
+    const [row] = rowsOf([plain(owner.organization as string, { atMs: NOW, key: 'key_a' })], ['minute'], ['key']);
+    const organizationTotals: MetricsDependencies['organizationTotals'] = {
+      list: async function* ({ fromMs, toMs }) {
+        for (let startMs = fromMs; startMs < toMs; startMs += MINUTE_MS)
+          for (let key = 0; key < 6; key++) {
+            const { totals, ...names } = row as NonNullable<typeof row>;
+            yield { ...names, startMs, keyId: `key_${key}`, totals: { ...totals, errors } };
+          }
+      },
+    };
+    const query = { start_time: String(seconds(NOW) - 390 * 60), group_by: ['api_key_id'] };
+    const reading = metrics({ ...stores.deps, organizationTotals }, owner, validate(MetricsQuery, query));
+    await expect(reading).rejects.toMatchObject({ status: 400, message: expect.stringContaining("a coarser 'resolution'") });
+  });
 });
