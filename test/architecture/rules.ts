@@ -18,6 +18,7 @@ const SHARED_FOLDERS = [
   'upstream',
   'admission',
   'usage',
+  'observability',
   'credit',
   'billing',
   'responses',

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { deploymentIdOf } from '../deployments/names.ts';
+import { Nanos, Outcome, type UsageEvent } from '../usage/event.ts';
+
+/** How a request ended; `refused`: it was not admitted, so it has no usage event. */
+export const RequestOutcome = z.enum([...Outcome.options, 'refused']);
+export type RequestOutcome = z.infer<typeof RequestOutcome>;
+
+/** What requests are searched by and listed with: an extract of the usage event, small enough for one write unit. */
+export const RequestRow = z.object({
+  request_id: z.string(),
+  org_id: z.string(),
+  key_id: z.string(),
+  model: z.string().optional(),
+  route: z.string().optional(),
+  /** The id of the deployment whose endpoint served it. */
+  deployment: z.string().optional(),
+  outcome: RequestOutcome,
+  /** The HTTP status of the reply; absent if it is not known, as of a request whose function crashed. */
+  status: z.int().optional(),
+  error_code: z.string().optional(),
+  prompt_tokens: z.int().default(0),
+  cached_tokens: z.int().default(0),
+  completion_tokens: z.int().default(0),
+  /** As first rated. */
+  cost_nanos: Nanos.default(0n),
+  time_to_first_token_ms: z.int().nullable().default(null),
+  duration_ms: z.int(),
+  user: z.string().optional(),
+  user_id: z.string().optional(),
+  /** The part of the caller's object that can be searched by; numbers and booleans as text. */
+  metadata: z.record(z.string(), z.string()).optional(),
+});
+export type RequestRow = z.output<typeof RequestRow>;
+
+/** OpenAI's bounds of metadata (https://platform.openai.com/docs/api-reference/chat/create). What is beyond them is only in the event. */
+const MAX_PAIRS = 16;
+export const MAX_METADATA_KEY_CHARACTERS = 64;
+export const MAX_METADATA_VALUE_CHARACTERS = 512;
+/** So that metadata adds at most two write units. */
+const MAX_METADATA_BYTES = 2_048;
+
+/** The pairs of the caller's object that requests can be searched by: the first plain values. Undefined if there are none. */
+const searchable = (metadata: Readonly<Record<string, unknown>>): Record<string, string> | undefined => {
+  const pairs: [string, string][] = [];
+  let bytes = 0;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (!['string', 'number', 'boolean'].includes(typeof value)) continue;
+    const text = String(value);
+    if (key.length > MAX_METADATA_KEY_CHARACTERS || text.length > MAX_METADATA_VALUE_CHARACTERS) continue;
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(text);
+    if (pairs.length === MAX_PAIRS || bytes > MAX_METADATA_BYTES) break;
+    pairs.push([key, text]);
+  }
+  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+};
+
+/** The status of a reply that began; earlier versions of events have no status of errors. */
+const statusOf = ({ error_status, error_code, outcome }: UsageEvent): number | undefined => {
+  if (error_status !== undefined) return error_status;
+  const isAnswered = error_code === undefined && (outcome === 'completed' || outcome === 'timed_out');
+  return isAnswered ? 200 : undefined;
+};
+
+/** The row of an event; undefined if the event rates a request again, which has a row already. */
+export const requestRowOf = (event: UsageEvent): RequestRow | undefined => {
+  if (event.rerate) return undefined;
+  const status = statusOf(event);
+  const deployment = event.endpoint === undefined ? undefined : deploymentIdOf(event.endpoint);
+  const metadata = event.metadata && searchable(event.metadata);
+  return {
+    request_id: event.request_id,
+    org_id: event.org_id,
+    key_id: event.key_id,
+    ...(event.model !== undefined && { model: event.model }),
+    ...(event.route !== undefined && { route: event.route }),
+    ...(deployment && { deployment }),
+    outcome: event.outcome,
+    ...(status !== undefined && { status }),
+    ...(event.error_code !== undefined && { error_code: event.error_code }),
+    prompt_tokens: event.prompt_tokens,
+    cached_tokens: event.cached_tokens,
+    completion_tokens: event.completion_tokens,
+    cost_nanos: event.cost_nanos,
+    time_to_first_token_ms: event.time_to_first_token_ms,
+    duration_ms: event.duration_ms,
+    ...(event.user !== undefined && { user: event.user }),
+    ...(event.user_id !== undefined && { user_id: event.user_id }),
+    ...(metadata && { metadata }),
+  };
+};
+
+/** Whether a request is among those that a search for failures reads. */
+export const hasFailed = ({ outcome, error_code, status = 0 }: Pick<RequestRow, 'outcome' | 'error_code' | 'status'>): boolean =>
+  outcome !== 'completed' || error_code !== undefined || status >= 400;
