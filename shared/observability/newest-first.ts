@@ -43,7 +43,8 @@ interface Place {
 /** Reads a range piece by piece, the newest items first. */
 const createList = ({ database, table }: Place, { account, from, to }: RowRange, firstRead: number) => {
   let items: OrderedItem[] = [];
-  let start: Item | undefined;
+  // Reading begins after this key: the end of a range is exclusive.
+  let start: Item | undefined = { account, record: to };
   let isRead = false;
   let atOnce = firstRead;
   return {
@@ -65,7 +66,7 @@ const createList = ({ database, table }: Place, { account, from, to }: RowRange,
         ...(start && { ExclusiveStartKey: start }),
       });
       budget.spend(Items.length);
-      items = (Items as OrderedItem[]).filter(({ record }) => record !== to);
+      items = Items as OrderedItem[];
       start = LastEvaluatedKey;
       isRead = LastEvaluatedKey === undefined;
       atOnce = Math.min(2 * atOnce, MAX_AT_ONCE);

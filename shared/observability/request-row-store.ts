@@ -16,6 +16,9 @@ const accountOf = (organization: string, day: string, partition: number, isFaile
 /** Sorts before the ids of all requests that arrive at this time or later, and after those of earlier ones. */
 const boundOf = (atMs: number): string => prefixes.request + timeOfId(atMs);
 
+/** The first ms whose requests can't come before this id or bound. */
+const endMsOf = (before: string): number => requestTimeMs(before) + (REQUEST_ID.test(before) ? 1 : 0);
+
 /** A search: requests that arrived in [fromMs, toMs). */
 export interface RowQuery {
   organization: string;
@@ -103,8 +106,7 @@ export const createRequestRowStore = (database: Database, table: string) => {
      * `limit`, or none, although there are more.
      */
     page: async ({ organization, fromMs, toMs, isFailed, matches, limit, maxRead, before }: RowQuery): Promise<RowPage> => {
-      const lastMs = before === undefined ? toMs : Math.min(toMs, requestTimeMs(before) + 1);
-      const days = daysOf(fromMs, lastMs);
+      const days = daysOf(fromMs, before === undefined ? toMs : endMsOf(before));
       const steps = await partitions.getDays(
         organization,
         days.map(({ day }) => day),
