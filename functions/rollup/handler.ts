@@ -1,21 +1,25 @@
 import type { Context, DynamoDBStreamEvent } from 'aws-lambda';
 import { createMessageQueue } from '../../shared/aws/message-queue.ts';
 import { createBillingTasks } from '../../shared/billing/billing-tasks.ts';
+import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createActivityStore } from '../../shared/deployments/activity-store.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { logInfo } from '../../shared/logging/log.ts';
+import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { bucketOfKey } from '../../shared/usage/bucket.ts';
 import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import type { Alerts } from './alerts.ts';
+import { writeRequestRows } from './request-rows.ts';
 import { recompute } from './rollup.ts';
 
 const database = createSdkDatabase();
 const usage = createUsageStore(database, environmentVariable('USAGE_TABLE'));
 const rollups = createRollupStore(database, environmentVariable('USAGE_TABLE'));
 const totals = createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE'));
+const requestRows = createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE'));
 const activity = createActivityStore(database, environmentVariable('DEPLOYMENTS_TABLE'));
 
 const alertsAt = (queueUrl: string): Alerts => {
@@ -28,14 +32,19 @@ const alerts = BILLING_QUEUE ? alertsAt(BILLING_QUEUE) : undefined;
 /** Work that has not begun this long before the function's timeout is left to the next attempt, which gets a smaller batch. */
 const RESERVE_MS = 60_000;
 
-/** Recomputes the totals of the buckets in a batch of the usage stream. If any fail, Lambda sends the batch again in halves. */
+/**
+ * Recomputes the totals of the buckets in a batch of the usage stream, and then writes the rows by which its requests are searched. If any fail, Lambda
+ * sends the batch again in halves.
+ */
 export const handler = async ({ Records }: DynamoDBStreamEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
   const touched = new Set(Records.map(({ dynamodb }) => dynamodb?.Keys?.usage_bucket?.S ?? ''));
   const buckets = [...touched].map(bucketOfKey);
-  await recompute(
-    { usage, rollups, totals, activity, now: Date.now, ...(alerts && { alerts }) },
-    buckets,
-    () => context.getRemainingTimeInMillis() > RESERVE_MS,
-  );
+  const hasTime = (): boolean => context.getRemainingTimeInMillis() > RESERVE_MS;
+  const now = Date.now;
+  const work = [
+    () => recompute({ usage, rollups, totals, activity, now, ...(alerts && { alerts }) }, buckets, hasTime),
+    () => writeRequestRows({ requestRows, totals, now }, Records, hasTime),
+  ];
+  throwFailures(await inParallel(work, 1, (each) => each()));
   logInfo('rollup', { records: Records.length, buckets: buckets.length });
 };

@@ -106,7 +106,7 @@ export const createRequestRowStore = (database: Database, table: string) => {
      * `limit`, or none, although there are more.
      */
     page: async ({ organization, fromMs, toMs, isFailed, matches, limit, maxRead, before }: RowQuery): Promise<RowPage> => {
-      const days = daysOf(fromMs, before === undefined ? toMs : endMsOf(before));
+      const days = daysOf(fromMs, before === undefined ? toMs : Math.min(toMs, endMsOf(before)));
       const steps = await partitions.getDays(
         organization,
         days.map(({ day }) => day),
