@@ -4,6 +4,7 @@ import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
+import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -44,6 +45,7 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   rollups: RollupStore;
   usage: UsageStore;
   gpuEvents: GpuEventStore;
+  requestRows: RequestRowStore;
   organizationTotals: OrganizationTotalsStore;
   deployments: DeploymentStore;
   attempts: AttemptStore;

@@ -21,6 +21,7 @@ import { createDeliveryStore } from '../../shared/notifications/delivery-store.t
 import { createNetworks } from '../../shared/notifications/networks.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
+import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -87,6 +88,7 @@ const dependencies: ControlDependencies = {
   rollups: createRollupStore(database, environmentVariable('USAGE_TABLE')),
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
+  requestRows: createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   ...billing,
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),

@@ -7,6 +7,7 @@ import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
+import { requestSearchRoutes } from './observability/requests/search-routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
@@ -29,6 +30,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...instanceTypeRoutes,
   ...usageRoutes,
   ...metricsRoutes,
+  ...requestSearchRoutes,
   ...billingRoutes,
   ...webhookRoutes,
   ...auditLogRoutes,

@@ -66,7 +66,10 @@ const pathParametersOf = ({ path, operationId, parameters = {} }: Operation): Js
 const queryParametersOf = ({ query }: Operation): JsonSchema[] =>
   Object.entries(query?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = toParameterSchema(field);
-    return { in: 'query', name, ...(description !== undefined && { description }), required: field._zod.optin === undefined, schema };
+    // `name[key]=value`
+    const isRecord = schema.type === 'object' && { style: 'deepObject', explode: true };
+    const required = field._zod.optin === undefined;
+    return { in: 'query', name, ...(description !== undefined && { description }), required, ...isRecord, schema };
   });
 
 /** References to the components of a reply's headers; every reply has `x-request-id`. */
@@ -82,7 +85,7 @@ const hasVersion = ({ json }: ReplyBody): boolean =>
   json?.schema instanceof z.ZodObject && json.schema.shape.version instanceof z.ZodNumber;
 
 const replyOf = (reply: ReplyBody): JsonSchema => {
-  const { description, json, events, html, headers = [] } = reply;
+  const { description, json, events, html, text = [], headers = [] } = reply;
   const etag = hasVersion(reply) && { etag: { $ref: '#/components/headers/version-etag' } };
   const content = {
     ...(json && contentOf(json)),
@@ -93,6 +96,7 @@ const replyOf = (reply: ReplyBody): JsonSchema => {
       },
     }),
     ...(html && { 'text/html': { schema: { type: 'string' } } }),
+    ...Object.fromEntries(text.map((type) => [type, { schema: { type: 'string' } }])),
   };
   return {
     description: events ? `${description} ${events.description}` : description,

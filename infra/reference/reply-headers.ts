@@ -26,6 +26,7 @@ export const replyHeaders = {
     'Changes when the body does. If you send it in `If-None-Match` and the body is unchanged, the response is a 304 without a body.',
     '"3kq0bqvQh5sXoV9a7VJmW1zqT0c"',
   ),
+  link: text('The URL of the next part, if there is one (RFC 8288).', '<?format=csv&after=page_WyJ…>; rel="next"'),
   'cache-control': text('How long the response can be cached.', 'public, max-age=30'),
   'www-authenticate': text('The authentication scheme to use.', 'Bearer'),
   'version-etag': text(

@@ -39,7 +39,7 @@ interface RequestBody extends Omit<Body, 'examples'> {
   fields?: Readonly<Record<string, FieldDoc>>;
 }
 
-/** The reply of a route that succeeds. Without `json`, `events` and `html` it has no body. */
+/** The reply of a route that succeeds. Without `json`, `events`, `html` and `text` it has no body. */
 export interface ReplyBody {
   status: 200 | 201 | 202 | 204;
   description: string;
@@ -47,6 +47,8 @@ export interface ReplyBody {
   /** The data of a server-sent event. */
   events?: Body & { description: string; stream: string };
   html?: true;
+  /** The content types of text that it can have. */
+  text?: readonly string[];
   headers?: readonly ReplyHeader[];
 }
 

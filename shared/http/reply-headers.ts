@@ -21,6 +21,7 @@ export const INFERENCE_HEADERS = [...LIMIT_HEADERS, 'x-sluice-ignored', ...DEPRE
 export const EXPOSED_HEADERS = [
   'x-request-id',
   'etag',
+  'link',
   'retry-after',
   'retry-after-ms',
   'x-should-retry',

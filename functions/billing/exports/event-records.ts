@@ -1,6 +1,6 @@
+import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { type Cell, csvLines } from '../csv.ts';
 
 const MS = 1_000;
 

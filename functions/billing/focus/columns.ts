@@ -1,4 +1,4 @@
-import { type Cell, csvLines } from '../csv.ts';
+import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 
 /**
  * The columns of FOCUS 1.4's dataset Cost and Usage that apply to us, in the order that FOCUS recommends: its own by name, then custom ones by name

@@ -1,6 +1,6 @@
 import type { CreditNote } from '../../../shared/billing/invoice.ts';
+import { type Cell, csvLines } from '../../../shared/csv/csv.ts';
 import { dollarsOf } from '../../../shared/prices/dollars.ts';
-import { type Cell, csvLines } from '../csv.ts';
 import type { IssuedInvoice } from '../focus/invoice-detail.ts';
 import { timeText } from '../focus/units.ts';
 

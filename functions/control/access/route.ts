@@ -88,8 +88,23 @@ export class Trial {
   }
 }
 
+/** What a rule returns for a reply that is not JSON. */
+export class Text {
+  readonly contentType: string;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(contentType: string, text: string, headers: Readonly<Record<string, string>> = {}) {
+    this.contentType = contentType;
+    this.text = text;
+    this.headers = headers;
+  }
+}
+
 const replyOf = ({ reply, trialReply }: RouteFacts, requestId: string, body: unknown): Reply => {
   if (trialReply && body instanceof Trial) return jsonReply(requestId, trialReply.status, body.body);
+  if (body instanceof Text)
+    return { statusCode: reply.status, headers: { ...commonHeaders(requestId, body.contentType), ...body.headers }, body: body.text };
   if (!reply.json) return { statusCode: reply.status, headers: commonHeaders(requestId, 'application/json'), body: '' };
   const version = versionOf(body);
   return jsonReply(requestId, reply.status, body, version === undefined ? {} : { etag: versionTag(version) });

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { csvLines } from '../../../../shared/csv/csv.ts';
+import type { ApiEvent } from '../../../../shared/http/api-event.ts';
+import type { Actor } from '../../access/actor.ts';
+import { Text } from '../../access/route.ts';
+import { requestFilters } from './request-filters.ts';
+import { RequestRecord, requestRecord } from './request-record.ts';
+import { type SearchDependencies, searchRequests } from './search-requests.ts';
+
+/** The most requests of a part, and the most items that are read for it. */
+const MAX_ROWS = 10_000;
+const MAX_READ = 20_000;
+/** A function's response has at most 6 MB, in JSON: each quotation mark and line feed of the text needs one byte more there. */
+const MAX_BYTES = 5_500_000;
+
+export const FORMATS = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const;
+type Format = keyof typeof FORMATS;
+
+export const ExportQuery = z.strictObject({
+  ...requestFilters,
+  format: z.enum(['csv', 'jsonl']).default('csv').meta({ description: 'The format of the text.' }),
+  after: z
+    .string()
+    .optional()
+    .meta({ description: 'The `after` of the `link` header of the previous part. Returns the requests after it.' }),
+});
+export type ExportQuery = z.output<typeof ExportQuery>;
+
+const COLUMNS = RequestRecord.keyof().exclude(['object']).options;
+
+const cellOf = (value: unknown): string | null => {
+  if (value === null) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+/** A request as a line of the text. */
+const lineOf: Readonly<Record<Format, (record: RequestRecord) => string>> = {
+  csv: (record) => csvLines([COLUMNS.map((column) => cellOf(record[column]))]),
+  jsonl: (record) => `${JSON.stringify(record)}\n`,
+};
+
+/** The same URL with another `after`, as a reference that is relative to the request's. */
+const nextUrl = ({ multiValueQueryStringParameters }: ApiEvent, after: string): string => {
+  const query = new URLSearchParams();
+  for (const [name, values] of Object.entries(multiValueQueryStringParameters ?? {}))
+    if (name !== 'after') for (const value of values ?? []) query.append(name, value);
+  query.set('after', after);
+  return `?${query}`;
+};
+
+/** A part of the requests of a search as text, with a `link` to the next part. @throws 400, 404 */
+export const exportRequests = async (deps: SearchDependencies, actor: Actor, query: ExportQuery, event: ApiEvent): Promise<Text> => {
+  const { format, after, ...filters } = query;
+  const bounds = { limit: MAX_ROWS, after, maxRead: MAX_READ };
+  const page = await searchRequests(deps, { actor, name: 'requests/export' }, filters, bounds);
+  let { next } = page;
+  const lines = format === 'csv' ? [csvLines([COLUMNS])] : [];
+  let bytes = 0;
+  for (const [i, row] of page.rows.entries()) {
+    const line = lineOf[format](requestRecord(row));
+    bytes += Buffer.byteLength(JSON.stringify(line));
+    if (bytes > MAX_BYTES) {
+      next = page.rows[i - 1]?.request_id;
+      break;
+    }
+    lines.push(line);
+  }
+  const link = next !== undefined && { link: `<${nextUrl(event, page.cursorAt(next))}>; rel="next"` };
+  return new Text(FORMATS[format], lines.join(''), { 'content-disposition': `attachment; filename="requests.${format}"`, ...link });
+};

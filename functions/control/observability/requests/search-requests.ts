@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import { RETENTION_DAYS } from '../../../../shared/observability/request-partitions.ts';
+import type { RequestRow } from '../../../../shared/observability/request-row.ts';
+import type { RequestRowStore, RowPage } from '../../../../shared/observability/request-row-store.ts';
+import { type Actor, organizationFor } from '../../access/actor.ts';
+import { type Bound, cursorOf, positionOf } from '../../usage/page-cursor.ts';
+import { type ScopeDependencies, scopeOf } from '../../usage/scope.ts';
+import { isAboutFailures, matcherOf, type RequestFilters } from './request-filters.ts';
+
+export interface SearchDependencies extends ScopeDependencies {
+  requestRows: Pick<RequestRowStore, 'get' | 'page'>;
+}
+
+const MS = 1_000;
+const DAY_MS = 86_400_000;
+/** How much later than ours the clocks of the functions can be that name requests by their time. */
+const CLOCKS_MS = 60_000;
+
+/** Where a page begins: before a request, or before the requests of a time. */
+const Position = z.strictObject({ before: z.string().regex(/^req_[0-9A-Za-z]{7,25}$/) });
+
+/** How much of a search a page covers. */
+export interface PageBounds {
+  limit: number;
+  maxRead: number;
+  after: string | undefined;
+}
+
+/** The searched range of arrivals, in ms; its end is exclusive. @throws 400 */
+const rangeOf = ({ start_time, end_time }: RequestFilters, nowMs: number): { fromMs: number; toMs: number } => {
+  if (start_time !== undefined && end_time !== undefined && end_time <= start_time)
+    throw new InvalidRequest({ param: 'end_time', message: "Invalid value for 'end_time': expected a time after 'start_time'." });
+  return {
+    fromMs: Math.max((start_time ?? 0) * MS, nowMs - RETENTION_DAYS * DAY_MS),
+    toMs: Math.min((end_time ?? Number.POSITIVE_INFINITY) * MS, nowMs + CLOCKS_MS),
+  };
+};
+
+/** The one request that a search for an id can find. */
+const findOne = async (
+  { requestRows }: SearchDependencies,
+  organization: string,
+  id: string,
+  { fromMs, toMs, matches }: { fromMs: number; toMs: number; matches: (row: RequestRow) => boolean },
+): Promise<RowPage> => {
+  const row = await requestRows.get(organization, id);
+  const atMs = row ? requestTimeMs(row.request_id) : Number.NaN;
+  return { rows: row && atMs >= fromMs && atMs < toMs && matches(row) ? [row] : [], next: undefined, searchedToMs: fromMs };
+};
+
+/**
+ * A page of the requests of an organization that an actor can see, newest first. Members see those with their own keys. The work per page is bounded, so
+ * it can have fewer requests than asked for, or none, although there are more.
+ * @param name of the route: its cursors are valid for no other one
+ * @returns the rows, a cursor for the next page if there is one, and the cursor of any position
+ * @throws 400, 404
+ */
+export const searchRequests = async (
+  deps: SearchDependencies,
+  { actor, name }: { actor: Actor; name: string },
+  filters: RequestFilters,
+  { limit, maxRead, after }: PageBounds,
+): Promise<RowPage & { cursorAt: (before: string) => string }> => {
+  const range = rangeOf(filters, actor.origin.nowMs);
+  const organization = organizationFor(actor, filters.organization);
+  const { ownKeys } = await scopeOf(deps, actor, organization);
+  const bound: Bound = { ...filters, route: name, organization, user: actor.userId };
+  const cursorAt = (before: string): string => cursorOf(bound, { before });
+  const before = after === undefined ? undefined : positionOf(after, { bound, position: Position, param: 'after', next: 'next' }).before;
+  const matches = matcherOf(filters, ownKeys);
+  const page =
+    filters.id === undefined
+      ? await deps.requestRows.page({ organization, ...range, isFailed: isAboutFailures(filters), matches, limit, maxRead, before })
+      : await findOne(deps, organization, filters.id, { ...range, matches });
+  return { ...page, cursorAt };
+};
