@@ -1,0 +1,71 @@
+import type { Actor } from '../../../../../functions/control/access/actor.ts';
+import { NewApiKey } from '../../../../../functions/control/api-keys/api-key.ts';
+import { createApiKey } from '../../../../../functions/control/api-keys/create-api-key.ts';
+import type { RequestList } from '../../../../../functions/control/observability/requests/list-requests.ts';
+import { requestSearchRoutes } from '../../../../../functions/control/observability/requests/search-routes.ts';
+import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
+import type { Database } from '../../../../../shared/database/database.ts';
+import type { ApiEvent } from '../../../../../shared/http/api-event.ts';
+import type { Reply } from '../../../../../shared/http/reply.ts';
+import { createRequestRowStore } from '../../../../../shared/observability/request-row-store.ts';
+import { accountStores } from '../../../../support/account-stores.ts';
+import { eventOf } from '../../../../support/api-event.ts';
+import type { TestDatabase } from '../../../../support/database.ts';
+import { storeUser } from '../../../../support/stored-users.ts';
+
+/** The clock of these tests. */
+export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
+
+const [LIST, EXPORT] = requestSearchRoutes;
+
+/** The routes that search requests, over the emulator, with the number of items that their queries have read. */
+export const requestSearches = (emulator: TestDatabase) => {
+  const read = { items: 0, queries: 0 };
+  const counted: Database = {
+    ...emulator.database,
+    query: async (input) => {
+      const reply = await emulator.database.query(input);
+      if (input.TableName === emulator.tables.Observability) {
+        read.queries++;
+        read.items += reply.Items?.length ?? 0;
+      }
+      return reply;
+    },
+  };
+  const stores = accountStores(emulator);
+  const requestRows = createRequestRowStore(counted, emulator.tables.Observability as string);
+  const send = (route: typeof LIST | typeof EXPORT, actor: Actor, query: string): Promise<Reply> => {
+    const parameters = new URLSearchParams(query);
+    const event = {
+      ...eventOf('/'),
+      pathParameters: null,
+      requestContext: {} as ApiEvent['requestContext'],
+      queryStringParameters: Object.fromEntries(parameters),
+      multiValueQueryStringParameters: Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)])),
+    };
+    if (!route) throw new Error('There is no such route.');
+    return route.handle({ ...stores, requestRows, authenticate: async () => ({ actor }) }, event);
+  };
+  const list = async (actor: Actor, query = ''): Promise<RequestList> => JSON.parse((await send(LIST, actor, query)).body);
+  return {
+    read,
+    requestRows,
+    list,
+    /** A part of an export. */
+    exportPart: (actor: Actor, query = '') => send(EXPORT, actor, query),
+    /** The ids on all pages. */
+    listAll: async (actor: Actor, query = ''): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let after = '', pages = 0; pages < 100; pages++) {
+        const page = await list(actor, `${query}${after}`);
+        ids.push(...page.data.map(({ id }) => id));
+        if (page.next === null) return ids;
+        after = `&after=${page.next}`;
+      }
+      throw new Error('The search does not end.');
+    },
+    actor: (role: Actor['role'], organization: string | null): Promise<Actor> => storeUser(stores, { role, organization, nowMs: NOW }),
+    newOrganization: async (admin: Actor): Promise<string> => (await createOrganization(stores, admin.origin, { name: 'Acme' })).id,
+    newKey: async (actor: Actor): Promise<string> => (await createApiKey(stores, actor, NewApiKey.parse({ name: 'own' }))).id,
+  };
+};
