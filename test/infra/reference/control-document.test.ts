@@ -113,7 +113,8 @@ describe.each(named)('%s', (_, operation) => {
     const { content, headers } = documented.responses[reply.status] ?? {};
     expect(headers).toHaveProperty('x-request-id');
     const schema = reply.json && { $ref: `#/components/schemas/${reply.json.name}` };
-    expect(content).toEqual(schema && { 'application/json': { schema } });
+    const texts = reply.text?.map((type) => [type, { schema: { type: 'string' } }]);
+    expect(content).toEqual(texts ? Object.fromEntries(texts) : schema && { 'application/json': { schema } });
   });
 });
 

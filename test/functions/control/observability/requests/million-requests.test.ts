@@ -1,6 +1,6 @@
-import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_READ } from '../../../../../functions/control/observability/requests/list-requests.ts';
+import { createCaller } from '../../../../../shared/aws/caller.ts';
 import { writeAttributes } from '../../../../../shared/database/attribute-values.ts';
 import type { Database, PutInput } from '../../../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../../../shared/database/in-parallel.ts';
@@ -19,7 +19,6 @@ const FAILED = 100;
 const RARE = 100_000;
 
 let database: TestDatabase;
-let client: DynamoDBClient;
 let searches: ReturnType<typeof requestSearches>;
 let organization: string;
 let owner: Awaited<ReturnType<typeof searches.actor>>;
@@ -46,17 +45,30 @@ const collectPuts = (): { database: Database; items: object[] } => {
 
 beforeAll(async () => {
   database = await startTestDatabase({ hasStreams: false });
-  client = new DynamoDBClient({ endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
+  const caller = createCaller({
+    endpoint: database.url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+    service: 'dynamodb',
+    connectMs: 1_000,
+    silenceMs: 60_000,
+    maxReplyBytes: 1_000_000,
+    maxSockets: BATCHES_AT_ONCE,
+  });
   searches = requestSearches(database);
   const admin = await searches.actor('admin', null);
   organization = await searches.newOrganization(admin);
   owner = await searches.actor('owner', organization);
   const table = database.tables.Observability as string;
   const batches = Array.from({ length: REQUESTS / BATCH }, (_, batch) => batch * BATCH);
+  const headers = [
+    ['content-type', 'application/x-amz-json-1.0'],
+    ['x-amz-target', 'DynamoDB_20120810.BatchWriteItem'],
+  ] as const;
   const send = async (items: readonly object[]): Promise<void> => {
-    const requests = items.map((item) => ({ PutRequest: { Item: JSON.parse(writeAttributes(item)) } }));
-    const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }));
-    expect(Object.keys(UnprocessedItems ?? {})).toEqual([]);
+    const body = `{"RequestItems":{"${table}":[${items.map((item) => `{"PutRequest":{"Item":${writeAttributes(item)}}}`)}]}}`;
+    const reply = await caller.call({ path: '/', headers, body }, 1, ({ body: text }) => JSON.parse(text.toString()));
+    expect(Object.keys(reply.UnprocessedItems ?? {})).toEqual([]);
   };
   const failures = await inParallel(batches, BATCHES_AT_ONCE, async (first) => {
     const { items, database: collecting } = collectPuts();
@@ -67,7 +79,6 @@ beforeAll(async () => {
   throwFailures(failures);
 });
 afterAll(async () => {
-  client.destroy();
   await database.close();
 });
 
