@@ -14,6 +14,8 @@ const REQUESTS = 1_000_000;
 const APART_MS = 2_400;
 const BATCH = 25;
 const BATCHES_AT_ONCE = 8;
+/** The emulator takes minutes for so many rows. */
+const WRITE_TIMEOUT_MS = 900_000;
 /** The share of requests that failed, and of those of the rarest user, are one of so many. */
 const FAILED = 100;
 const RARE = 100_000;
@@ -77,7 +79,7 @@ beforeAll(async () => {
     for (let i = 0; i < items.length; i += BATCH) await send(items.slice(i, i + BATCH));
   });
   throwFailures(failures);
-});
+}, WRITE_TIMEOUT_MS);
 afterAll(async () => {
   await database.close();
 });
