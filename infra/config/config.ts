@@ -11,6 +11,7 @@ export const ReservedConcurrency = z.strictObject({
   catalog: Concurrency.default(50),
   metering: Concurrency.default(5),
   rollup: Concurrency.default(10),
+  refusals: Concurrency.default(5),
   tokenizer: Concurrency.default(100),
   control: Concurrency.default(20),
   deployments: Concurrency.default(10),

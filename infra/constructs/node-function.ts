@@ -28,6 +28,7 @@ interface NodeFunctionProps {
     | 'catalog'
     | 'metering'
     | 'rollup'
+    | 'refusals'
     | 'tokenizer'
     | 'control'
     | 'deployments'

@@ -20,6 +20,7 @@ import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createLaterInvocations } from './lambda/later.ts';
 import type { LocalFacts } from './local-facts.ts';
+import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createMailbox } from './mail/mailbox.ts';
 import { createProcessList } from './processes/process-list.ts';
 import { createQueues } from './queues.ts';
@@ -196,6 +197,8 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     }),
   );
 
+  const { logSubscriptions: subscriptions } = app;
+  started.defer(startLogSubscriptions({ subscriptions, logFolder, invoke: functions.invoke, sendFailure: queues.send, log }));
   for (const source of app.queueSources) {
     const queue = deliveredQueues.get(source.queueUrl);
     if (queue) started.defer(startDeliveries({ source, queue, invoke: functions.invoke, sendFailure: queues.send, log }));

@@ -13,7 +13,7 @@ interface OndemandStackProps {
   serverless: ServerlessStack;
 }
 
-/** The on-demand host, for on-demand API keys and organizations' own deployments. Tokenizer, settlements, sweep and rollups are in the serverless stack. */
+/** The on-demand host, for on-demand API keys and organizations' own deployments. What all inference hosts share is in the serverless stack. */
 export class OndemandStack extends Stack {
   readonly host: InferenceHost;
 
@@ -30,6 +30,7 @@ export class OndemandStack extends Stack {
       authorization:
         'The function checks API keys in the same write that admits the request. The interface requires health and version to be public.',
     });
+    serverless.refusals.countOf(this.host);
     new CfnOutput(this, 'OndemandUrl', {
       value: `${this.host.url}/v1`,
       description: 'The base URL for OpenAI clients that call deployments.',

@@ -91,11 +91,24 @@ export class OperationsStack extends Stack {
         resourceArn: '*',
       },
     });
-    const { rollups } = serverless;
+    const { rollups, refusals } = serverless;
     const inference = [serverless.host.inference, ondemand.host.inference];
     const catalogs = [serverless.host.catalog, ondemand.host.catalog];
     const others = [serverless.metering, rollups.function, serverless.tokenizer, deployments.function];
     if (control.auditCopies) others.push(control.auditCopies.function);
+    const functions = [
+      ...inference,
+      ...catalogs,
+      serverless.metering,
+      rollups.function,
+      refusals.function,
+      serverless.tokenizer,
+      control.function,
+      deployments.function,
+      billing.function,
+      notifications.function,
+    ];
+    if (control.auditCopies) functions.push(control.auditCopies.function);
     const alarms = new Alarms(this, { topic, namespace: config.name });
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
@@ -157,6 +170,7 @@ export class OperationsStack extends Stack {
     alarms.above('SettlementsStuck', waiting(serverless.settlements.failures), 0);
     alarms.above('RollupsFailed', waiting(rollups.failures), 0);
     alarms.above('RollupsLate', ageOfStream(rollups.function), ROLLUPS_LATE.toMilliseconds());
+    alarms.above('RefusalsNotCounted', waiting(refusals.failures), 0);
     alarms.above('InferenceThrottled', throttles(inference), 0);
     alarms.above('TokenizerFailed', errorsOf(serverless.tokenizer), 0);
     alarms.above('TokenizerThrottled', throttlesOf(serverless.tokenizer), 0);

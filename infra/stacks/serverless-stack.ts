@@ -6,6 +6,7 @@ import { EPOCH_INDEX } from '../../shared/admission/limiter-store.ts';
 import type { Config } from '../config/config.ts';
 import { INFERENCE_TIMEOUT, InferenceHost } from '../constructs/inference-host.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
+import { Refusals } from '../constructs/refusals.ts';
 import { Rollups } from '../constructs/rollups.ts';
 import { Settlements } from '../constructs/settlements.ts';
 import type { BillingStack } from './billing-stack.ts';
@@ -25,12 +26,13 @@ interface ServerlessStackProps {
   billing: BillingStack;
 }
 
-/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, sweep and rollups. */
+/** The serverless host, for shared models. It also has what all inference hosts share: tokenizer, settlements, sweep, rollups and the count of refused requests. */
 export class ServerlessStack extends Stack {
   readonly host: InferenceHost;
   readonly metering: NodeFunction;
   readonly settlements: Settlements;
   readonly rollups: Rollups;
+  readonly refusals: Refusals;
   readonly tokenizer: NodeFunction;
 
   constructor(scope: Construct, id: string, { config, data, deployments, billing }: ServerlessStackProps) {
@@ -73,6 +75,8 @@ export class ServerlessStack extends Stack {
     this.rollups = new Rollups(this, 'Rollups', { config, usage, deployments: rows, observability });
     // The budgets and the credit of who used something are compared with the thresholds of their alerts.
     billing.tasks.grantSend(this.rollups.function);
+    this.refusals = new Refusals(this, 'Refusals', { config, observability });
+    this.refusals.countOf(this.host);
 
     new CfnOutput(this, 'BaseUrl', { value: `${this.host.url}/v1`, description: 'The base URL for OpenAI clients.' });
   }

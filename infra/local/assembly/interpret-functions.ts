@@ -8,6 +8,7 @@ const FunctionProperties = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).default({}) }).prefault({}),
   Timeout: z.number().default(3),
   MemorySize: z.number().default(128),
+  LoggingConfig: z.object({ LogGroup: z.string().optional() }).prefault({}),
 });
 
 /** Reads an AWS::Lambda::Function; its S3 key names the code asset. Throws an Error naming a function that is not supported. */
@@ -25,5 +26,6 @@ export const interpretFunction = (at: LocatedResource): LambdaFunction => {
     environment: properties.Environment.Variables,
     timeoutMs: properties.Timeout * 1000,
     memoryMiB: properties.MemorySize,
+    logGroup: properties.LoggingConfig.LogGroup,
   };
 };

@@ -1,6 +1,7 @@
 import { interpretApis } from './interpret-apis.ts';
 import { assertConnected, interpretEventSource } from './interpret-event-sources.ts';
 import { interpretFunction } from './interpret-functions.ts';
+import { interpretLogSubscriptions } from './interpret-log-subscriptions.ts';
 import { interpretQueue, interpretQueueSource, isOfQueue } from './interpret-queues.ts';
 import { interpretRule } from './interpret-rules.ts';
 import { interpretTable } from './interpret-tables.ts';
@@ -34,7 +35,6 @@ const IGNORED = new Set([
   'AWS::IAM::Role',
   'AWS::KMS::Alias',
   'AWS::KMS::Key',
-  'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',
@@ -60,6 +60,10 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const eventRules: EventRule[] = [];
   const eventSources: EventSource[] = [];
   const ofQueues: LocatedResource[] = [];
+  const ofLogs = { filters: [], permissions: [], invokeConfigs: [] } as Record<
+    'filters' | 'permissions' | 'invokeConfigs',
+    LocatedResource[]
+  >;
   for (const stack of stacks) {
     for (const [logicalId, resource] of stack.resources) {
       const at = { stack, logicalId, resource, resolve };
@@ -70,6 +74,9 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
       else if (resource.type === 'AWS::SQS::Queue') queues.push(interpretQueue(at));
       else if (resource.type === 'AWS::Cognito::UserPool') userPools.push(interpretUserPool(at));
+      else if (resource.type === 'AWS::Logs::SubscriptionFilter') ofLogs.filters.push(at);
+      else if (resource.type === 'AWS::Lambda::Permission') ofLogs.permissions.push(at);
+      else if (resource.type === 'AWS::Lambda::EventInvokeConfig') ofLogs.invokeConfigs.push(at);
       else if (resource.type === 'AWS::Events::Rule') {
         const rules = interpretRule(at);
         schedules.push(...rules.schedules);
@@ -86,5 +93,6 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   }
   assertConnected(eventSources, { functions, tables, queues });
   const queueSources = ofQueues.map((at) => interpretQueueSource(at, queues, functions));
-  return { apis, functions, tables, buckets, queues, userPools, schedules, eventRules, eventSources, queueSources };
+  const logSubscriptions = interpretLogSubscriptions({ ...ofLogs, functions, queues });
+  return { apis, functions, tables, buckets, queues, userPools, schedules, eventRules, eventSources, queueSources, logSubscriptions };
 };

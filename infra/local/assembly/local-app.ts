@@ -12,6 +12,7 @@ export interface LocalApp {
   eventRules: readonly EventRule[];
   eventSources: readonly EventSource[];
   queueSources: readonly QueueSource[];
+  logSubscriptions: readonly LogSubscription[];
 }
 
 export interface LambdaFunction {
@@ -26,6 +27,8 @@ export interface LambdaFunction {
   environment: Readonly<Record<string, string>>;
   timeoutMs: number;
   memoryMiB: number;
+  /** The name of its log group, if it is in the assembly. */
+  logGroup?: string | undefined;
 }
 
 export interface RestApi {
@@ -156,6 +159,20 @@ export interface EventRule {
   ruleArn: string;
   matches: Filter;
   functionArn: string;
+}
+
+/** A function that gets lines of another function's log. */
+export interface LogSubscription {
+  logicalId: string;
+  logGroup: string;
+  /** The short name of the function that writes the log. */
+  sourceName: string;
+  /** Whether the function gets a line. */
+  matches: (line: string) => boolean;
+  functionArn: string;
+  maxRetries: number;
+  /** Queue for batches that exhausted their retries; undefined: they are dropped. */
+  failureQueueArn: string | undefined;
 }
 
 /** A function that reads the stream of a table. */

@@ -92,14 +92,14 @@ describe('npm run deploy', () => {
   test('reserves nothing in a new account, and says so', async () => {
     answerFor({ limit: 10, unreserved: 10 });
     const { output, settings } = await deploy(...approved);
-    expect(output).toContain('The account has 10 concurrent executions and can reserve 0 of them for Sluice, but 835 are needed.');
+    expect(output).toContain('The account has 10 concurrent executions and can reserve 0 of them for Sluice, but 840 are needed.');
     expect(settings).toEqual({ reservedConcurrency: null });
   });
 
   test('reserves the default numbers in an account with room, and keeps the other settings', async () => {
     answerFor({ limit: 1_000, unreserved: 1_000 });
     const { output, settings } = await deploy(...approved, '-c', 'sluice={"name":"acme","logRetentionDays":7}');
-    expect(output).toContain("Reserving 835 of the account's 1000 concurrent executions.");
+    expect(output).toContain("Reserving 840 of the account's 1000 concurrent executions.");
     expect(settings).toMatchObject({ name: 'acme', logRetentionDays: 7, reservedConcurrency: { inference: 400, metering: 5 } });
   });
 
@@ -108,11 +108,11 @@ describe('npm run deploy', () => {
       'sluice-deployments': { deployments: 10 },
       'sluice-billing': { billing: 10 },
       'sluice-notifications': { notifications: 10 },
-      'sluice-serverless': { inference: 400, catalog: 50, metering: 5, rollup: 10, tokenizer: 100 },
+      'sluice-serverless': { inference: 400, catalog: 50, metering: 5, rollup: 10, refusals: 5, tokenizer: 100 },
       'sluice-ondemand': { 'ondemand-inference': 200, 'ondemand-catalog': 20 },
       'sluice-control': { control: 20 },
     };
-    answerFor({ limit: 1_000, unreserved: 165, stacks });
+    answerFor({ limit: 1_000, unreserved: 160, stacks });
     expect((await deploy(...approved)).settings).toMatchObject({ reservedConcurrency: { inference: 400 } });
   });
 
@@ -120,7 +120,7 @@ describe('npm run deploy', () => {
     answerFor({ limit: 10, unreserved: 10 });
     const { code, output, settings } = await deploy(...approved, '-c', 'sluice={"reservedConcurrency":{}}');
     expect({ code, settings }).toEqual({ code: 1, settings: undefined });
-    expect(output).toContain("but 835 are set in 'reservedConcurrency'");
+    expect(output).toContain("but 840 are set in 'reservedConcurrency'");
   });
 
   test('asks nothing of the account if the reservation is off', async () => {

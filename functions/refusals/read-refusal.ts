@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { prefixes, RANDOM_CHARACTERS } from '../../shared/ids/id.ts';
+import { MINUTE_MS, type Refusal } from '../../shared/observability/refusal-store.ts';
+import type { LogLine } from './log-batch.ts';
+
+/** A code of ours. Whatever else a line has, the number of codes is bounded. */
+const CODE = /^[a-z0-9_]{1,64}$/;
+const OTHER_CODE = '(other)';
+
+const Line = z.object({
+  timestamp: z.iso.datetime(),
+  status: z.int().min(400).max(599),
+  code: z.string().nullish(),
+  /** Absent in a line of a request without an authenticated key. */
+  key_id: z
+    .string()
+    .regex(new RegExp(`^${prefixes.key}[0-9A-Za-z]{1,${RANDOM_CHARACTERS}}$`))
+    .optional(),
+  org_id: z
+    .string()
+    .regex(new RegExp(`^${prefixes.organization}[0-9A-Za-z_-]{1,64}$`))
+    .optional(),
+});
+
+/** The code of an error. An error without one has its status as its code, such as `http_400`. */
+const codeOf = (code: string | null | undefined, status: number): string => {
+  if (code == null) return `http_${status}`;
+  return CODE.test(code) ? code : OTHER_CODE;
+};
+
+const parseLine = (text: string): z.output<typeof Line> | undefined => {
+  try {
+    return Line.parse(JSON.parse(text));
+  } catch {
+    // The line is a bug; it is counted as unreadable, and not repeated here, because nobody knows what it has.
+    return undefined;
+  }
+};
+
+/** Reads the log line of a refused request. Undefined if it is not one. */
+export const readRefusal = ({ id, text }: LogLine): { startMs: number; refusal: Refusal } | undefined => {
+  const line = parseLine(text);
+  if (!line) return undefined;
+  const { org_id: organization = null, key_id: keyId = null } = line;
+  const atMs = Date.parse(line.timestamp);
+  return {
+    startMs: atMs - (atMs % MINUTE_MS),
+    refusal: { lineId: id, organization, keyId: organization && keyId, code: codeOf(line.code, line.status) },
+  };
+};
