@@ -54,6 +54,9 @@ export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFa
   const stopped = new AbortController();
   const { signal } = stopped;
 
+  const report = ({ logicalId }: LogSubscription, error: unknown): void =>
+    log(`log subscription ${logicalId}: ${error instanceof Error ? error.message : String(error)}`);
+
   const deliver = async (subscription: LogSubscription, event: object): Promise<void> => {
     const backoff = createBackoff();
     for (let attempt = 1; !signal.aborted; attempt++) {
@@ -62,7 +65,7 @@ export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFa
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log(`log subscription ${subscription.logicalId}: ${error instanceof Error ? error.message : String(error)}`);
+        report(subscription, error);
         if (attempt > subscription.maxRetries) {
           const { failureQueueArn } = subscription;
           if (failureQueueArn !== undefined) await sendFailure(failureQueueArn, failureMessage(subscription, event, attempt, error));
@@ -78,7 +81,12 @@ export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFa
     const stream = `[$LATEST]${startedAtMs}`;
     const follower = followFile(path.join(logFolder, `${subscription.sourceName}.log`));
     while (!signal.aborted) {
-      const lines = (await follower.read()).filter(({ text }) => subscription.matches(text));
+      const read = await follower.read().catch((error: unknown) => {
+        // The folder may have been deleted during the run.
+        report(subscription, error);
+        return [];
+      });
+      const lines = read.filter(({ text }) => subscription.matches(text));
       const events = lines.map(({ text, end }) => ({ id: String(end).padStart(ID_DIGITS, '0'), timestamp: Date.now(), message: text }));
       for (let at = 0; at < events.length; at += MAX_LINES)
         await deliver(subscription, deliveryOf(subscription, stream, events.slice(at, at + MAX_LINES)));
@@ -86,7 +94,6 @@ export const startLogSubscriptions = ({ subscriptions, logFolder, invoke, sendFa
     }
   };
 
-  for (const subscription of subscriptions)
-    run(subscription).catch((error: unknown) => log(`log subscription ${subscription.logicalId} ended: ${String(error)}`));
+  for (const subscription of subscriptions) run(subscription).catch((error: unknown) => report(subscription, error));
   return () => stopped.abort();
 };

@@ -14,7 +14,7 @@ describe('the serverless host', () => {
       'POST /v1/completions',
       'POST /v1/responses',
     ]);
-    expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'rollup', 'tokenizer']);
+    expect(namesOfFunctions(serverless)).toEqual(['catalog', 'inference', 'metering', 'refusals', 'rollup', 'tokenizer']);
   });
 
   test('gives each function only the permissions that it needs', () => {
