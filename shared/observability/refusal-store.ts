@@ -202,7 +202,7 @@ export const createRefusalStore = (database: Database, table: string) => {
     /**
      * Counts the refusals of a log stream's minute, each line once.
      * @returns how many had not been counted before
-     * @throws TooManyLines, of which none is counted; 503 if other deliveries of the same lines, or too many counts of the same row, are in the way
+     * @throws TooManyLines, after which those that don't fit are not counted; 503 if other deliveries of the same lines, or too many counts of the same row, are in the way
      */
     count: async (at: LogMinute, refusals: readonly Refusal[]): Promise<number> => {
       const byHash = new Map(refusals.map((refusal) => [lineHash(refusal.lineId), refusal]));

@@ -74,6 +74,10 @@ test('the function notifications loads at most 700,000 bytes at its start', () =
   expect(bytesOf(bundleFiles(named('notifications')[0] as LambdaFunction).start)).toBeLessThanOrEqual(700_000);
 });
 
+test('the function refusals loads at most 500,000 bytes at its start', () => {
+  expect(bytesOf(bundleFiles(named('refusals')[0] as LambdaFunction).start)).toBeLessThanOrEqual(500_000);
+});
+
 test('the function deployments loads at most 700,000 bytes at its start', () => {
   const [fn] = named('deployments');
   expect(bytesOf(bundleFiles(fn as LambdaFunction).start)).toBeLessThanOrEqual(700_000);

@@ -23,6 +23,7 @@ describe('the configuration', () => {
       catalog: 50,
       metering: 5,
       rollup: 10,
+      refusals: 5,
       tokenizer: 100,
       control: 20,
       deployments: 10,
