@@ -11,15 +11,15 @@ const Line = z.object({
   timestamp: z.iso.datetime(),
   status: z.int().min(400).max(599),
   code: z.string().nullish(),
-  /** Absent in a line of a request without an authenticated key. */
+  /** Absent, or null, in a line of a request without an authenticated key. */
   key_id: z
     .string()
     .regex(new RegExp(`^${prefixes.key}[0-9A-Za-z]{1,${RANDOM_CHARACTERS}}$`))
-    .optional(),
+    .nullish(),
   org_id: z
     .string()
     .regex(new RegExp(`^${prefixes.organization}[0-9A-Za-z_-]{1,64}$`))
-    .optional(),
+    .nullish(),
 });
 
 /** The code of an error. An error without one has its status as its code, such as `http_400`. */
@@ -41,10 +41,10 @@ const parseLine = (text: string): z.output<typeof Line> | undefined => {
 export const readRefusal = ({ id, text }: LogLine): { startMs: number; refusal: Refusal } | undefined => {
   const line = parseLine(text);
   if (!line) return undefined;
-  const { org_id: organization = null, key_id: keyId = null } = line;
+  const organization = line.org_id ?? null;
   const atMs = Date.parse(line.timestamp);
   return {
     startMs: atMs - (atMs % MINUTE_MS),
-    refusal: { lineId: id, organization, keyId: organization && keyId, code: codeOf(line.code, line.status) },
+    refusal: { lineId: id, organization, keyId: organization && (line.key_id ?? null), code: codeOf(line.code, line.status) },
   };
 };

@@ -76,7 +76,10 @@ describe('a batch of log lines', () => {
 
   test('is counted for the platform without an authenticated key, whatever key was presented', async () => {
     await deliver(
-      dataOf([lineOf({ status: 401, code: 'invalid_api_key' }), lineOf({ status: 401, code: 'invalid_api_key', key_id: 'key_guessed' })]),
+      dataOf([
+        lineOf({ status: 401, code: 'invalid_api_key', org_id: null }),
+        lineOf({ status: 401, code: 'invalid_api_key', key_id: 'key_guessed' }),
+      ]),
     );
     expect(await list(null)).toEqual([{ startMs: Date.parse('2026-03-05T16:43Z'), keyId: null, code: 'invalid_api_key', count: 2 }]);
   });
