@@ -11,6 +11,7 @@ import { NotificationsStack } from './stacks/notifications-stack.ts';
 import { OndemandStack } from './stacks/ondemand-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { ServerlessStack } from './stacks/serverless-stack.ts';
+import { TelemetryStack } from './stacks/telemetry-stack.ts';
 
 const app = new App();
 const config = readConfig(app.node.tryGetContext('sluice'));
@@ -23,7 +24,18 @@ const notifications = new NotificationsStack(app, `${config.name}-notifications`
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments, billing });
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, deployments, serverless });
 const control = new ControlStack(app, `${config.name}-control`, { config, data, billing, deployments, identity, serverless });
-new OperationsStack(app, `${config.name}-operations`, { config, billing, notifications, deployments, serverless, ondemand, control });
+const { telemetry: settings } = config;
+const telemetry = settings && new TelemetryStack(app, `${config.name}-telemetry`, { config, settings, data });
+new OperationsStack(app, `${config.name}-operations`, {
+  config,
+  billing,
+  notifications,
+  deployments,
+  serverless,
+  ondemand,
+  control,
+  ...(telemetry && { telemetry: telemetry.telemetry }),
+});
 if (config.reservedConcurrency === undefined)
   Annotations.of(serverless).addInfoV2(
     'sluice:reservedConcurrency',

@@ -25,6 +25,9 @@ export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const FUNCTION = /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]{1,64}(:[\w$-]{1,128})?$/;
 const SECRET = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}$/;
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+const AWS_TRACES = /^https:\/\/xray\.[a-z0-9-]+\.(amazonaws\.com(\.cn)?|amazonaws\.eu)\/v1\/traces$/;
+const AWS_METRICS = /^https:\/\/monitoring\.[a-z0-9-]+\.(amazonaws\.com(\.cn)?|amazonaws\.eu)\/v1\/metrics$/;
 const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/;
 
 /** The settings of a host. @param throttle how much of the account's 10,000 requests per second and bursts of 5,000 the host can use by default */
@@ -48,6 +51,38 @@ const host = (throttle: { requestsPerSecond: number; burst: number }) =>
     })
     .refine(({ domain, onlyDomain }) => domain !== undefined || !onlyDomain, { path: ['onlyDomain'], message: 'expected a domain' })
     .prefault({});
+
+/** TLS, except for a receiver on the same machine, in a local run. */
+const OTLP_URL = z
+  .url({ protocol: /^https?$/ })
+  .max(500)
+  .refine((url) => {
+    const { protocol, hostname, username, search, hash } = new URL(url);
+    return (protocol === 'https:' || LOOPBACK.test(hostname)) && !username && !search && !hash;
+  }, 'expected an https URL without credentials, query and fragment');
+
+/** An endpoint for telemetry, which is AWS's, or has headers that authenticate the sender, or neither. */
+const otlpEndpoint = z
+  .strictObject({
+    /** The URL for spans, such as `https://xray.eu-west-1.amazonaws.com/v1/traces`. */
+    traces: OTLP_URL.optional(),
+    /** The URL for metrics, such as `https://monitoring.eu-west-1.amazonaws.com/v1/metrics`. */
+    metrics: OTLP_URL.optional(),
+    /** Whether to sign requests with Signature Version 4, for the service and region in the URL. */
+    aws: z.boolean().default(false),
+    /** The secret in Secrets Manager with the headers to send, as an object in JSON, such as `{"authorization":"Bearer …"}`. */
+    headersSecretArn: z.string().regex(SECRET, 'expected the full ARN of a secret, with its six random characters').optional(),
+  })
+  .refine(({ traces, metrics }) => traces !== undefined || metrics !== undefined, 'expected traces, metrics or both')
+  .refine(({ aws, headersSecretArn }) => !aws || headersSecretArn === undefined, 'expected aws or headersSecretArn, not both')
+  .refine(({ aws, traces }) => !aws || traces === undefined || AWS_TRACES.test(traces), {
+    path: ['traces'],
+    message: 'expected https://xray.<region>.amazonaws.com/v1/traces',
+  })
+  .refine(({ aws, metrics }) => !aws || metrics === undefined || AWS_METRICS.test(metrics), {
+    path: ['metrics'],
+    message: 'expected https://monitoring.<region>.amazonaws.com/v1/metrics',
+  });
 
 /**
  * All settings of a deployer. They are read from the CDK context key `sluice`, in cdk.json or as
@@ -153,6 +188,19 @@ export const Config = z.strictObject({
         .default([]),
     })
     .prefault({}),
+  /** Where spans and metrics of requests are sent, by OpenTelemetry's protocol. Default: nowhere. */
+  telemetry: z
+    .strictObject({
+      otlp: z
+        .array(otlpEndpoint)
+        .min(1)
+        .max(4)
+        .refine((endpoints) => {
+          const urls = endpoints.flatMap(({ traces, metrics }) => [traces, metrics]).filter((url) => url !== undefined);
+          return urls.length === new Set(urls).size;
+        }, 'expected each URL once'),
+    })
+    .optional(),
   /** Whether anyone can create an account. Otherwise administrators invite users. */
   selfSignUp: z.boolean().default(false),
   /**
@@ -182,6 +230,7 @@ export const Config = z.strictObject({
   commit: z.string().max(64).default('unknown'),
 });
 export type Config = z.output<typeof Config>;
+export type TelemetrySettings = NonNullable<Config['telemetry']>;
 
 /** The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws SyntaxError if they are not JSON */
 export const settingsOf = (context: unknown): unknown => (typeof context === 'string' ? JSON.parse(context) : (context ?? {}));

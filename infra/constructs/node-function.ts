@@ -20,6 +20,13 @@ const OUTSIDE_OLD_GENERATION_MB = 96;
  */
 const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=8 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
 
+/** Functions that only some deployments have. Their event sources limit how many executions they use. */
+const UNRESERVED = ['audit-copy', 'telemetry'] as const;
+type UnreservedFunction = (typeof UNRESERVED)[number];
+
+const isUnreserved = (name: keyof ReservedConcurrency | UnreservedFunction): name is UnreservedFunction =>
+  UNRESERVED.some((unreserved) => unreserved === name);
+
 interface NodeFunctionProps {
   config: Config;
   /** The folder under `functions/`. */
@@ -34,9 +41,9 @@ interface NodeFunctionProps {
     | 'deployments'
     | 'billing'
     | 'notifications'
-    | 'audit-copy';
+    | UnreservedFunction;
   /** The function's name in logs and in `reservedConcurrency`. Default: the folder's name. */
-  as?: keyof ReservedConcurrency | 'audit-copy';
+  as?: keyof ReservedConcurrency | UnreservedFunction;
   memoryMb: number;
   timeout: Duration;
   /** The host whose API reference the function serves from files next to its bundle. */
@@ -63,7 +70,7 @@ export class NodeFunction extends LambdaFunction {
     });
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
-    const reserved = as === 'audit-copy' ? undefined : config.reservedConcurrency?.[as];
+    const reserved = isUnreserved(as) ? undefined : config.reservedConcurrency?.[as];
     super(scope, id, {
       code: bundle({
         entry: path.join(root, 'functions', name, 'handler.ts'),

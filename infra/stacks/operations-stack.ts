@@ -17,6 +17,8 @@ import { addHostMetrics, type HostMetrics } from '../constructs/host-metrics.ts'
 import type { InferenceHost } from '../constructs/inference-host.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import { addSloAlarms } from '../constructs/slo-alarms.ts';
+import type { Telemetry } from '../constructs/telemetry.ts';
+import { addTelemetryAlarms } from '../constructs/telemetry-alarms.ts';
 import type { BillingStack } from './billing-stack.ts';
 import type { ControlStack } from './control-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
@@ -55,6 +57,8 @@ interface OperationsStackProps {
   serverless: ServerlessStack;
   ondemand: OndemandStack;
   control: ControlStack;
+  /** Only if the configuration has `telemetry`. */
+  telemetry?: Telemetry;
 }
 
 /** The dashboards, one for each host, and the alarms. docs/operations.md has an entry for each alarm, under its name. */
@@ -62,7 +66,7 @@ export class OperationsStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { config, billing, notifications, deployments, serverless, ondemand, control }: OperationsStackProps,
+    { config, billing, notifications, deployments, serverless, ondemand, control, telemetry }: OperationsStackProps,
   ) {
     super(scope, id);
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
@@ -109,6 +113,7 @@ export class OperationsStack extends Stack {
       notifications.function,
     ];
     if (control.auditCopies) functions.push(control.auditCopies.function);
+    if (telemetry) functions.push(telemetry.function);
     const alarms = new Alarms(this, { topic, namespace: config.name });
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
@@ -203,6 +208,27 @@ export class OperationsStack extends Stack {
       [
         graph('Sweep: behind (minutes)', inUnits(MINUTE_MS, { Behind: behind })),
         graph('Streams: age of the oldest record (s)', inUnits(SECOND_MS, ages)),
+    if (telemetry) addTelemetryAlarms(alarms, telemetry);
+
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: config.name,
+      widgets: [
+        [this.#graph('Requests', requests(stage)), this.#graph('On-demand requests', requests(ondemandStage))],
+        [this.#graph('Latency (ms)', latency(stage)), this.#graph('On-demand latency (ms)', latency(ondemandStage))],
+        [
+          this.#graph('Metering', [orphaned, unsettled, unhandled, refused, overcounted, capped]),
+          this.#graph(
+            'Function errors',
+            functions.map((fn) => fn.metricErrors({ period: PERIOD })),
+          ),
+        ],
+        [
+          this.#graph(
+            'Concurrency',
+            functions.map((fn) => fn.metric('ConcurrentExecutions', { statistic: 'max', period: PERIOD })),
+          ),
+          this.#graph('Billing', ofBilling),
+        ],
       ],
       [graph('Metering', [orphaned, unsettled, unhandled, overcounted, capped]), graph('Other functions', sumsOf('Errors', others))],
     ]);

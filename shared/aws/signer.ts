@@ -10,7 +10,7 @@ export interface Signable {
   path: string;
   /** Every header to sign except `x-amz-date` and `x-amz-security-token`: lower-case names with `host` among them. */
   headers: readonly Header[];
-  body: string;
+  body: string | Uint8Array;
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';

@@ -1,5 +1,5 @@
+import { readSecret } from '../../../shared/aws/read-secret.ts';
 import type { MeterExport } from './meter-export.ts';
-import { readSecret } from './read-secret.ts';
 import { createStripeMeters } from './stripe-meters.ts';
 
 /** Stripe's meters with the API key in a secret, which is read when it is needed first. For one task, so that a new key is used soon. */

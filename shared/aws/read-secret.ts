@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { createCaller } from '../../../shared/aws/caller.ts';
+import { createCaller } from './caller.ts';
 
 const CONNECT_MS = 1_000;
 const SILENCE_MS = 5_000;

@@ -1,0 +1,32 @@
+import type { UsageEvent } from '../../shared/usage/event.ts';
+import { STEPS } from '../../shared/usage/phases.ts';
+
+type Step = (typeof STEPS)[number];
+
+/** When the things of a request happened, in ms from its arrival. */
+export interface RequestTimes {
+  /** In ms since the epoch. */
+  arrivedAtMs: number;
+  /** The steps that ended, and when, in their order. */
+  steps: readonly { step: Step; ms: number }[];
+  /** The call to the model. Undefined: none was made, or it is not known when. */
+  call?: { fromMs: number; toMs: number; firstChunkMs?: number };
+}
+
+/** A reservation is made when the request is parsed, so that is when it was admitted, as far as its event knows. */
+const arrivalOf = ({ admitted_at, step_ends_ms }: UsageEvent): number => admitted_at - (step_ends_ms?.[STEPS.indexOf('parsed')] ?? 0);
+
+export const timesOf = (event: UsageEvent): RequestTimes => {
+  const { step_ends_ms = [], duration_ms, time_to_first_token_ms } = event;
+  const steps = STEPS.flatMap((step, i) => {
+    const ms = step_ends_ms[i] ?? null;
+    return ms === null ? [] : [{ step, ms }];
+  });
+  const endOf = (of: Step): number | undefined => steps.find(({ step }) => step === of)?.ms;
+  const fromMs = endOf('invoked');
+  const arrivedAtMs = arrivalOf(event);
+  if (fromMs === undefined) return { arrivedAtMs, steps };
+  const toMs = Math.max(fromMs, endOf('answered') ?? duration_ms);
+  const firstChunkMs = time_to_first_token_ms === null ? undefined : Math.max(0, time_to_first_token_ms - fromMs);
+  return { arrivedAtMs, steps, call: { fromMs, toMs, ...(firstChunkMs !== undefined && { firstChunkMs }) } };
+};
