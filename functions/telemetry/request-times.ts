@@ -1,3 +1,4 @@
+import { requestTimeMs } from '../../shared/ids/request-id.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';
 import { STEPS } from '../../shared/usage/phases.ts';
 
@@ -13,9 +14,6 @@ export interface RequestTimes {
   call?: { fromMs: number; toMs: number; firstChunkMs?: number };
 }
 
-/** A reservation is made when the request is parsed, so that is when it was admitted, as far as its event knows. */
-const arrivalOf = ({ admitted_at, step_ends_ms }: UsageEvent): number => admitted_at - (step_ends_ms?.[STEPS.indexOf('parsed')] ?? 0);
-
 export const timesOf = (event: UsageEvent): RequestTimes => {
   const { step_ends_ms = [], duration_ms, time_to_first_token_ms } = event;
   const steps = STEPS.flatMap((step, i) => {
@@ -24,7 +22,7 @@ export const timesOf = (event: UsageEvent): RequestTimes => {
   });
   const endOf = (of: Step): number | undefined => steps.find(({ step }) => step === of)?.ms;
   const fromMs = endOf('invoked');
-  const arrivedAtMs = arrivalOf(event);
+  const arrivedAtMs = requestTimeMs(event.request_id);
   if (fromMs === undefined) return { arrivedAtMs, steps };
   const toMs = Math.max(fromMs, endOf('answered') ?? duration_ms);
   const firstChunkMs = time_to_first_token_ms === null ? undefined : Math.max(0, time_to_first_token_ms - fromMs);

@@ -19,7 +19,9 @@ export const stackNames = [
   'control',
   'operations',
 ] as const;
-export type StackName = (typeof stackNames)[number];
+/** A stack that only some settings have. */
+const OPTIONAL = 'telemetry';
+export type StackName = (typeof stackNames)[number] | typeof OPTIONAL;
 
 const fileOf = (folder: string, stack: StackName): string => path.join(folder, `sluice-${stack}.template.json`);
 
@@ -40,7 +42,9 @@ export const templatesWith = async (settings: object): Promise<(stack: StackName
   writeFileSync(path.join(project.path, 'cdk.json'), JSON.stringify(cdkJson));
   const folder = path.join(project.path, 'cdk.out');
   await synthesize(project.path, folder);
-  const read = stackNames.filter((name) => existsSync(fileOf(folder, name))).map((name) => [name, readTemplate(folder, name)] as const);
+  const read = [...stackNames, OPTIONAL as StackName]
+    .filter((name) => existsSync(fileOf(folder, name)))
+    .map((name) => [name, readTemplate(folder, name)] as const);
   const templates = new Map(read);
   return (stack) => {
     const template = templates.get(stack);
