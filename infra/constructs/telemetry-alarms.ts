@@ -21,5 +21,5 @@ export const addTelemetryAlarms = (alarms: Alarms, { function: fn, queues, failu
   alarms.above('TelemetryLate', ageOfStream(fn), LATE.toMilliseconds());
   alarms.above('TelemetryUndelivered', highest(ages), UNDELIVERED.toSeconds());
   alarms.above('TelemetryFailed', highest(failures.map(waiting)), 0);
-  alarms.above('TelemetryRejected', alarms.count('TelemetryRejected', says('telemetry_rejected'), fn), 0);
+  alarms.above('TelemetryRejected', alarms.count('TelemetryRejection', says('telemetry_rejected'), fn), 0);
 };

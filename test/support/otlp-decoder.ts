@@ -3,9 +3,6 @@ import { expect } from '@jest/globals';
 import root from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
 import type { MetricsData, TracesData } from '../../functions/telemetry/otlp/wire.ts';
 
-const { ExportTraceServiceRequest } = root.opentelemetry.proto.collector.trace.v1;
-const { ExportMetricsServiceRequest } = root.opentelemetry.proto.collector.metrics.v1;
-
 /** As protobufjs generates them from the protos of OTLP. */
 interface MessageType {
   fromObject(object: Record<string, unknown>): unknown;
@@ -14,6 +11,10 @@ interface MessageType {
   decode(bytes: Uint8Array): unknown;
   toObject(message: unknown, options: object): Record<string, unknown>;
 }
+
+/** The package's own type of this file has another shape. */
+const { collector } = (root as unknown as { opentelemetry: { proto: { collector: Record<string, { v1: Record<string, MessageType> }> } } })
+  .opentelemetry.proto;
 
 /** The fields that OTLP's JSON has in hexadecimal, where JSON of protocol buffers has base64. */
 const IDS: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
@@ -51,8 +52,9 @@ const decode = (type: MessageType, body: Buffer): Record<string, unknown> => {
 };
 
 /** The spans of an export. */
-export const decodeTraces = (body: Buffer): TracesData => decode(ExportTraceServiceRequest as MessageType, body) as unknown as TracesData;
+export const decodeTraces = (body: Buffer): TracesData =>
+  decode(collector.trace?.v1.ExportTraceServiceRequest as MessageType, body) as unknown as TracesData;
 
 /** The metrics of an export. */
 export const decodeMetrics = (body: Buffer): MetricsData =>
-  decode(ExportMetricsServiceRequest as MessageType, body) as unknown as MetricsData;
+  decode(collector.metrics?.v1.ExportMetricsServiceRequest as MessageType, body) as unknown as MetricsData;
