@@ -21,6 +21,10 @@ export interface KeyItem extends LimiterItem {
   /** The same, as a setting of its organization, and the version of the organization in which that was set. */
   no_o?: true;
   no_v?: number;
+  /** Whether the content of its requests is logged: a setting of its organization with its version, and a setting of its own, which has priority. */
+  log_o?: true;
+  log_v?: number;
+  log_k?: boolean;
 }
 
 /** Whether a limiter item is a key's. An organization's item has no secret, so no key can authenticate with it. */
@@ -30,6 +34,19 @@ export const isOrganizationLimited = ({ lim_o }: KeyItem): boolean => lim_o === 
 
 /** Whether content of the key's requests may be stored for later requests. */
 export const mayStore = ({ no_content, no_o }: KeyItem): boolean => no_content !== true && no_o !== true;
+
+/** Whether the content of the key's requests goes to the payload log. The log checks the settings again before it writes. */
+export const isPayloadLogged = (item: KeyItem): boolean => (item.log_k ?? item.log_o === true) && mayStore(item);
+
+/** An organization's setting for its payload log, and the version of that setting. */
+export interface PayloadLogSetting {
+  isOn: boolean;
+  version: number;
+}
+
+/** The configuration change that switches a key's own payload log; null: its organization's setting applies. */
+export const payloadLogConfiguration = (isOn: boolean | null): Configuration<KeyItem> =>
+  isOn === null ? { set: {}, remove: ['log_k'] } : { set: { log_k: isOn }, remove: [] };
 
 /** An organization's setting for content, and the version of the organization in which it was set; 0: never. */
 export interface ContentSetting {
@@ -75,15 +92,22 @@ interface NewKeyFacts {
   isLimited: boolean;
   /** Absent: the organization has never set it. */
   content?: ContentSetting;
+  /** Absent: the organization has never set it. */
+  payloadLog?: PayloadLogSetting | undefined;
 }
 
 /** A limiter item of a new key. */
-export const newKeyItem = (id: string, { org, scope, hash, isLimited, content }: NewKeyFacts, settings: KeySettings): KeyItem => ({
+export const newKeyItem = (
+  id: string,
+  { org, scope, hash, isLimited, content, payloadLog }: NewKeyFacts,
+  settings: KeySettings,
+): KeyItem => ({
   ...newLimiterItem(id, org, keyConfiguration(settings)),
   scope,
   h: hash,
   ...(isLimited && { lim_o: true }),
   ...(content && { no_v: content.version, ...(!content.mayStore && { no_o: true }) }),
+  ...(payloadLog && { log_v: payloadLog.version, ...(payloadLog.isOn && { log_o: true }) }),
 });
 
 /** The configuration change that sets a new secret. `previous` stays valid until `untilMs`; without it, no earlier secret does. */

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../database/outage.ts';
 import { transact, type Write } from '../database/transaction.ts';
 import { ChangedMeanwhile, type Expected, toConfigure } from './configuration-write.ts';
 import { planCollection, toCollect, toGrant } from './credit-grant.ts';
-import type { ContentSetting } from './key-item.ts';
+import type { ContentSetting, PayloadLogSetting } from './key-item.ts';
 import { availableNanosOf, type Configuration, type LimiterItem, shardsOf } from './limiter-item.ts';
 import { createLimiterStore } from './limiter-store.ts';
 import { shardIds } from './shards.ts';
@@ -58,6 +58,20 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
         UpdateExpression: mayStore ? 'SET no_v = :version REMOVE no_o ADD cfg :one' : 'SET no_v = :version, no_o = :true ADD cfg :one',
         ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(no_v) OR no_v < :version)',
         ExpressionAttributeValues: { ':version': version, ':one': 1, ...(!mayStore && { ':true': true }) },
+      });
+      await write.catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+    },
+
+    /** Gives a key's limiter its organization's setting for the payload log, unless it has the same or a later version of that setting. */
+    setPayloadLog: async (id: string, { isOn, version }: PayloadLogSetting): Promise<void> => {
+      const write = database.update({
+        TableName: table,
+        Key: { id },
+        UpdateExpression: isOn ? 'SET log_v = :version, log_o = :true ADD cfg :one' : 'SET log_v = :version REMOVE log_o ADD cfg :one',
+        ConditionExpression: 'attribute_exists(id) AND (attribute_not_exists(log_v) OR log_v < :version)',
+        ExpressionAttributeValues: { ':version': version, ':one': 1, ...(isOn && { ':true': true }) },
       });
       await write.catch((error: unknown) => {
         if (!(error instanceof ConditionFailed)) throw error;

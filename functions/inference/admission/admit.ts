@@ -1,6 +1,13 @@
 import { checkKey, isModelAllowed, type Opened, openKey, REFUSAL_MS } from '../../../shared/admission/authenticate.ts';
 import { ModelNotAllowed } from '../../../shared/admission/key-errors.ts';
-import { assumedShard, isOrganizationLimited, type KeyItem, mayStore, usableShardsOf } from '../../../shared/admission/key-item.ts';
+import {
+  assumedShard,
+  isOrganizationLimited,
+  isPayloadLogged,
+  type KeyItem,
+  mayStore,
+  usableShardsOf,
+} from '../../../shared/admission/key-item.ts';
 import { countsMoney, type LimiterItem, shardsOf, wholeRateLimitsOf } from '../../../shared/admission/limiter-item.ts';
 import { checkOrganization } from '../../../shared/admission/organization.ts';
 import { limitHeaders } from '../../../shared/admission/rate-limits.ts';
@@ -47,6 +54,8 @@ export interface Admission {
   isPrepaid: boolean;
   /** Whether the key allows content to be stored. */
   mayStore: boolean;
+  /** Whether the key's content is logged, unless the caller switches it off. */
+  isPayloadLogged: boolean;
   /** In the key's limiter, then in its organization's. */
   reservations: readonly Reservation[];
   /** DynamoDB round trips of the admission. */
@@ -211,6 +220,7 @@ export const admit = async (limiters: Keys, request: AdmissionRequest): Promise<
     admittedAtMs: key.entry.admittedAtMs,
     holdNanos: holds.toSorted((one, other) => Number(one - other))[0],
     mayStore: mayStore(item),
+    isPayloadLogged: isPayloadLogged(item),
     isPrepaid: reservations.some(({ entry }) => entry.isFromCredit),
     reservations,
     roundTrips,
