@@ -17,11 +17,13 @@ import { createSigner } from './signer.ts';
 
 /** A call of an AWS API. */
 export interface Call {
+  /** Defaults to POST. */
+  method?: 'PUT';
   /** URI-encoded. */
   path: string;
   /** Lower-case names; `host`, the date and the credentials' headers are added. */
   headers: readonly (readonly [name: string, value: string])[];
-  body: string;
+  body: string | Buffer;
   signal?: AbortSignal | undefined;
 }
 
@@ -78,10 +80,10 @@ export const createCaller = (options: CallerOptions): Caller => {
   let clockOffsetMs = 0;
 
   /** Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always read */
-  const send = ({ path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
+  const send = ({ method = 'POST', path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
     const named = [hostHeader, ...headers];
     const signed = sign(
-      { method: 'POST', path, headers: named, body },
+      { method, path, headers: named, body },
       credentials ?? environmentCredentials(),
       Date.now() + clockOffsetMs,
     );
@@ -89,7 +91,7 @@ export const createCaller = (options: CallerOptions): Caller => {
       const outgoing = request({
         host: hostname,
         port,
-        method: 'POST',
+        method,
         path,
         agent,
         headers: [...named.flat(), ...signed, 'content-length', String(Buffer.byteLength(body))],

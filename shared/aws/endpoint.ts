@@ -15,6 +15,7 @@ export const services = {
   sagemakerRuntime: { host: 'runtime.sagemaker', signingName: 'sagemaker', variable: 'AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME' },
   tagging: { host: 'tagging', signingName: 'tagging', variable: 'AWS_ENDPOINT_URL_RESOURCE_GROUPS_TAGGING_API' },
   sqs: { host: 'sqs', signingName: 'sqs', variable: 'AWS_ENDPOINT_URL_SQS' },
+  s3: { host: 's3', signingName: 's3', variable: 'AWS_ENDPOINT_URL_S3' },
   secretsManager: { host: 'secretsmanager', signingName: 'secretsmanager', variable: 'AWS_ENDPOINT_URL_SECRETS_MANAGER' },
 } as const;
 export type Service = keyof typeof services;

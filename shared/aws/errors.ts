@@ -66,8 +66,11 @@ const CLOCK_ERRORS = new Set([
 
 export const isClockError = (error: unknown): boolean => error instanceof AwsError && CLOCK_ERRORS.has(error.name);
 
+const XML_CODE = /<Code>(\w{1,100})<\/Code>/;
+const XML_MESSAGE = /<Message>([^<]*)<\/Message>/;
+
 /**
- * Reads an error response of AWS's JSON protocols.
+ * Reads an error response of AWS's JSON protocols, or of S3, which answers in XML.
  * @param type the `x-amzn-errortype` header, such as `ValidationException:http://internal.amazon.com/…`
  */
 export const readAwsError = (status: number, type: string | undefined, body: string): AwsError => {
@@ -76,7 +79,9 @@ export const readAwsError = (status: number, type: string | undefined, body: str
     const parsed: unknown = JSON.parse(body);
     if (typeof parsed === 'object' && parsed !== null) facts = parsed as Record<string, unknown>;
   } catch {
-    facts = { message: body };
+    const [, code] = XML_CODE.exec(body) ?? [];
+    const [, message = body] = XML_MESSAGE.exec(body) ?? [];
+    facts = { message, ...(code && { code }) };
   }
   const code = String(type ?? facts.__type ?? facts.code ?? 'UnknownError');
   // `com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException` without its namespace, and without a URL after a colon

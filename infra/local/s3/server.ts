@@ -25,6 +25,8 @@ const XML = { 'content-type': 'application/xml' };
 const DEFAULT_TYPE = 'application/octet-stream';
 /** Stored with an object. A signed read can replace each with a parameter, such as `response-content-type`. */
 const OBJECT_HEADERS = ['content-type', 'content-disposition'];
+/** Stored with an object, and not returned with it. */
+const TAGS = 'x-amz-tagging';
 
 export interface S3Emulator {
   url: string;
@@ -103,7 +105,8 @@ const read: Handler = async ({ store, now }, { request, bucket, key, parameters 
   if (fault) return fault;
   const content = await store.get(bucket, key);
   if (!content) return noSuchKey;
-  const stored = { 'content-type': DEFAULT_TYPE, ...(await store.headersOf(bucket, key)) };
+  const { [TAGS]: _, ...own } = await store.headersOf(bucket, key);
+  const stored = { 'content-type': DEFAULT_TYPE, ...own };
   const asked = OBJECT_HEADERS.flatMap((name) => {
     const value = parameters.get(`response-${name}`);
     return value === null ? [] : [[name, value] as const];
@@ -152,7 +155,7 @@ const asXml = (outcome: { body?: string; etag?: string } | S3Error): Answer | S3
 /** The headers of a request that are stored with its object, without those that are the default. */
 const objectHeaders = ({ headers }: IncomingMessage): ObjectHeaders =>
   Object.fromEntries(
-    OBJECT_HEADERS.flatMap((name) => {
+    [...OBJECT_HEADERS, TAGS].flatMap((name) => {
       const value = headers[name]?.toString();
       return value === undefined || value === DEFAULT_TYPE ? [] : [[name, value] as const];
     }),

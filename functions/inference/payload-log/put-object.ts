@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+import { createCaller } from '../../../shared/aws/caller.ts';
+import { regionalEndpoint, services } from '../../../shared/aws/endpoint.ts';
+import { environmentVariable } from '../../../shared/environment/environment-variable.ts';
+
+const CONNECT_MS = 1_000;
+/** For all attempts together. Nobody waits for an object, but the function's time ends. */
+const TOTAL_TIMEOUT_MS = 5_000;
+const MAX_ATTEMPTS = 2;
+const MAX_REPLY_BYTES = 64 * 1024;
+const MAX_SOCKETS = 16;
+
+interface NewObject {
+  /** Only letters, digits, `_`, `-`, `.` and `/`, which need no encoding. */
+  key: string;
+  body: Buffer;
+  contentType: string;
+  tags: Readonly<Record<string, string>>;
+}
+
+/**
+ * Stores an object with S3's `PutObject` (https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html).
+ * @throws AwsError if S3 rejects it; a network error or a timeout if S3 can't be reached within 5 s
+ */
+export type PutObject = (object: NewObject) => Promise<void>;
+
+/** The bucket is in the host name, or in the path if the environment names another endpoint, as SDKs send it. */
+const addressOf = (bucket: string): { endpoint: string; root: string } => {
+  const endpoint = process.env[services.s3.variable] || process.env.AWS_ENDPOINT_URL;
+  if (endpoint) return { endpoint, root: `/${bucket}/` };
+  const regional = regionalEndpoint('s3', environmentVariable('AWS_REGION'));
+  return { endpoint: regional.replace('https://', `https://${bucket}.`), root: '/' };
+};
+
+/** Region, credentials and endpoint come from the environment. Connections are kept alive. */
+export const createPutObject = (bucket: string): PutObject => {
+  const { endpoint, root } = addressOf(bucket);
+  const caller = createCaller({
+    service: 's3',
+    endpoint,
+    connectMs: CONNECT_MS,
+    silenceMs: TOTAL_TIMEOUT_MS,
+    maxReplyBytes: MAX_REPLY_BYTES,
+    maxSockets: MAX_SOCKETS,
+  });
+  return ({ key, body, contentType, tags }) => {
+    const headers = [
+      ['content-type', contentType],
+      ['x-amz-content-sha256', hash('sha256', body)],
+      ['x-amz-tagging', new URLSearchParams(tags).toString()],
+    ] as const;
+    const signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
+    return caller.call({ method: 'PUT', path: root + key, headers, body, signal }, MAX_ATTEMPTS, () => undefined);
+  };
+};
