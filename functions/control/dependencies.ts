@@ -5,6 +5,7 @@ import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
+import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import type { OrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import type { RollupStore } from '../../shared/usage/rollup-store.ts';
@@ -16,6 +17,7 @@ import type { CreateDependencies } from './deployments/create-deployment.ts';
 import type { AttemptStore } from './identity/attempt-store.ts';
 import type { UserPool } from './identity/user-pool.ts';
 import type { CheckModel } from './model-registry/check-targets.ts';
+import type { ReadObject } from './observability/payload-log/read-payload.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import type { UserStore } from './users/user-store.ts';
@@ -50,6 +52,8 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   deployments: DeploymentStore;
   attempts: AttemptStore;
   userPool: UserPool;
+  payloadLogs: PayloadLogStore;
+  readPayload: ReadObject;
   /** The issuer of the users' access tokens. */
   issuer: string;
   now: () => number;

@@ -22,6 +22,7 @@ import { createNetworks } from '../../shared/notifications/networks.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
+import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -39,6 +40,7 @@ import { createTokenVerifier, jwksUriOf } from './identity/verify-token.ts';
 import { BUILT_IN_INSTANCE_TYPES } from './instance-types/built-in-instance-types.ts';
 import { checkTargets } from './model-registry/check-targets.ts';
 import { createEndpointFacts, createSageMakerClients } from './model-registry/endpoint-facts.ts';
+import { createReadPayload } from './observability/payload-log/read-payload.ts';
 import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
 import { BUILT_IN_RUNTIMES } from './runtimes/built-in-runtimes.ts';
@@ -104,6 +106,8 @@ const dependencies: ControlDependencies = {
   webhooks: createWebhookStore(notifications),
   deliveries: createDeliveryStore(notifications),
   outbox: createOutbox(notifications),
+  payloadLogs: createPayloadLogStore(createAccountTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
+  readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),
   userPool: createUserPool(createUserPoolClient(), { poolId: environmentVariable('USER_POOL_ID'), clientId }),
   authenticate: (event) => authenticate({ tokens, users }, event),

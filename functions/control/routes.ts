@@ -8,6 +8,7 @@ import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
 import { requestSearchRoutes } from './observability/requests/search-routes.ts';
+import { payloadLogRoutes } from './observability/payload-log/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
@@ -33,5 +34,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...requestSearchRoutes,
   ...billingRoutes,
   ...webhookRoutes,
+  ...payloadLogRoutes,
   ...auditLogRoutes,
 ];

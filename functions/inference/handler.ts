@@ -16,6 +16,7 @@ import type { QueuedSettlement, SettlementQueue } from '../../shared/usage/settl
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import type { Capacity } from './capacity/capacity.ts';
 import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
+import type { LogPayload } from './payload-log/payload-log.ts';
 import { serve } from './pipeline/pipeline.ts';
 import { createTargetHealth } from './pipeline/target-health.ts';
 import { serveRoutes } from './serve-routes.ts';
@@ -52,6 +53,13 @@ const loadCapacity = async (): Promise<Capacity> => {
   });
 };
 
+/** Loaded after the reply to the first request whose content is logged. */
+let payloadLog: Promise<LogPayload> | undefined;
+const loadPayloadLog = async (): Promise<LogPayload> => {
+  const { payloadLogOver } = await import('./payload-log/over-database.ts');
+  return payloadLogOver(database, environmentVariable('OBSERVABILITY_TABLE'), environmentVariable('PAYLOADS_BUCKET'));
+};
+
 const dependencies = {
   host,
   modelsOf: modelsOf(),
@@ -66,6 +74,10 @@ const dependencies = {
   capacity: () => {
     capacity ??= loadCapacity();
     return capacity;
+  },
+  payloadLog: () => {
+    payloadLog ??= loadPayloadLog();
+    return payloadLog;
   },
   now,
 };

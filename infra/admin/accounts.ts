@@ -21,6 +21,7 @@ import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { InvalidRequest, ResourceNotFound } from '../../shared/http/errors.ts';
 import { randomBase62 } from '../../shared/ids/base62.ts';
+import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 
 /** The tables that the operator's commands write to. */
 export interface AccountTables {
@@ -28,6 +29,7 @@ export interface AccountTables {
   accountsTable: string;
   auditTable: string;
   keysTable: string;
+  observabilityTable: string;
 }
 
 /** The audit log's origin for someone with the deployment's own credentials. */
@@ -38,7 +40,7 @@ export const operatorOrigin = (name: string, nowMs: number): Origin => ({
   nowMs,
 });
 
-const open = ({ database, accountsTable, auditTable, keysTable }: AccountTables) => {
+const open = ({ database, accountsTable, auditTable, keysTable, observabilityTable }: AccountTables) => {
   const accounts = createAccountTable(database, accountsTable);
   return {
     database,
@@ -46,6 +48,7 @@ const open = ({ database, accountsTable, auditTable, keysTable }: AccountTables)
     organizations: createOrganizationStore(accounts),
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
+    payloadLogs: createPayloadLogStore(createAccountTable(database, observabilityTable)),
     limiters: createLimiterConfigurationStore(database, keysTable),
     credit: createCreditStore(database, accountsTable),
   };

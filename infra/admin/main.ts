@@ -76,6 +76,7 @@ const accountTables = async (database: Database, stack: string) => ({
   keysTable: await physicalName('KEYS_TABLE', 'KeysTable', stack),
   accountsTable: await physicalName('ACCOUNTS_TABLE', 'AccountsTable', stack),
   auditTable: await physicalName('AUDIT_TABLE', 'AuditTable', stack),
+  observabilityTable: await physicalName('OBSERVABILITY_TABLE', 'ObservabilityTable', stack),
 });
 
 /** The identity stack's name is derived from the data stack's. */

@@ -5,6 +5,7 @@ import {
   BucketEncryption,
   Bucket as CdkBucket,
   type CfnBucket,
+  type LifecycleRule,
   ObjectLockRetention,
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
@@ -20,27 +21,37 @@ interface BucketProps {
   variable: string;
   /** Object Lock: nobody can delete an object for so many days, in the mode `governance` except with a special permission. */
   lock?: { days: number; mode: keyof typeof RETENTIONS };
+  /** Objects are deleted for good, so many days after they were stored as their tag says: no older versions are kept. Without the tag, the longest time. */
+  expiry?: { tag: string; days: readonly number[] };
 }
 
 const RETENTIONS = { governance: ObjectLockRetention.governance, compliance: ObjectLockRetention.compliance };
 
-/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, and locked ones for as long as they exist. */
+const expiryRules = ({ tag, days }: NonNullable<BucketProps['expiry']>): LifecycleRule[] => [
+  { expiration: Duration.days(Math.max(...days)) },
+  ...days.map((count) => ({ tagFilters: { [tag]: String(count) }, expiration: Duration.days(count) })),
+];
+
+/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, locked ones for as long as they exist, and those that expire not at all. */
 export class Bucket extends Construct {
   readonly bucket: CdkBucket;
   readonly #variable: string;
+  readonly #isTagged: boolean;
 
-  constructor(scope: Construct, id: string, { variable, lock }: BucketProps) {
+  constructor(scope: Construct, id: string, { variable, lock, expiry }: BucketProps) {
     super(scope, id);
     this.#variable = variable;
+    this.#isTagged = expiry !== undefined;
     this.bucket = new CdkBucket(this, 'Bucket', {
       encryption: BucketEncryption.S3_MANAGED,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
-      versioned: true,
+      versioned: !expiry,
       ...(lock && { objectLockDefaultRetention: RETENTIONS[lock.mode](Duration.days(lock.days)) }),
       lifecycleRules: [
-        { ...(!lock && { noncurrentVersionExpiration: KEEP_REPLACED }), abortIncompleteMultipartUploadAfter: ABORT_UPLOADS },
+        { ...(!lock && !expiry && { noncurrentVersionExpiration: KEEP_REPLACED }), abortIncompleteMultipartUploadAfter: ABORT_UPLOADS },
+        ...(expiry ? expiryRules(expiry) : []),
       ],
       removalPolicy: RemovalPolicy.RETAIN,
     });
@@ -64,7 +75,8 @@ export class Bucket extends Construct {
 
   /** Lets a function of another stack store objects, and gives it the bucket's name. */
   grantAdd(grantee: NodeFunction): void {
-    this.#grant(grantee, ['s3:PutObject'], 'The function stores objects under keys that are not known before.');
+    const actions = ['s3:PutObject', ...(this.#isTagged ? ['s3:PutObjectTagging'] : [])];
+    this.#grant(grantee, actions, 'The function stores objects under keys that are not known before.');
   }
 
   /** Lets a function of another stack read every object, and store objects in one or several parts, and gives it the bucket's name. */

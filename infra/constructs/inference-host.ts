@@ -4,6 +4,7 @@ import type { Scope } from '../../shared/hosts/host.ts';
 import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
+import type { Bucket } from './bucket.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
 import { NodeFunction } from './node-function.ts';
@@ -21,7 +22,7 @@ const NAMES = {
 
 interface InferenceHostProps {
   config: Config;
-  data: { keys: Table; models: Table; usage: Table; responses: Table; deployments: Table };
+  data: { keys: Table; models: Table; usage: Table; responses: Table; deployments: Table; observability: Table; payloads: Bucket };
   /** Shared by all hosts. */
   settlements: Settlements;
   tokenizer: NodeFunction;
@@ -65,6 +66,9 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   data.models.grant(inference, 'Query');
   data.usage.grant(inference, 'PutItem', 'GetItem');
   data.responses.grant(inference, 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem');
+  // The payload log: whether and how content is logged, and where.
+  data.observability.grant(inference, 'BatchGetItem');
+  data.payloads.grantAdd(inference);
   grantInvokeEndpoints(inference, config);
   grantInvoke(inference, tokenizer, 'TOKENIZER_FUNCTION');
   settlements.grantSend(inference);

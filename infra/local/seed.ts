@@ -124,6 +124,7 @@ export const seedDemo = async (run: LocalRun, previous: Demo | undefined, contai
     accountsTable: run.tables.Accounts as string,
     auditTable: run.tables.Audit as string,
     keysTable: run.tables.Keys as string,
+    observabilityTable: run.tables.Observability as string,
   };
   return {
     ...(await seedAdmin(run, tables, previous)),

@@ -2,6 +2,8 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
+import { RETENTION_TAG } from '../../shared/payload-log/payload.ts';
+import { RETENTION_DAYS } from '../../shared/payload-log/settings.ts';
 import type { Config } from '../config/config.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
@@ -88,7 +90,10 @@ export class DataStack extends Stack {
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     this.weights = new Bucket(this, 'Weights', { variable: 'WEIGHTS_BUCKET' });
     this.billingFiles = new Bucket(this, 'BillingFiles', { variable: 'BILLING_BUCKET' });
-    this.payloads = new Bucket(this, 'Payloads', { variable: 'PAYLOADS_BUCKET' });
+    this.payloads = new Bucket(this, 'Payloads', {
+      variable: 'PAYLOADS_BUCKET',
+      expiry: { tag: RETENTION_TAG, days: RETENTION_DAYS },
+    });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });

@@ -18,7 +18,7 @@ import { createSigner } from './signer.ts';
 /** A call of an AWS API. */
 export interface Call {
   /** Defaults to POST. */
-  method?: 'PUT';
+  method?: 'POST' | 'PUT';
   /** URI-encoded. */
   path: string;
   /** Lower-case names; `host`, the date and the credentials' headers are added. */
@@ -82,11 +82,7 @@ export const createCaller = (options: CallerOptions): Caller => {
   /** Sends a call once. @param isWhole whether to read the body of a success, too; the body of a failure is always read */
   const send = ({ method = 'POST', path, headers, body, signal }: Call, isWhole: boolean): Promise<Received> => {
     const named = [hostHeader, ...headers];
-    const signed = sign(
-      { method, path, headers: named, body },
-      credentials ?? environmentCredentials(),
-      Date.now() + clockOffsetMs,
-    );
+    const signed = sign({ method, path, headers: named, body }, credentials ?? environmentCredentials(), Date.now() + clockOffsetMs);
     return new Promise((resolve, reject) => {
       const outgoing = request({
         host: hostname,

@@ -6,6 +6,7 @@ import { createLimiterConfigurationStore } from '../../shared/admission/limiter-
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import type { TestDatabase } from './database.ts';
 
 /** The control plane's stores of organizations, users and API keys, over the emulator or another database. */
@@ -18,6 +19,7 @@ export const accountStores = ({ tables, database: emulator }: TestDatabase, data
     users: createUserStore(accounts),
     apiKeys: createApiKeyStore(accounts),
     attempts: createAttemptStore(database, tables.Attempts as string),
+    payloadLogs: createPayloadLogStore(createAccountTable(database, tables.Observability as string)),
     limiters: createLimiterConfigurationStore(database, tables.Keys as string),
   };
 };

@@ -36,7 +36,7 @@ import { startTestDatabase, type TestDatabase } from './database.ts';
 import { deploymentsOf, newDeployment } from './deployments.ts';
 import { newId } from './new-id.ts';
 import { openReply } from './open-reply.ts';
-import { END, noQueue, noTokenizer, text } from './pipeline.ts';
+import { END, noPayloadLog, noQueue, noTokenizer, text } from './pipeline.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const INSTALLATION = 'sluice';
@@ -179,6 +179,7 @@ const createWorld = async (test: TestDatabase, options: WorldOptions) => {
       idempotency: createIdempotencyStore(database, tables.Responses as string, Date.now),
       cacheSalt: createCacheSalt('secret'),
       capacity: async () => capacity,
+      payloadLog: noPayloadLog,
       now: clock.now,
     };
     const { createChatCompletion: chat, createResponse } = inferenceHostRoutes;

@@ -51,6 +51,11 @@ export const noCapacity = async (): Promise<never> => {
   throw new Error('No deployment can be without capacity.');
 };
 
+/** Of keys whose content is not logged. */
+export const noPayloadLog = async (): Promise<never> => {
+  throw new Error('The payload log was loaded.');
+};
+
 /** A queue that can't be reached. */
 export const noQueue: SettlementQueue = {
   send: async () => {
@@ -79,6 +84,7 @@ export const startTestPipeline = async () => {
       idempotency: createIdempotencyStore(database.database, database.tables.Responses as string, Date.now),
       cacheSalt: createCacheSalt('secret'),
       capacity: noCapacity,
+      payloadLog: noPayloadLog,
       now: Date.now,
       ...change,
     };

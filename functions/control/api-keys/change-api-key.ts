@@ -34,7 +34,7 @@ type KeyConfiguration = Configuration<KeyItem>;
  * @param parts of new limits, if these change; the current items can then not have counted more meanwhile
  */
 const toConfigure = async (
-  { limiters }: ApiKeyDependencies,
+  { limiters }: Pick<ApiKeyDependencies, 'limiters'>,
   key: StoredApiKey,
   configurations: readonly KeyConfiguration[],
   nowMs: number,
@@ -56,6 +56,22 @@ const toConfigure = async (
     limiters.toConfigure(id, configurations[shard] as KeyConfiguration, parts && { ...parts[shard], atMs: nowMs }),
   );
 };
+
+/**
+ * Gives all limiter items of a key the same configuration, for a change that leaves the key's row as it is.
+ * @returns the writes for the transaction of the change, and what completes it
+ */
+export const toConfigureAll = async (
+  deps: Pick<ApiKeyDependencies, 'limiters'>,
+  key: StoredApiKey,
+  configuration: KeyConfiguration,
+  nowMs: number,
+): Promise<{ writes: Write[]; complete: () => Promise<void> }> => ({
+  writes: await toConfigure(deps, key, Array<KeyConfiguration>(key.shards).fill(configuration), nowMs),
+  complete: async () => {
+    if (key.shards > MAX_CHANGED_AT_ONCE) await deps.limiters.spread(key.id, nowMs);
+  },
+});
 
 /**
  * Replaces a key and its limiter items in one transaction, so every environment sees the change at its next request. If the items are too many for a

@@ -7,6 +7,7 @@ import { type AuditDependencies, commit } from '../../../shared/audit/commit.ts'
 import { DatabaseUnavailable } from '../../../shared/database/outage.ts';
 import { MAX_WRITES, transact } from '../../../shared/database/transaction.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
+import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
 import { type Actor, type ActorChecks, organizationFor } from '../access/actor.ts';
 import { KeyBudgets, KeyLimits, toLimits } from '../limits/limits.ts';
 import type { OrganizationStore } from '../organizations/organization-store.ts';
@@ -22,6 +23,7 @@ export interface ApiKeyDependencies extends AuditDependencies, ApiKeyReads, Quot
   apiKeys: ApiKeyStore;
   organizations: OrganizationStore;
   users: ActorChecks;
+  payloadLogs: PayloadLogStore;
 }
 
 const HINT_START = 4;
@@ -93,11 +95,13 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
   const { isLimited, writes } = await addConcurrency(deps, origin, organization, key.limits.concurrency);
   const owner = await deps.organizations.get(organization);
   const { no_content, no_content_version: version } = owner;
+  const log = await deps.payloadLogs.get({ organization });
   const facts = {
     org: organization,
     scope: key.scope,
     hash,
     isLimited,
+    ...(log && { payloadLog: { isOn: log.enabled, version: log.version } }),
     ...(version > 0 && { content: { mayStore: !no_content, version } }),
   };
   const items = settingsOf(key).map((settings, shard) => newKeyItem(shardId(id, shard), facts, settings));
@@ -112,6 +116,7 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
   await commit(deps, origin, change, [
     ...deps.users.toCheckActor(actor),
     deps.organizations.toCheckContent(owner),
+    deps.payloadLogs.toCheck(organization, log?.version ?? 0, () => new ChangedMeanwhile()),
     ...toCountForCreator(deps, actor),
     ...writes,
     ...deps.apiKeys.toCreate(key),

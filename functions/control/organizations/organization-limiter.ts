@@ -1,5 +1,5 @@
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
-import type { ContentSetting } from '../../../shared/admission/key-item.ts';
+import type { ContentSetting, PayloadLogSetting } from '../../../shared/admission/key-item.ts';
 import type { LimiterConfigurationStore } from '../../../shared/admission/limiter-configuration-store.ts';
 import {
   type Configuration,
@@ -97,9 +97,14 @@ const forAll = async (ids: readonly string[], work: (id: string) => Promise<void
   throwFailures(failures);
 };
 
+/** A key's own item comes before its shards, because a change that is being spread over the shards copies the own item. @throws 503 as above */
+const forAllOwnFirst = async (keys: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
+  const isOwn = (id: string): boolean => ownerIdOf(id) === id;
+  for (const ids of [keys.filter(isOwn), keys.filter((id) => !isOwn(id))]) await forAll(ids, work);
+};
+
 /**
- * Gives all keys of an organization its setting for content, from each key's next request on. A key's own item comes before its shards, because a
- * change that is being spread over the shards copies the own item.
+ * Gives all keys of an organization its setting for content, from each key's next request on.
  * @param keys the limiters of all active keys
  * @throws 503 if one could not be written
  */
@@ -109,7 +114,21 @@ export const setContentOfKeys = async (
   setting: ContentSetting,
   keys: readonly string[],
 ): Promise<void> => {
-  const isOwn = (id: string): boolean => ownerIdOf(id) === id;
-  for (const ids of [keys.filter(isOwn), keys.filter((id) => !isOwn(id))]) await forAll(ids, (id) => limiters.setContent(id, setting));
+  await forAllOwnFirst(keys, (id) => limiters.setContent(id, setting));
   logInfo('content_setting_spread', { organization, may_store: setting.mayStore, limiters: keys.length });
+};
+
+/**
+ * Gives all keys of an organization its setting for the payload log, from each key's next request on.
+ * @param keys the limiters of all active keys
+ * @throws 503 if one could not be written
+ */
+export const setPayloadLogOfKeys = async (
+  limiters: LimiterConfigurationStore,
+  organization: string,
+  setting: PayloadLogSetting,
+  keys: readonly string[],
+): Promise<void> => {
+  await forAllOwnFirst(keys, (id) => limiters.setPayloadLog(id, setting));
+  logInfo('payload_log_spread', { organization, is_on: setting.isOn, limiters: keys.length });
 };

@@ -26,7 +26,7 @@ export interface OrganizationDependencies extends AuditDependencies {
 }
 
 /** The ids of all limiters of an organization's active keys. */
-const limitersOf = async ({ apiKeys }: OrganizationDependencies, organization: string): Promise<string[]> => {
+export const limitersOf = async ({ apiKeys }: Pick<OrganizationDependencies, 'apiKeys'>, organization: string): Promise<string[]> => {
   const ids: string[] = [];
   for await (const { id, shards, status } of apiKeys.listAll(organization)) if (status === 'active') ids.push(...shardIds(id, shards));
   return ids;

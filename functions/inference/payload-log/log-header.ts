@@ -19,3 +19,7 @@ export const isLogOff = (event: ApiEvent): boolean => {
   if (header.toLowerCase() !== 'off') throw invalidLogHeader();
   return true;
 };
+
+/** Whether the content of an admitted request is logged. */
+export const isLogged = ({ isPayloadLogged }: { isPayloadLogged: boolean }, event: ApiEvent): boolean =>
+  isPayloadLogged && !isLogOff(event);

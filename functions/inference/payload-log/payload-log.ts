@@ -1,6 +1,5 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { logError } from '../../../shared/logging/log.ts';
 import { type Payload, payloadKeyOf, RETENTION_TAG, retentionTagOf } from '../../../shared/payload-log/payload.ts';
 import type { RedactionRules } from '../../../shared/payload-log/settings.ts';
 import type { PayloadLogStore } from '../../../shared/payload-log/settings-store.ts';
@@ -21,16 +20,18 @@ export interface Exchange {
   receivedAtMs: number;
   /** The body as it was received. */
   request: string;
+  /** The content of a stream is the whole reply that its chunks make; null if that is not known. */
   response: { status: number; stream: boolean; content: unknown };
 }
 
-/** Writes the content of a request to the payload log, if its owner still wants that. Never throws: a failure is logged. */
+/** Writes the content of a request to the payload log, if its owner still wants that. @throws if the settings can't be read or S3 rejects it */
 export type LogPayload = (exchange: Exchange) => Promise<void>;
 
 const compress = promisify(gzip);
 
 /** What JSON says, or the text itself. */
-export const parsed = (text: string): unknown => {
+const parsed = (text: unknown): unknown => {
+  if (typeof text !== 'string') return text;
   try {
     return JSON.parse(text);
   } catch {
@@ -51,7 +52,7 @@ const payloadOf = (
   retentionDays: number,
 ): Payload => {
   const redactedRequest = redactValue(parsed(request), rules, MAX_BYTES);
-  const redactedResponse = redactValue(response.content, rules, MAX_BYTES);
+  const redactedResponse = redactValue(parsed(response.content), rules, MAX_BYTES);
   const createdAt = Math.floor(receivedAtMs / MS);
   return {
     request_id: requestId,
@@ -78,13 +79,9 @@ export const createPayloadLog =
   ({ settings, put }: { settings: PayloadLogStore; put: PutObject }): LogPayload =>
   async (exchange) => {
     const { organization, keyId, requestId } = exchange;
-    try {
-      const current = await settings.ofKey(organization, keyId);
-      if (!current?.enabled) return;
-      const body = await compress(JSON.stringify(payloadOf(exchange, current, current.retention_days)));
-      const tags = { [RETENTION_TAG]: retentionTagOf(current.retention_days) };
-      await put({ key: payloadKeyOf(organization, requestId), body, contentType: 'application/gzip', tags });
-    } catch (error) {
-      logError('payload_log_failed', error, { request_id: requestId, key_id: keyId, org_id: organization });
-    }
+    const current = await settings.ofKey(organization, keyId);
+    if (!current?.enabled) return;
+    const body = await compress(JSON.stringify(payloadOf(exchange, current, current.retention_days)));
+    const tags = { [RETENTION_TAG]: retentionTagOf(current.retention_days) };
+    await put({ key: payloadKeyOf(organization, requestId), body, contentType: 'application/gzip', tags });
   };

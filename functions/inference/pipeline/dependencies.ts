@@ -10,6 +10,7 @@ import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import type { Keys } from '../admission/admit.ts';
 import type { Capacity } from '../capacity/capacity.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+import type { LogPayload } from '../payload-log/payload-log.ts';
 import type { ReplyBody } from './reply-body.ts';
 import type { TargetHealth } from './target-health.ts';
 
@@ -29,6 +30,8 @@ export interface Dependencies {
   cacheSalt: CacheSalt;
   /** Loaded by the first request whose deployment has no capacity. */
   capacity: () => Promise<Capacity>;
+  /** Loaded by the first request whose content is logged, after its reply. */
+  payloadLog: () => Promise<LogPayload>;
   now: () => number;
 }
 

@@ -7,6 +7,7 @@ import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
+import { isLogged, isLogOff } from '../payload-log/log-header.ts';
 import { type AnswerPart, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';
 import { invokeDeployment, waitMsOf } from './deployment-request.ts';
@@ -18,6 +19,7 @@ import { keptStream, keptWhole, NOT_STORED } from './kept-reply.ts';
 import { affinityOf, orderTargets } from './order-targets.ts';
 import { type ParsedRequest, type ParsedRoute, parseRequest } from './parse-request.ts';
 import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
+import { createRecorder, type Recorder } from './record-reply.ts';
 import { replyBody } from './reply-body.ts';
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
@@ -32,6 +34,8 @@ interface AdmittedRequest<Request, P extends Prompt> extends ParsedRequest<Reque
   /** The headers of every reply to it. */
   headers: Record<string, string>;
   inFlight: InFlightRequest;
+  /** Of a request whose content is logged. */
+  recorder: Recorder | undefined;
 }
 
 /** Reserves the request, unless its idempotency key has an answer already. @throws 401, 409, 422, 429, 503 */
@@ -60,7 +64,8 @@ const admitRequest = async <Request extends InferenceRequest, P extends Prompt>(
     { event, parsedAtMs, path, request, model, price, prepared, admission, userId, claim, headers, remainingMs },
     deps,
   );
-  return { ...parsed, event, claim, admission, mayStore, headers, inFlight };
+  const recorder = isLogged(admission, event) ? createRecorder(event, path, admission, deps.payloadLog) : undefined;
+  return { ...parsed, event, claim, admission, mayStore, headers, inFlight, recorder };
 };
 
 /** Invokes the first target that answers. @param signal ends the invocation */
@@ -105,7 +110,7 @@ const invokeModel = <Request extends InferenceRequest, P extends Prompt>(
 /** The reply, which settles the request at its end. */
 const respond = async <Request extends InferenceRequest, P extends Prompt>(
   route: InferenceRoute<Request, P>,
-  { request, model, prepared, event, claim, admission, mayStore, headers, inFlight }: AdmittedRequest<Request, P>,
+  { request, model, prepared, event, claim, admission, mayStore, headers, inFlight, recorder }: AdmittedRequest<Request, P>,
   chunks: AsyncGenerator<AnswerPart>,
 ): ReturnType<Serve> => {
   const answer = { first: chunks.next(), rest: chunks };
@@ -127,7 +132,9 @@ const respond = async <Request extends InferenceRequest, P extends Prompt>(
   }
   await waitForFirstPart(answer, inFlight);
   const toStream = (): StreamedReply => route.toStream(request, facts, model);
-  const events = streamAnswer(keptStream(toStream(), toStream, EVENT_STREAM, storing), answer, inFlight);
+  const kept = keptStream(toStream(), toStream, EVENT_STREAM, storing);
+  const reply = recorder?.recordStream(kept, route.toWhole(request, facts, model), inFlight.usage.total) ?? kept;
+  const events = streamAnswer(reply, answer, inFlight);
   // A caller that is known to have left pays for what was generated until then.
   const body = replyBody(events, inFlight.clientClosed, () => inFlight.settle('client_closed'));
   inFlight.onUnread(() => body.destroy());
@@ -145,8 +152,10 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
 ): Serve => {
   const parsedRoute: ParsedRoute<Request, PreparedRequest<P>> = {
     ...route,
-    prepare: (request, model, price, event) =>
-      prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true)),
+    prepare: (request, model, price, event) => {
+      isLogOff(event);
+      return prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true));
+    },
   };
   return async (event, clock) => {
     // 1. Parse.
@@ -157,19 +166,21 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
     // 2. Admit.
     const admitted = await admitRequest(path, route, deps, event, key, parsed, clock);
     if ('replay' in admitted) return admitted.replay;
-    const { inFlight } = admitted;
+    const { inFlight, recorder } = admitted;
+    const answer = async () => {
+      const chunks = await settleOnFailure(inFlight, async () => {
+        // 3. Fit the prompt and the answer into the model's window.
+        const fitted = await fitWindow(deps.tokenizer, parsed.model, parsed.prepared);
+        inFlight.usage.fitted(fitted);
+        inFlight.abort.signal.throwIfAborted();
 
-    const chunks = await settleOnFailure(inFlight, async () => {
-      // 3. Fit the prompt and the answer into the model's window.
-      const fitted = await fitWindow(deps.tokenizer, parsed.model, parsed.prepared);
-      inFlight.usage.fitted(fitted);
-      inFlight.abort.signal.throwIfAborted();
+        // 4. Invoke.
+        return invokeModel(route, deps, admitted, fitted);
+      });
 
-      // 4. Invoke.
-      return invokeModel(route, deps, admitted, fitted);
-    });
-
-    // 5. Pass the answer on, 6. settle.
-    return respond(route, admitted, chunks);
+      // 5. Pass the answer on, 6. settle.
+      return respond(route, admitted, chunks);
+    };
+    return recorder ? recorder.recordReply(answer) : answer();
   };
 };

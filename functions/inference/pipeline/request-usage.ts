@@ -6,6 +6,7 @@ import { costNanos, type Price } from '../../../shared/prices/price.ts';
 import type { UpstreamChunk, UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Outcome, UsageEvent } from '../../../shared/usage/event.ts';
 import type { Admission } from '../admission/admit.ts';
+import { isLogged } from '../payload-log/log-header.ts';
 import type { Dependencies } from './dependencies.ts';
 import { errorFacts, limiterState, stepEnds } from './event-facts.ts';
 import type { Fitted } from './fit-window.ts';
@@ -173,6 +174,7 @@ export const trackUsage = (facts: RequestFacts, { tokenizer, now }: Pick<Depende
         price_version: price.version,
         endpoint: target.endpoint,
         ...(target.component !== undefined && { component: target.component }),
+        ...(isLogged(admission, event) && { is_payload_logged: true as const }),
         ...(request.user && { user: request.user.toWellFormed() }),
         ...(facts.userId !== undefined && { user_id: facts.userId }),
         ...(request.metadata && { metadata: request.metadata }),

@@ -10,7 +10,7 @@ export const runAdmin = async (
   more: Record<string, string> = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> => {
   const { Keys: KEYS_TABLE, Models: MODELS_TABLE, Deployments: DEPLOYMENTS_TABLE } = database.tables;
-  const { Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE } = database.tables;
+  const { Usage: USAGE_TABLE, Accounts: ACCOUNTS_TABLE, Audit: AUDIT_TABLE, Observability: OBSERVABILITY_TABLE } = database.tables;
   const env = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'x',
@@ -22,6 +22,7 @@ export const runAdmin = async (
     USAGE_TABLE,
     ACCOUNTS_TABLE,
     AUDIT_TABLE,
+    OBSERVABILITY_TABLE,
     ...more,
   };
   try {

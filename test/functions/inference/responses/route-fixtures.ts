@@ -12,7 +12,7 @@ import type { Invocation, Invoke } from '../../../../shared/upstream/invoke.ts';
 import { createCacheSalt } from '../../../../shared/upstream/request-body.ts';
 import { makeCaller, wide } from '../../../support/callers.ts';
 import { createKey } from '../../../support/create-key.ts';
-import { answers, noCapacity, noQueue, noTokenizer, startTestPipeline } from '../../../support/pipeline.ts';
+import { answers, noCapacity, noPayloadLog, noQueue, noTokenizer, startTestPipeline } from '../../../support/pipeline.ts';
 import type { Whole } from '../../../support/responses-replies.ts';
 
 interface Caller {
@@ -45,6 +45,7 @@ export const startResponsesRoute = async () => {
       idempotency: createIdempotencyStore(database.database, table, Date.now),
       cacheSalt: createCacheSalt('secret'),
       capacity: noCapacity,
+      payloadLog: noPayloadLog,
       now: Date.now,
     };
     const respond = serve('/v1/responses', responses({ structuredOutputs: false, store: kept, now: Date.now }), deps);

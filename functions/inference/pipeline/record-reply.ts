@@ -1,14 +1,13 @@
 import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import type { ApiEvent } from '../../../shared/http/api-event.ts';
 import { toErrorReply } from '../../../shared/http/error-replies.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
+import { logError } from '../../../shared/logging/log.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Admission } from '../admission/admit.ts';
-import type { StreamedReply, WholeReply } from '../pipeline/inference-route.ts';
-import type { ReplyBody } from '../pipeline/reply-body.ts';
-import { isLogOff } from './log-header.ts';
-import type { Exchange, LogPayload } from './payload-log.ts';
+import type { Exchange, LogPayload } from '../payload-log/payload-log.ts';
+import type { StreamedReply, WholeReply } from './inference-route.ts';
+import type { ReplyBody } from './reply-body.ts';
 
 type SentReply = Reply<string | ReplyBody>;
 
@@ -20,15 +19,13 @@ export interface Recorder {
   recordReply: (makeReply: () => Promise<SentReply>) => Promise<SentReply>;
 }
 
-/** Whether the content of an admitted request is logged. @throws 400 for a wrong header */
-export const isLogged = ({ isPayloadLogged }: Admission, event: ApiEvent): boolean => isPayloadLogged && !isLogOff(event);
-
-/** A body that is sent as a whole, and then logged. */
-const sendWhole = async (caller: Writable, body: string): Promise<void> => {
-  caller.end(body);
-  // The caller can have left, which is no failure.
-  await finished(caller, { readable: false }).catch(() => undefined);
-};
+/** Sends a body as a whole. Resolves also if the caller has left. */
+const sendWhole = (caller: Writable, body: string): Promise<void> =>
+  new Promise((resolve) => {
+    caller.once('close', resolve);
+    caller.once('error', () => resolve());
+    caller.end(body, resolve);
+  });
 
 const bodyOf = ({ body, isBase64Encoded }: ApiEvent): string =>
   isBase64Encoded ? Buffer.from(body ?? '', 'base64').toString() : (body ?? '');
@@ -43,11 +40,17 @@ export const createRecorder = (
   { organization, keyId, requestId }: Admission,
   loadLog: () => Promise<LogPayload>,
 ): Recorder => {
-  let contentOfStream: (() => unknown) | undefined;
+  let contentOfStream = (): unknown => null;
 
-  const log = async (response: Exchange['response']): Promise<void> => {
-    const logPayload = await loadLog();
-    await logPayload({ organization, keyId, requestId, route, receivedAtMs: event.receivedAtMs, request: bodyOf(event), response });
+  /** Nobody waits for the log, and nobody is told that it failed. */
+  const log = async (facts: Omit<Exchange['response'], 'content'>, contentOf: () => unknown): Promise<void> => {
+    try {
+      const logPayload = await loadLog();
+      const response = { ...facts, content: contentOf() };
+      await logPayload({ organization, keyId, requestId, route, receivedAtMs: event.receivedAtMs, request: bodyOf(event), response });
+    } catch (error) {
+      logError('payload_log_failed', error, { request_id: requestId, key_id: keyId, org_id: organization });
+    }
   };
 
   /** The body of a reply, which is logged when it was sent. */
@@ -56,7 +59,7 @@ export const createRecorder = (
       ? {
           writeTo: async (caller) => {
             await sendWhole(caller, body);
-            await log({ status, stream: false, content: body });
+            await log({ status, stream: false }, () => body);
           },
           destroy: () => undefined,
         }
@@ -66,7 +69,7 @@ export const createRecorder = (
             try {
               await body.writeTo(caller);
             } finally {
-              await log({ status, stream: true, content: contentOfStream?.() ?? null });
+              await log({ status, stream: true }, contentOfStream);
             }
           },
         };
@@ -77,7 +80,13 @@ export const createRecorder = (
       return {
         ...reply,
         take: (chunks) => {
-          whole.take(chunks);
+          try {
+            whole.take(chunks);
+          } catch (error) {
+            contentOfStream = () => {
+              throw error;
+            };
+          }
           return reply.take(chunks);
         },
       };

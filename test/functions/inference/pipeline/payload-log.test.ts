@@ -1,0 +1,239 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { payloadLogOver } from '../../../../functions/inference/payload-log/over-database.ts';
+import type { Dependencies } from '../../../../functions/inference/pipeline/dependencies.ts';
+import { createMemoryStore, type ObjectStore } from '../../../../infra/local/s3/object-store.ts';
+import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
+import { payloadLogConfiguration } from '../../../../shared/admission/key-item.ts';
+import {
+  createLimiterConfigurationStore,
+  type LimiterConfigurationStore,
+} from '../../../../shared/admission/limiter-configuration-store.ts';
+import { createAccountTable } from '../../../../shared/database/record-table.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import type { Payload } from '../../../../shared/payload-log/payload.ts';
+import { PATTERNS, type PayloadLogSettings } from '../../../../shared/payload-log/settings.ts';
+import { createPayloadLogStore, type PayloadLogStore, type SettingsOwner } from '../../../../shared/payload-log/settings-store.ts';
+import type { Invoke } from '../../../../shared/upstream/invoke.ts';
+import { newId } from '../../../support/new-id.ts';
+import { answers, END, noPayloadLog, read, silentAfter, startTestPipeline, type TestPipeline, text } from '../../../support/pipeline.ts';
+
+const BUCKET = 'payloads';
+let pipeline: TestPipeline;
+let emulator: S3Emulator;
+let objects: ObjectStore;
+let settings: PayloadLogStore;
+let limiters: LimiterConfigurationStore;
+let organization: string;
+let lines: string[];
+
+beforeAll(async () => {
+  objects = createMemoryStore();
+  emulator = await startS3(new Set([BUCKET]), objects);
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_S3: emulator.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'AKID',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  });
+  pipeline = await startTestPipeline();
+  const { database, tables } = pipeline.database;
+  settings = createPayloadLogStore(createAccountTable(database, tables.Observability as string));
+  limiters = createLimiterConfigurationStore(database, tables.Keys as string);
+});
+afterAll(async () => {
+  await pipeline.close();
+  await emulator.close();
+});
+beforeEach(() => {
+  organization = newId('organization');
+  lines = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const ON: Omit<PayloadLogSettings, 'version'> = {
+  enabled: true,
+  retention_days: 7,
+  patterns: [...PATTERNS],
+  paths: [],
+  tool_arguments: 'redact',
+  updated_at: 1,
+  updated_by: 'user_1',
+  pending: false,
+};
+
+const save = (owner: SettingsOwner, fields: Partial<typeof ON> = {}, before?: number) =>
+  transact(pipeline.database.database, [settings.toSave(owner, { ...ON, ...fields }, before)]);
+
+const realLog = async () => {
+  const { database, tables } = pipeline.database;
+  return payloadLogOver(database, tables.Observability as string, BUCKET);
+};
+
+/** A key of the organization, whose settings for the log are on unless the test says otherwise. */
+const setUp = async (invoke: Invoke = answers, change: Partial<Dependencies> = {}) => {
+  const caller = await pipeline.setUp(invoke, { payloadLog: realLog, ...change }, { org: organization });
+  await save({ organization });
+  await limiters.setPayloadLog(caller.keyId, { isOn: true, version: 1 });
+  return caller;
+};
+
+const logged = async (): Promise<Payload[]> => {
+  const found = (await objects.list(BUCKET)).filter(({ key }) => key.startsWith(`${organization}/`));
+  const bodies = await Promise.all(found.map(({ key }) => objects.get(BUCKET, key)));
+  return bodies.map((body) => JSON.parse(gunzipSync(body as Buffer).toString()));
+};
+
+describe('with the log on,', () => {
+  test('stores the request and its reply, after redaction, under the organization', async () => {
+    const { call, keyId, events } = await setUp();
+    const reply = await call({ messages: [{ role: 'user', content: 'I am a@b.example' }] });
+    expect(JSON.parse(await read(reply)).choices[0].message.content).toBe('Hello');
+    const [event] = await events();
+    expect(event).toMatchObject({ is_payload_logged: true });
+    const [payload] = await logged();
+    expect(payload).toMatchObject({
+      request_id: event?.request_id,
+      api_key_id: keyId,
+      route: '/v1/chat/completions',
+      request: { content: { model: 'm', messages: [{ role: 'user', content: 'I am [redacted:email]' }] }, is_truncated: false },
+      response: { status: 200, stream: false, content: { choices: [{ message: { content: 'Hello' } }] }, is_truncated: false },
+      redactions: { email: 1 },
+    });
+    expect((payload?.expires_at ?? 0) - (payload?.created_at ?? 0)).toBe(7 * 86_400);
+    expect(await objects.headersOf(BUCKET, `${organization}/${event?.request_id}.json.gz`)).toMatchObject({
+      'x-amz-tagging': 'retention-days=7',
+    });
+  });
+
+  test('finds what a stream spreads over its chunks', async () => {
+    const { call } = await setUp(async function* () {
+      for (const part of ['Write to a', '@b', '.exam', 'ple.']) yield text(part);
+      yield END;
+    });
+    const sent = await read(await call({ stream: true }));
+    expect(sent).toContain('[DONE]');
+    const [payload] = await logged();
+    expect(payload?.response).toMatchObject({
+      stream: true,
+      content: { choices: [{ message: { content: 'Write to [redacted:email].' } }] },
+    });
+  });
+
+  test('stores what a failed request got', async () => {
+    const { call } = await setUp(async function* () {
+      yield* [];
+      throw new Error('broken');
+    });
+    const reply = await call({});
+    await read(reply);
+    const [payload] = await logged();
+    expect(payload?.response.status).toBe(reply.statusCode);
+    expect(payload?.response.content).toMatchObject({ error: { message: expect.any(String) } });
+  });
+
+  test('stores what was generated until the caller left', async () => {
+    const { call } = await setUp(silentAfter(text('Hello')));
+    const reply = await call({ stream: true });
+    const { openReply } = await import('../../../support/open-reply.ts');
+    const { stream, done } = openReply(reply.body as never);
+    await new Promise((resolve) => stream.once('data', resolve));
+    stream.destroy();
+    await done;
+    const [payload] = await logged();
+    expect(payload?.response.content).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
+  });
+
+  test('ends the reply before the log is written', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { call } = await setUp(answers, { payloadLog: () => held.then(realLog) });
+    for (const stream of [true, false]) {
+      const { openReply } = await import('../../../support/open-reply.ts');
+      const { stream: body, done } = openReply((await call({ stream })).body as never);
+      // The caller has everything while the log is still held.
+      expect((await body.setEncoding('utf8').toArray()).join('')).toContain('Hello');
+      if (!stream) release();
+      else expect(await logged()).toEqual([]);
+      if (!stream) await done;
+    }
+  });
+
+  test('gives the caller the whole reply if the log fails, and logs the failure without content', async () => {
+    const failing = async () => async (): Promise<void> => {
+      throw new Error('S3 is away.');
+    };
+    const { call, keyId } = await setUp(answers, { payloadLog: failing });
+    expect(await read(await call({ messages: [{ role: 'user', content: 'canary' }] }))).toContain('Hello');
+    const line = lines.find((one) => one.includes('payload_log_failed')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({ level: 'ERROR', key_id: keyId, org_id: organization, detail: 'S3 is away.' });
+    expect(lines.join('')).not.toContain('canary');
+  });
+
+  test.each(['off', ' OFF '])('stores nothing of a request with x-sluice-log: %s', async (value) => {
+    const { call, events } = await setUp(answers, { payloadLog: noPayloadLog });
+    const reply = await call({}, 600_000, { 'X-Sluice-Log': value });
+    expect(JSON.parse(reply.body as string).choices[0].message.content).toBe('Hello');
+    expect((await events())[0]).not.toHaveProperty('is_payload_logged');
+    expect(await logged()).toEqual([]);
+  });
+
+  test('rejects any other value of the header', async () => {
+    const { call } = await setUp();
+    for (const value of ['on', '', 'false'])
+      await expect(call({}, 600_000, { 'x-sluice-log': value })).rejects.toMatchObject({ status: 400, param: 'x-sluice-log' });
+  });
+
+  test('stores nothing once the owner has switched it off, even if the key does not know yet', async () => {
+    const { call } = await setUp(async function* () {
+      await save({ organization }, { enabled: false }, 1);
+      yield* answers(undefined as never);
+    });
+    await read(await call({ stream: true }));
+    expect(await logged()).toEqual([]);
+  });
+
+  test("stores nothing of a key whose own settings are off, even if the key's item does not know yet", async () => {
+    const { call, keyId } = await setUp();
+    await save({ organization, apiKey: keyId }, { enabled: false });
+    await read(await call({}));
+    expect(await logged()).toEqual([]);
+  });
+
+  test.each([
+    ['the key has no_content', { no_content: true }],
+    ['its organization has no_content', { no_o: true }],
+    ['the key has its own log off', payloadLogConfiguration(false).set],
+  ] as const)('loads no log if %s', async (_, set) => {
+    const { call, keyId } = await setUp(answers, { payloadLog: noPayloadLog });
+    await transact(pipeline.database.database, [limiters.toConfigure(keyId, { set: set as object, remove: [] })]);
+    const reply = await call({});
+    expect(typeof reply.body).toBe('string');
+    expect(await logged()).toEqual([]);
+  });
+});
+
+test('loads no log for a key that has none, and leaves its replies as they are', async () => {
+  const { call, events } = await pipeline.setUp(answers, {}, { org: organization });
+  expect(typeof (await call({})).body).toBe('string');
+  expect(await read(await call({ stream: true }))).toContain('[DONE]');
+  for (const event of await events()) expect(event).not.toHaveProperty('is_payload_logged');
+});
+
+test("logs by the key's own settings, which have priority", async () => {
+  const { call, keyId } = await pipeline.setUp(answers, { payloadLog: realLog }, { org: organization });
+  await save({ organization }, { enabled: false });
+  await save({ organization, apiKey: keyId }, { paths: ['$.messages', '$.choices'], retention_days: 1 });
+  await transact(pipeline.database.database, [limiters.toConfigure(keyId, payloadLogConfiguration(true))]);
+  await read(await call({}));
+  const [payload] = await logged();
+  expect(payload).toMatchObject({
+    request: { content: { messages: '[redacted:path]' } },
+    response: { content: { choices: '[redacted:path]' } },
+  });
+});
