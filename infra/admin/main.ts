@@ -39,6 +39,7 @@ const physicalName = async (
     | 'AUDIT_TABLE'
     | 'BILLING_TABLE'
     | 'NOTIFICATIONS_TABLE'
+    | 'OBSERVABILITY_TABLE'
     | 'TOKENIZERS_BUCKET'
     | 'BILLING_BUCKET'
     | IdentityVariable,

@@ -39,7 +39,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   --actor NAME                       The name in the audit log (default: the user of this shell).
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
                                      override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
-                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, TOKENIZERS_BUCKET, BILLING_BUCKET, and for the user
+                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, TOKENIZERS_BUCKET, BILLING_BUCKET, and for the user
                                      pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
 `;
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Actor } from '../../../../../functions/control/access/actor.ts';
-import { createApiKey } from '../../../../../functions/control/api-keys/create-api-key.ts';
 import { NewApiKey } from '../../../../../functions/control/api-keys/api-key.ts';
+import { createApiKey } from '../../../../../functions/control/api-keys/create-api-key.ts';
 import { payloadLogRoutes } from '../../../../../functions/control/observability/payload-log/routes.ts';
 import { createOrganization } from '../../../../../functions/control/organizations/create-organization.ts';
 import type { SignedInUser } from '../../../../../functions/control/sessions/authenticate.ts';
@@ -83,11 +83,12 @@ const send = async (operationId: string, { as = owner, id, key, body, headers = 
 
 const createKey = (fields: object = {}) => createApiKey(stores, owner, NewApiKey.parse({ name: 'key', scope: 'serverless', ...fields }));
 
-/** Whether requests of a key are logged, as each of its limiter items says. */
+/** Whether requests of a key are logged: all that its limiter items say. */
 const loggedBy = async (id: string): Promise<boolean[]> => {
   const { shards } = await stores.apiKeys.get(organization, id);
   const items = await stores.limiters.getMany(shardIds(id, shards));
-  return items.map((item) => isPayloadLogged(item as KeyItem));
+  expect(items).toHaveLength(shards);
+  return [...new Set(items.map((item) => isPayloadLogged(item as KeyItem)))];
 };
 
 const entries = async () => (await stores.audit.list(organization, { limit: 100 })).data;
@@ -112,12 +113,12 @@ test('reaches every key with the reply, and keys that are created later', async 
   expect({ status, etag }).toEqual({ status: 200, etag: '"1"' });
   expect(body).toMatchObject({ source: 'organization', enabled: true, retention_days: 7, pending: false, updated_by: owner.userId });
   expect((await send('retrievePayloadLog')).body).toEqual(body);
-  expect((await loggedBy(id)).length).toBeGreaterThan(1);
-  expect(new Set(await loggedBy(id))).toEqual(new Set([true]));
+  expect((await stores.apiKeys.get(organization, id)).shards).toBeGreaterThan(1);
+  expect(await loggedBy(id)).toEqual([true]);
   const { id: later } = await createKey();
   expect(await loggedBy(later)).toEqual([true]);
   await send('deletePayloadLog');
-  expect(new Set(await loggedBy(id))).toEqual(new Set([false]));
+  expect(await loggedBy(id)).toEqual([false]);
   expect(await loggedBy(later)).toEqual([false]);
   expect((await send('retrievePayloadLog')).body).toMatchObject({ enabled: false, version: 2 });
 });
@@ -134,7 +135,12 @@ test("a key's own settings have priority, until they are deleted", async () => {
   await send('setPayloadLog', { key: id, body: { enabled: false } });
   await send('setPayloadLog', { body: { enabled: true } });
   expect(await loggedBy(id)).toEqual([false]);
-  expect((await send('deletePayloadLog', { key: id })).body).toMatchObject({ api_key: id, source: 'organization', enabled: true, version: 0 });
+  expect((await send('deletePayloadLog', { key: id })).body).toMatchObject({
+    api_key: id,
+    source: 'organization',
+    enabled: true,
+    version: 0,
+  });
   expect(await loggedBy(id)).toEqual([true]);
 });
 
@@ -155,9 +161,8 @@ test('an older setting that arrives late changes nothing', async () => {
 
 test('records each change in the audit log, with what changed', async () => {
   await send('setPayloadLog', { body: { enabled: true } });
-  const [entry] = await entries();
+  const entry = (await entries()).find(({ action }) => action === 'payload_log.updated');
   expect(entry).toMatchObject({
-    action: 'payload_log.updated',
     actor: { id: owner.userId },
     target: { type: 'payload_log', id: organization },
     changes: { enabled: { from: false, to: true } },
@@ -176,7 +181,7 @@ test.each([
   [{ enabled: true, patterns: ['shoe_size'] }, 'patterns[0]'],
   [{ enabled: true, paths: ['$..content'] }, 'paths[0]'],
   [{ enabled: true, paths: Array(21).fill('$.a') }, 'paths'],
-  [{ enabled: true, regex: 'a+' }, 'regex'],
+  [{ enabled: true, regex: 'a+' }, null],
 ])('rejects %j', async (body, param) => {
   const answer = await send('setPayloadLog', { body });
   expect(answer).toMatchObject({ status: 400, param });
