@@ -4,6 +4,7 @@ import type { CreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import type { DeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import type { ModelStore } from '../../shared/models/model-store.ts';
+import type { RefusalStore } from '../../shared/observability/refusal-store.ts';
 import type { RequestRowStore } from '../../shared/observability/request-row-store.ts';
 import type { PayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import type { GpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -48,6 +49,7 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   usage: UsageStore;
   gpuEvents: GpuEventStore;
   requestRows: RequestRowStore;
+  refusals: RefusalStore;
   organizationTotals: OrganizationTotalsStore;
   deployments: DeploymentStore;
   attempts: AttemptStore;

@@ -21,6 +21,7 @@ import { createDeliveryStore } from '../../shared/notifications/delivery-store.t
 import { createNetworks } from '../../shared/notifications/networks.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createWebhookStore } from '../../shared/notifications/webhook-store.ts';
+import { createRefusalStore } from '../../shared/observability/refusal-store.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
@@ -91,6 +92,7 @@ const dependencies: ControlDependencies = {
   usage: createUsageStore(database, environmentVariable('USAGE_TABLE')),
   gpuEvents: createGpuEventStore(database, environmentVariable('USAGE_TABLE')),
   requestRows: createRequestRowStore(database, environmentVariable('OBSERVABILITY_TABLE')),
+  refusals: createRefusalStore(database, environmentVariable('OBSERVABILITY_TABLE')),
   organizationTotals: createOrganizationTotalsStore(database, environmentVariable('USAGE_TABLE')),
   ...billing,
   attempts: createAttemptStore(database, environmentVariable('ATTEMPTS_TABLE')),

@@ -7,8 +7,9 @@ import { deploymentRoutes } from './deployments/routes.ts';
 import { instanceTypeRoutes } from './instance-types/routes.ts';
 import { modelRoutes } from './model-registry/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
-import { requestSearchRoutes } from './observability/requests/search-routes.ts';
 import { payloadLogRoutes } from './observability/payload-log/routes.ts';
+import { retrieveRequestRoute } from './observability/requests/retrieve-route.ts';
+import { requestSearchRoutes } from './observability/requests/search-routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
@@ -32,6 +33,7 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...usageRoutes,
   ...metricsRoutes,
   ...requestSearchRoutes,
+  retrieveRequestRoute,
   ...billingRoutes,
   ...webhookRoutes,
   ...payloadLogRoutes,

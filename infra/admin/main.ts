@@ -24,6 +24,7 @@ import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
 import { rebuildTotals } from './rebuild-totals.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
+import { createTopStores, showTop } from './top/show-top.ts';
 import { describeVerification, verifyInvoice } from './verify-invoice.ts';
 
 type IdentityVariable = 'USER_POOL_ID' | 'USER_POOL_CLIENT_ID' | 'TOKEN_ISSUER';
@@ -141,6 +142,11 @@ const run = async (args: string[]): Promise<void> => {
     const verification = await verifyInvoice(await invoiceStores(database, task.stack), task.invoice);
     console.log(describeVerification(verification));
     if (verification.differences.length > 0) process.exitCode = 1;
+  } else if (task.command === 'top') {
+    const usage = await physicalName('USAGE_TABLE', 'UsageTable', task.stack);
+    const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
+    const accounts = await physicalName('ACCOUNTS_TABLE', 'AccountsTable', task.stack);
+    await showTop(createTopStores(database, { usage, keys, accounts }), task);
   } else if (task.command === 'bootstrap') {
     const tables = await accountTables(database, task.stack);
     const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);

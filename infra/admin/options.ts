@@ -36,6 +36,10 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
                                      and line. Fails if anything differs.
 
+  top [--org ID] [--every 5] [--once]
+                                     Show the newest minute that has usage by model and API key, again every few seconds (2 to 60), and once if
+                                     the output is no terminal.
+
   --actor NAME                       The name in the audit log (default: the user of this shell).
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
                                      override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
@@ -65,6 +69,8 @@ const options = {
   day: { type: 'string' },
   invoice: { type: 'string' },
   email: { type: 'string' },
+  every: { type: 'string', default: '5' },
+  once: { type: 'boolean', default: false },
   stack: { type: 'string', default: 'sluice-data' },
 } as const;
 
@@ -77,12 +83,15 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'rebuild'; day: string }
   | { command: 'verify-invoice'; invoice: string }
   | { command: 'bootstrap'; email: string }
+  | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
 );
 
 /** A model in a file, without the version, which the store increments. */
 const ModelFile = Model.omit({ version: true });
 
 const InvoiceId = z.string().startsWith(prefixes.invoice, `expected the id of an invoice, such as ${prefixes.invoice}…`);
+
+const EverySeconds = z.number().min(2).max(60);
 
 /** A mistake in the command line, shown without a stack trace. */
 export class UsageError extends Error {}
@@ -133,6 +142,10 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
   if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
   if (command === 'rebuild') return { command, ...common, day: checked(z.iso.date(), values.day, '--day') };
+  if (command === 'top') {
+    const everySeconds = checked(EverySeconds, number(values.every), '--every');
+    return { command, ...common, organization: values.org, everySeconds, isOnce: values.once };
+  }
   if (command === 'verify-invoice') return { command, ...common, invoice: checked(InvoiceId, values.invoice, '--invoice') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };

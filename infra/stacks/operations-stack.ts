@@ -98,22 +98,9 @@ export class OperationsStack extends Stack {
     const { rollups, refusals } = serverless;
     const inference = [serverless.host.inference, ondemand.host.inference];
     const catalogs = [serverless.host.catalog, ondemand.host.catalog];
-    const others = [serverless.metering, rollups.function, serverless.tokenizer, deployments.function];
+    const others = [serverless.metering, rollups.function, refusals.function, serverless.tokenizer, deployments.function];
+    if (telemetry) others.push(telemetry.function);
     if (control.auditCopies) others.push(control.auditCopies.function);
-    const functions = [
-      ...inference,
-      ...catalogs,
-      serverless.metering,
-      rollups.function,
-      refusals.function,
-      serverless.tokenizer,
-      control.function,
-      deployments.function,
-      billing.function,
-      notifications.function,
-    ];
-    if (control.auditCopies) functions.push(control.auditCopies.function);
-    if (telemetry) functions.push(telemetry.function);
     const alarms = new Alarms(this, { topic, namespace: config.name });
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
@@ -195,10 +182,13 @@ export class OperationsStack extends Stack {
       alarms.above('AuditCopiesLate', ageOfStream(copier), AUDIT_COPIES_LATE.toMilliseconds());
     }
 
+    if (telemetry) addTelemetryAlarms(alarms, telemetry);
+
     const { name, slo } = config;
     const ages = {
       Totals: ageOfStream(rollups.function),
       Notifications: ageOfStream(notifications.function),
+      ...(telemetry && { Telemetry: ageOfStream(telemetry.function) }),
       ...(control.auditCopies && { 'Audit copies': ageOfStream(control.auditCopies.function) }),
     };
     const addHostDashboard = (id: string, host: string, rows: IWidget[][]): void =>
@@ -208,27 +198,6 @@ export class OperationsStack extends Stack {
       [
         graph('Sweep: behind (minutes)', inUnits(MINUTE_MS, { Behind: behind })),
         graph('Streams: age of the oldest record (s)', inUnits(SECOND_MS, ages)),
-    if (telemetry) addTelemetryAlarms(alarms, telemetry);
-
-    new Dashboard(this, 'Dashboard', {
-      dashboardName: config.name,
-      widgets: [
-        [this.#graph('Requests', requests(stage)), this.#graph('On-demand requests', requests(ondemandStage))],
-        [this.#graph('Latency (ms)', latency(stage)), this.#graph('On-demand latency (ms)', latency(ondemandStage))],
-        [
-          this.#graph('Metering', [orphaned, unsettled, unhandled, refused, overcounted, capped]),
-          this.#graph(
-            'Function errors',
-            functions.map((fn) => fn.metricErrors({ period: PERIOD })),
-          ),
-        ],
-        [
-          this.#graph(
-            'Concurrency',
-            functions.map((fn) => fn.metric('ConcurrentExecutions', { statistic: 'max', period: PERIOD })),
-          ),
-          this.#graph('Billing', ofBilling),
-        ],
       ],
       [graph('Metering', [orphaned, unsettled, unhandled, overcounted, capped]), graph('Other functions', sumsOf('Errors', others))],
     ]);

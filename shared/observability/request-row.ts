@@ -56,7 +56,7 @@ const searchable = (metadata: Readonly<Record<string, unknown>>): Record<string,
 };
 
 /** The status of a reply that began; earlier versions of events have no status of errors. */
-const statusOf = ({ error_status, error_code, outcome }: UsageEvent): number | undefined => {
+export const statusOf = ({ error_status, error_code, outcome }: UsageEvent): number | undefined => {
   if (error_status !== undefined) return error_status;
   const isAnswered = error_code === undefined && (outcome === 'completed' || outcome === 'timed_out');
   return isAnswered ? 200 : undefined;

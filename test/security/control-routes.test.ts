@@ -80,6 +80,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/runtimes/', () => 'vllm-0.27.1'],
   ['/v1/instance-types/', () => 'ml.g5.xlarge'],
   ['/v1/billing/rerates/', () => 'rr_none'],
+  ['/v1/observability/requests/', () => 'req_none'],
 ];
 
 /** The path with the id of a resource, and the examples of its other parameters. */

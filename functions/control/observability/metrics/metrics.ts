@@ -1,4 +1,5 @@
 import { InvalidRequest } from '../../../../shared/http/errors.ts';
+import type { RefusalStore } from '../../../../shared/observability/refusal-store.ts';
 import { SPAN_MS } from '../../../../shared/usage/organization-totals.ts';
 import type { OrganizationTotalsStore } from '../../../../shared/usage/organization-totals-store.ts';
 import type { Actor } from '../../access/actor.ts';
@@ -11,18 +12,9 @@ import { metricsOf } from './metrics-resource.ts';
 import { createSeries, type Series } from './metrics-series.ts';
 import { type MetricsWindow, metricsWindowOf } from './metrics-window.ts';
 
-/** Requests that were refused with one error code and key (null: none was authenticated) in some time. */
-interface RefusalCount {
-  startMs: number;
-  keyId: string | null;
-  code: string;
-  count: number;
-}
-
 export interface MetricsDependencies extends ScopeDependencies {
   organizationTotals: Pick<OrganizationTotalsStore, 'list'>;
-  /** Absent: refusals are not counted. */
-  refusals?: { list: (query: { organization: string | null; fromMs: number; toMs: number }) => AsyncIterable<RefusalCount> };
+  refusals: Pick<RefusalStore, 'list'>;
 }
 
 /** A query that would read more is rejected. */
@@ -88,7 +80,7 @@ const read = async (deps: MetricsDependencies, ids: readonly (string | null)[], 
     }
   };
   const readRefusals = async (organization: string | null): Promise<void> => {
-    if (!deps.refusals || !reading.hasRefusals) return;
+    if (!reading.hasRefusals) return;
     for await (const { startMs, keyId, code, count } of deps.refusals.list({ organization, fromMs, toMs })) {
       countRow();
       const by = { ...NO_NAMES, organization, api_key_id: keyId };
@@ -119,7 +111,7 @@ export const metrics = async (deps: MetricsDependencies, actor: Actor, query: Me
   const groupBy = dimensionsOf(query.group_by);
   const ids: (string | null)[] = isNone(filters) ? [] : await allOrganizations(deps, scope);
   if (scope.organization === null) ids.push(null);
-  const hasRefusals = deps.refusals !== undefined && haveRefusals([...groupBy, ...Object.keys(filters)], ids.length, window);
+  const hasRefusals = haveRefusals([...groupBy, ...Object.keys(filters)], ids.length, window);
   const series = await read(deps, ids, { window, filters, groupBy, hasRefusals });
   checkSize(series);
   return metricsOf(window, series, { nowMs, hasRefusals });

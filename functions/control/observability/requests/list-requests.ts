@@ -17,11 +17,9 @@ export const RequestsQuery = z.strictObject({
 export type RequestsQuery = z.output<typeof RequestsQuery>;
 
 export const RequestList = pageOf(RequestRecord).extend({
-  searched_until: z
-    .int()
-    .meta({
-      description: 'How far the search has come: later requests that match are on this page, or on one before it. Unix time in seconds.',
-    }),
+  searched_until: z.int().meta({
+    description: 'How far the search has come: later requests that match are on this page, or on one before it. Unix time in seconds.',
+  }),
 });
 export type RequestList = z.infer<typeof RequestList>;
 

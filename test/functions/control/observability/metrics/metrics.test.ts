@@ -231,6 +231,8 @@ describe('metrics', () => {
       await expect(ask(actor, { organization: named })).rejects.toMatchObject({ status: 404 });
   });
 
+  const none: MetricsDependencies['refusals'] = { list: async function* () {} };
+
   test('reject a query that would read too many rows', async () => {
     const owner = await newOwner();
     const [row] = rowsOf([plain(owner.organization as string, { atMs: NOW, key: 'key_a' })], ['minute'], ['model']);
@@ -239,9 +241,10 @@ describe('metrics', () => {
         for (let i = 0; i <= MAX_ROWS; i++) yield row as NonNullable<typeof row>;
       },
     };
-    const reading = metrics({ ...stores.deps, organizationTotals }, owner, validate(MetricsQuery, {}));
+    const reading = metrics({ ...stores.deps, organizationTotals, refusals: none }, owner, validate(MetricsQuery, {}));
     await expect(reading).rejects.toMatchObject({ status: 400, message: expect.stringContaining('20000 rows') });
   });
+
   test('reject a query whose reply would be larger than a function can send', async () => {
     const owner = await newOwner();
     const errors = new Map(Array.from({ length: 50 }, (_, i) => [`a_rather_long_error_code_${i}`, 1]));
@@ -256,7 +259,7 @@ describe('metrics', () => {
       },
     };
     const query = { start_time: String(seconds(NOW) - 390 * 60), group_by: ['api_key_id'] };
-    const reading = metrics({ ...stores.deps, organizationTotals }, owner, validate(MetricsQuery, query));
+    const reading = metrics({ ...stores.deps, organizationTotals, refusals: none }, owner, validate(MetricsQuery, query));
     await expect(reading).rejects.toMatchObject({ status: 400, message: expect.stringContaining("a coarser 'resolution'") });
   });
 });

@@ -1,6 +1,6 @@
+import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_READ } from '../../../../../functions/control/observability/requests/list-requests.ts';
-import { createCaller } from '../../../../../shared/aws/caller.ts';
 import { writeAttributes } from '../../../../../shared/database/attribute-values.ts';
 import type { Database, PutInput } from '../../../../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../../../../shared/database/in-parallel.ts';
@@ -14,13 +14,12 @@ const REQUESTS = 1_000_000;
 const APART_MS = 2_400;
 const BATCH = 25;
 const BATCHES_AT_ONCE = 8;
-/** The emulator takes minutes for so many rows. */
-const WRITE_TIMEOUT_MS = 900_000;
 /** The share of requests that failed, and of those of the rarest user, are one of so many. */
 const FAILED = 100;
 const RARE = 100_000;
 
 let database: TestDatabase;
+let client: DynamoDBClient;
 let searches: ReturnType<typeof requestSearches>;
 let organization: string;
 let owner: Awaited<ReturnType<typeof searches.actor>>;
@@ -47,30 +46,17 @@ const collectPuts = (): { database: Database; items: object[] } => {
 
 beforeAll(async () => {
   database = await startTestDatabase({ hasStreams: false });
-  const caller = createCaller({
-    endpoint: database.url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
-    service: 'dynamodb',
-    connectMs: 1_000,
-    silenceMs: 60_000,
-    maxReplyBytes: 1_000_000,
-    maxSockets: BATCHES_AT_ONCE,
-  });
+  client = new DynamoDBClient({ endpoint: database.url, region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } });
   searches = requestSearches(database);
   const admin = await searches.actor('admin', null);
   organization = await searches.newOrganization(admin);
   owner = await searches.actor('owner', organization);
   const table = database.tables.Observability as string;
   const batches = Array.from({ length: REQUESTS / BATCH }, (_, batch) => batch * BATCH);
-  const headers = [
-    ['content-type', 'application/x-amz-json-1.0'],
-    ['x-amz-target', 'DynamoDB_20120810.BatchWriteItem'],
-  ] as const;
   const send = async (items: readonly object[]): Promise<void> => {
-    const body = `{"RequestItems":{"${table}":[${items.map((item) => `{"PutRequest":{"Item":${writeAttributes(item)}}}`)}]}}`;
-    const reply = await caller.call({ path: '/', headers, body }, 1, ({ body: text }) => JSON.parse(text.toString()));
-    expect(Object.keys(reply.UnprocessedItems ?? {})).toEqual([]);
+    const requests = items.map((item) => ({ PutRequest: { Item: JSON.parse(writeAttributes(item)) } }));
+    const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }));
+    expect(Object.keys(UnprocessedItems ?? {})).toEqual([]);
   };
   const failures = await inParallel(batches, BATCHES_AT_ONCE, async (first) => {
     const { items, database: collecting } = collectPuts();
@@ -79,8 +65,9 @@ beforeAll(async () => {
     for (let i = 0; i < items.length; i += BATCH) await send(items.slice(i, i + BATCH));
   });
   throwFailures(failures);
-}, WRITE_TIMEOUT_MS);
+});
 afterAll(async () => {
+  client.destroy();
   await database.close();
 });
 

@@ -1,0 +1,111 @@
+import { requestTimeMs } from '../../../../shared/ids/request-id.ts';
+import type { Rating } from './request-cost.ts';
+import type { RequestDetail } from './request-detail.ts';
+
+/** The width of a terminal. */
+const COLUMNS = 100;
+const NAME_COLUMNS = 13;
+const DURATION_COLUMNS = 13;
+const BAR_COLUMNS = COLUMNS - NAME_COLUMNS - DURATION_COLUMNS;
+/** A caller's text beyond this is cut, so that a timeline has a bounded size. */
+const MAX_TEXT_CHARACTERS = 2_000;
+
+const number = (value: number): string => value.toLocaleString('en-US');
+
+/** Control characters and invisible ones could change what a terminal shows, so they are escaped. Callers choose some of the texts. */
+const printable = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+
+/** Lines of at most `columns` characters, broken at spaces if possible. */
+const wrapped = (text: string, columns: number): string[] => {
+  let rest = [...text];
+  const lines: string[] = [];
+  while (rest.length > columns) {
+    const space = rest.lastIndexOf(' ', columns);
+    const end = space > 0 ? space : columns;
+    lines.push(rest.slice(0, end).join(''));
+    rest = rest.slice(space > 0 ? end + 1 : end);
+  }
+  return [...lines, rest.join('')];
+};
+
+/** A name and its text, in the columns after it. */
+const row = (name: string, text: string): string[] => {
+  const cut = text.length > MAX_TEXT_CHARACTERS ? `${text.slice(0, MAX_TEXT_CHARACTERS)}…` : text;
+  return wrapped(printable(cut), COLUMNS - NAME_COLUMNS).map((line, i) => `${(i === 0 ? name : '').padEnd(NAME_COLUMNS)}${line}`);
+};
+
+/** A bar from one time to another on the scale of the whole request; a thin one if it is shorter than a column. */
+const bar = (fromMs: number, toMs: number, wholeMs: number): string => {
+  const column = (ms: number): number => Math.min(BAR_COLUMNS, Math.round((ms / Math.max(wholeMs, 1)) * BAR_COLUMNS));
+  const [from, to] = [column(fromMs), column(toMs)];
+  return to > from ? ' '.repeat(from) + '█'.repeat(to - from) : `${' '.repeat(Math.min(from, BAR_COLUMNS - 1))}▏`;
+};
+
+const barRow = (name: string, drawn: string, ms: number): string =>
+  `${name.padEnd(NAME_COLUMNS)}${drawn.padEnd(BAR_COLUMNS)}${`${number(ms)} ms`.padStart(DURATION_COLUMNS)}`;
+
+const bars = ({ phases, duration_ms }: RequestDetail): string[] => {
+  const wholeMs = Math.max(duration_ms, phases.at(-1)?.to_ms ?? 0);
+  const rows = phases.map(({ name, from_ms, to_ms }) => barRow(name.replaceAll('_', ' '), bar(from_ms, to_ms, wholeMs), to_ms - from_ms));
+  return [...rows, barRow('total', '', duration_ms)];
+};
+
+const TOKENS = { input: 'input', cached_input: 'cached', output: 'output' } as const;
+
+const ratingText = ({ price_version, rerate, charged, lines }: Rating): string => {
+  const sum = lines?.map(({ tokens, quantity, per_million }) => `${number(quantity)} ${TOKENS[tokens]} × $${per_million}`).join(' + ');
+  const by = `${price_version === null ? '' : ` by ${price_version}`}${rerate === null ? '' : ` (rated again by ${rerate})`}`;
+  return `$${charged}${by}${sum ? `: ${sum} per million` : ''}`;
+};
+
+const costRows = ({ cost: { total, ratings, is_capped, is_prepaid } }: RequestDetail): string[] => {
+  const notes = `${is_capped ? ', limited to what was held' : ''}${is_prepaid ? ', prepaid' : ''}`;
+  const texts = ratings.map(ratingText);
+  if (texts.length > 1) texts.push(`$${total} in all`);
+  return texts.flatMap((text, i) => row(i === 0 ? 'cost' : '', i === texts.length - 1 ? text + notes : text));
+};
+
+const targetText = ({ endpoint, component, deployment, tries }: NonNullable<RequestDetail['target']>): string =>
+  [endpoint, component, deployment, tries > 1 ? `${tries} tries` : null].filter((text) => text !== null).join(', ');
+
+const limiterText = ({ in_flight, concurrency, requests_left, tokens_left }: NonNullable<RequestDetail['limiter']>): string =>
+  [
+    `${number(in_flight)}${concurrency === undefined ? '' : ` of ${number(concurrency)}`} in flight`,
+    ...(requests_left === undefined ? [] : [`${number(requests_left)} requests left in the minute`]),
+    ...(tokens_left === undefined ? [] : [`${number(tokens_left)} tokens left in the minute`]),
+  ].join('; ');
+
+const usageText = ({ input_tokens, cached_tokens, output_tokens, source }: RequestDetail['usage']): string =>
+  `${number(input_tokens)} input tokens (${number(cached_tokens)} cached), ${number(output_tokens)} output tokens${source === 'estimated' ? ', counted by Sluice' : ''}`;
+
+/** Draws a request for a terminal: its phases as bars, then what is known of it. At most 100 columns. */
+export const drawTimeline = (request: RequestDetail): string => {
+  const { error, target, limiter, ignored, trace, metadata } = request;
+  const optional = (name: string, text: string | null): string[] => (text === null || text === '' ? [] : row(name, text));
+  const title = [request.id, request.outcome, request.status === null ? null : `status ${request.status}`];
+  return [
+    ...wrapped(printable(title.filter((text) => text !== null).join('  ')), COLUMNS),
+    '',
+    ...bars(request),
+    '',
+    ...row('arrived', `${new Date(requestTimeMs(request.id)).toISOString().replace('T', ' ').replace('Z', '')} UTC`),
+    ...optional('route', request.route && `${request.route}${request.stream ? ', streamed' : ''}`),
+    ...optional('model', request.model),
+    ...optional('target', target && targetText(target)),
+    ...row('API key', `${request.api_key_id} of ${request.organization}`),
+    ...optional('limits', limiter && limiterText(limiter)),
+    ...row('usage', usageText(request.usage)),
+    ...costRows(request),
+    ...optional('finished by', request.finish_reason),
+    ...optional('error', error && [error.status, error.code, error.message].filter((part) => part !== null).join(' ')),
+    ...optional('ignored', ignored.join(', ')),
+    ...optional('trace', trace?.trace_id ?? null),
+    ...optional('user', request.user),
+    ...optional('user id', request.user_id),
+    ...optional('metadata', metadata && JSON.stringify(metadata)),
+    '',
+  ].join('\n');
+};
