@@ -96,7 +96,7 @@ export const folderDiagram = ({ modules }: ICruiseResult): string => {
   }
   for (const from of parts) {
     const direct = [...(edges.get(from) ?? [])].toSorted();
-    for (const to of direct) if (!direct.some((other) => other !== to && reach(other).has(to))) lines.push(`  ${from} --> ${to}`);
+    for (const to of direct) if (!direct.some((other) => other !== to && reach(other).has(to))) lines.push(`  ${from}-->${to}`);
   }
   return lines.join('\n');
 };

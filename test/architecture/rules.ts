@@ -20,6 +20,7 @@ const SHARED_FOLDERS = [
   'admission',
   'usage',
   'observability',
+  'payload-log',
   'credit',
   'billing',
   'responses',

@@ -1,4 +1,4 @@
-import type { Span } from './patterns.ts';
+import type { Span } from './span.ts';
 
 const ZERO = 48;
 const MIN_CARD_DIGITS = 13;

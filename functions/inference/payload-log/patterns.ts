@@ -1,9 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { PatternName } from '../../../shared/payload-log/settings.ts';
 import { cardSpans, ibanSpans } from './numbers.ts';
-
-/** A part of a text: from its first character, to the one after its last. */
-export type Span = readonly [from: number, to: number];
+import type { Span } from './span.ts';
 
 /**
  * Finds what to replace, in order and without overlaps. Takes time in proportion to the text's length, whatever it contains: every repetition is

@@ -1,5 +1,6 @@
 import type { PatternName } from '../../../shared/payload-log/settings.ts';
-import { FINDERS, type Span } from './patterns.ts';
+import { FINDERS } from './patterns.ts';
+import type { Span } from './span.ts';
 
 /** What stands for content that was left out. */
 export const markerOf = (name: string): string => `[redacted:${name}]`;

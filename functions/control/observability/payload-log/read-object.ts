@@ -1,6 +1,8 @@
 import { GetObjectCommand, NoSuchKey, S3ServiceException } from '@aws-sdk/client-s3';
 import { createBillingClient } from '../../../../shared/billing/billing-files.ts';
-import type { ReadObject } from './read-payload.ts';
+
+/** Reads an object; undefined if there is none. */
+export type ReadObject = (key: string) => Promise<Buffer | undefined>;
 
 /** Without the permission to list a bucket, S3 answers 403 for an object that doesn't exist. */
 const isMissing = (error: unknown): boolean =>

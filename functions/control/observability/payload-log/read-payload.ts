@@ -7,9 +7,7 @@ import { Payload, payloadKeyOf } from '../../../../shared/payload-log/payload.ts
 import type { Actor, ActorChecks } from '../../access/actor.ts';
 import { ownOrganization } from './manage-payload-log.ts';
 import type { PayloadResource } from './payload-log-resource.ts';
-
-/** Reads an object; undefined if there is none. */
-export type ReadObject = (key: string) => Promise<Buffer | undefined>;
+import type { ReadObject } from './read-object.ts';
 
 /** Reads objects of a bucket. The client of S3 is loaded with the first one, because most requests need none. */
 export const createReadPayload = (bucket: string): ReadObject =>
