@@ -71,11 +71,16 @@ const costRows = ({ cost: { total, ratings, is_capped, is_prepaid } }: RequestDe
 const targetText = ({ endpoint, component, deployment, tries }: NonNullable<RequestDetail['target']>): string =>
   [endpoint, component, deployment, tries > 1 ? `${tries} tries` : null].filter((text) => text !== null).join(', ');
 
+/** Limits that don't exist are absent. */
+const leftText = (left: Record<string, number | undefined>): string[] => {
+  const texts = Object.entries(left).flatMap(([name, amount]) => (amount === undefined ? [] : `${number(amount)} ${name}`));
+  return texts.length > 0 ? [`${texts.join(' and ')} left in the minute`] : [];
+};
+
 const limiterText = ({ in_flight, concurrency, requests_left, tokens_left }: NonNullable<RequestDetail['limiter']>): string =>
   [
     `${number(in_flight)}${concurrency === undefined ? '' : ` of ${number(concurrency)}`} in flight`,
-    ...(requests_left === undefined ? [] : [`${number(requests_left)} requests left in the minute`]),
-    ...(tokens_left === undefined ? [] : [`${number(tokens_left)} tokens left in the minute`]),
+    ...leftText({ requests: requests_left, tokens: tokens_left }),
   ].join('; ');
 
 const usageText = ({ input_tokens, cached_tokens, output_tokens, source }: RequestDetail['usage']): string =>
