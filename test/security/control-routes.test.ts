@@ -190,6 +190,8 @@ const requestResource = (route: Route, token: string): Promise<Answer> => {
       token,
       ...(body !== undefined && { body }),
     });
+  if (route.query && 'api_key' in route.query.shape)
+    return control.call(route.method, `${path}?api_key=${keyId}`, { token, ...(body !== undefined && { body }) });
   return control.call(route.method, path, { token, body: { ...(body as object), organization } });
 };
 

@@ -39,7 +39,8 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
   };
 
   /** Returns the response body. Throws unless the request succeeds. */

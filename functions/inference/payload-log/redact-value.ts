@@ -40,7 +40,7 @@ const isToolContent = (name: string, { role, type }: Record<string, unknown>): b
   (TOOL_FIELDS.has(name) && typeof type === 'string' && TOOL_TYPE.test(type));
 
 /**
- * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again changes nothing.
+ * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again changes nothing, unless it was cut.
  * @param value as `JSON.parse` returns it
  */
 export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: number): Redacted => {

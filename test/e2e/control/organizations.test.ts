@@ -158,6 +158,7 @@ test('npm run admin -- bootstrap creates an audited admin who can log in with th
     KEYS_TABLE: run.tables.Keys,
     ACCOUNTS_TABLE: run.tables.Accounts,
     AUDIT_TABLE: run.tables.Audit,
+    OBSERVABILITY_TABLE: run.tables.Observability,
     USER_POOL_ID,
     USER_POOL_CLIENT_ID,
     TOKEN_ISSUER: `https://cognito-idp.us-east-1.amazonaws.com/${USER_POOL_ID}`,

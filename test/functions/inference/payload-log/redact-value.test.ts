@@ -93,12 +93,12 @@ const anyRules = fc.record({
 test('never throws, and returns JSON of the promised size that does not change if it is redacted again', () => {
   fc.assert(
     fc.property(anyJson, anyRules, fc.oneof(fc.integer({ min: 0, max: 300 }), fc.constant(PLENTY)), (json, rules, bytes) => {
-      const { value } = redactValue(json, rules, bytes);
+      const { value, isTruncated } = redactValue(json, rules, bytes);
       const text = JSON.stringify(value);
       expect(JSON.stringify(JSON.parse(text))).toBe(text);
       // A cut can leave one mark, with a name, at each level.
       if (bytes > 0) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes + 200);
-      expect(JSON.stringify(redactValue(value, rules, bytes).value)).toBe(text);
+      if (!isTruncated) expect(JSON.stringify(redactValue(value, rules, PLENTY).value)).toBe(text);
     }),
     { numRuns: 2_000 },
   );
