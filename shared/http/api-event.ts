@@ -7,6 +7,8 @@ export interface ApiEvent extends APIGatewayProxyEvent {
   receivedAtMs: number;
   /** Who sent it, as log lines name them; set when they are authenticated. */
   sender?: Sender;
+  /** The path of its route, such as `/v1/api-keys/{id}`; set when the route is found. */
+  routePath?: string;
 }
 
 /** An API key or a user, and their organization; admins have none. */

@@ -3,11 +3,12 @@ import type { ApiEvent } from './api-event.ts';
 import { ApiError, toApiError, toWire } from './errors.ts';
 import { jsonReply, type Reply } from './reply.ts';
 
-const factsOf = ({ requestId, requestContext, path, sender }: ApiEvent) => ({
+/** The path is that of the route, or of API Gateway's resource: what stands for its parameters is the caller's text. */
+const factsOf = ({ requestId, requestContext, routePath, resource, sender }: ApiEvent) => ({
   request_id: requestId,
   ...sender,
   gateway_request_id: requestContext.requestId,
-  path,
+  path: routePath ?? resource,
 });
 
 /** Converts anything thrown to an error for the caller. Unexpected errors are logged with their cause and become a plain 500. */

@@ -74,14 +74,15 @@ export const route = (routes: Routes): Handle => {
   const find = (path: string) => {
     for (const [routePath, methods] of Object.entries(routes)) {
       const pathParameters = parametersOf(routePath, path);
-      if (pathParameters) return { methods, pathParameters };
+      if (pathParameters) return { routePath, methods, pathParameters };
     }
     return undefined;
   };
   return async (event) => {
     const found = find(pathOf(event));
     if (!found) throw new NotFound(event.httpMethod, event.path);
-    const { methods, pathParameters } = found;
+    const { routePath, methods, pathParameters } = found;
+    event.routePath = routePath;
     const allow = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'];
     if (event.httpMethod === 'OPTIONS') return preflightReply(event.requestId, allow);
     // API Gateway drops the body of the reply to HEAD.
