@@ -1,0 +1,88 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { exportBodies, SIGNALS } from '../../../functions/telemetry/export-bodies.ts';
+import { UsageEvent } from '../../../shared/usage/event.ts';
+import type { TestRun } from '../../support/local-run.ts';
+
+/** The logs of what is not ours on AWS: the container, the database and the emails. */
+const FOREIGN = /^(?:container|dynamodb|mail)/;
+const GZIP = [0x1f, 0x8b];
+
+const isGzip = (bytes: Uint8Array): boolean => GZIP.every((byte, i) => bytes[i] === byte);
+
+/** Bytes as text, also what they contain if they are compressed. */
+const textOf = (bytes: Uint8Array): string => Buffer.from(isGzip(bytes) ? gunzipSync(bytes) : bytes).toString('latin1');
+
+type Row = Record<string, unknown>;
+
+const rowsOf = async ({ database }: TestRun, table: string): Promise<Row[]> => {
+  const rows: Row[] = [];
+  let from: Row | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await database.scan({ TableName: table, ...(from && { ExclusiveStartKey: from }) });
+    rows.push(...(Items as Row[]));
+    from = LastEvaluatedKey as Row | undefined;
+  } while (from);
+  return rows;
+};
+
+const textOfRows = (rows: readonly Row[]): string =>
+  JSON.stringify(rows, (_, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    return value instanceof Uint8Array ? textOf(value) : value;
+  });
+
+/** The names, metadata and content of all objects in a bucket. */
+const objectsOf = async (s3: S3Client, bucket: string): Promise<string[]> => {
+  const { Contents = [], IsTruncated } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
+  if (IsTruncated) throw new Error(`The bucket ${bucket} has more objects than were read.`);
+  return Promise.all(
+    Contents.map(async ({ Key }) => {
+      const { Body, Metadata, ContentType } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+      return JSON.stringify({ Key, Metadata, ContentType }) + textOf((await Body?.transformToByteArray()) ?? new Uint8Array());
+    }),
+  );
+};
+
+/** What the function `telemetry` sends for these usage events: the bodies of spans and metrics. */
+const telemetryOf = (events: readonly Row[]): string => {
+  const source = {
+    installation: { name: 'sluice', version: 'test', region: 'us-east-1', process: 'test' },
+    interval: { startNanos: 0n, endNanos: 1n },
+  };
+  const parsed = events.map((event) => UsageEvent.parse(event));
+  return SIGNALS.flatMap((signal) => exportBodies(signal, parsed, source).map(textOf)).join('\n');
+};
+
+const isEvent = ({ usage_event: id }: Row): boolean => typeof id === 'string' && id.startsWith('req_');
+
+/** Reads everything that a run has stored, logged or would export, by place. */
+export const readPlaces = async (run: TestRun) => {
+  const places = new Map<string, string>();
+  let events: Row[] = [];
+  for (const [name, table] of Object.entries(run.tables)) {
+    const rows = await rowsOf(run, table);
+    if (name === 'Usage') events = rows.filter(isEvent);
+    places.set(`table ${name}`, textOfRows(rows));
+  }
+  const s3 = new S3Client({
+    endpoint: run.s3_endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    forcePathStyle: true,
+  });
+  for (const [name, bucket] of Object.entries(run.buckets)) places.set(`bucket ${name}`, (await objectsOf(s3, bucket)).join('\n'));
+  s3.destroy();
+  for (const file of await readdir(run.state, { recursive: true, withFileTypes: true })) {
+    const isForeign = FOREIGN.test(file.name) || FOREIGN.test(path.basename(file.parentPath));
+    if (file.isFile() && !isForeign) {
+      const name = path.join(file.parentPath, file.name);
+      places.set(`file ${path.relative(run.state, name)}`, await readFile(name, 'latin1'));
+    }
+  }
+  places.set('output', run.output);
+  places.set('telemetry', telemetryOf(events));
+  return { places, events };
+};

@@ -1,0 +1,117 @@
+import type { Planted } from './canaries.ts';
+
+/** A request's body and headers, with a canary wherever a caller can write text. */
+export interface CanaryRequest {
+  path: string;
+  /** Without its model. */
+  body: Record<string, unknown>;
+}
+
+/** The routes that accept text, and how to fill each of them. */
+export type CanaryRoute = (planted: Planted) => CanaryRequest;
+
+const toolOf = ({ content }: Planted) => ({
+  name: content('tool name'),
+  description: content('tool description'),
+  parameters: { type: 'object', properties: { [content('property')]: { type: 'string', description: content('property description') } } },
+});
+
+/** The payload log leaves out arguments and results of tools, and addresses. */
+const hidden = ({ secret }: Planted) => ({
+  toolArguments: JSON.stringify({ [secret('argument name')]: secret('argument') }),
+  toolResult: secret('tool result'),
+  email: `${secret('address')}@example.com`,
+});
+
+const commonOf = ({ content, ignored, traced }: Planted) => ({
+  user: traced('user'),
+  metadata: { [traced('metadata key')]: traced('metadata value') },
+  [ignored('unknown field')]: { [content('unknown name')]: content('unknown value') },
+});
+
+const chat: CanaryRoute = (planted) => {
+  const { content } = planted;
+  const { toolArguments, toolResult, email } = hidden(planted);
+  const id = content('call id');
+  return {
+    path: '/v1/chat/completions',
+    body: {
+      messages: [
+        { role: 'system', content: content('system message') },
+        { role: 'user', content: `${content('user message')} ${email}`, name: content('name') },
+        {
+          role: 'assistant',
+          content: content('assistant message'),
+          tool_calls: [{ id, type: 'function', function: { name: 'look_up', arguments: toolArguments } }],
+        },
+        { role: 'tool', tool_call_id: id, content: toolResult },
+        { role: 'user', content: [{ type: 'text', text: content('text part') }] },
+      ],
+      tools: [{ type: 'function', function: toolOf(planted) }],
+      stop: [content('stop sequence')],
+      max_tokens: 4,
+      ...commonOf(planted),
+    },
+  };
+};
+
+const completions: CanaryRoute = (planted) => ({
+  path: '/v1/completions',
+  body: {
+    prompt: `${planted.content('prompt')} ${hidden(planted).email}`,
+    stop: planted.content('stop sequence'),
+    max_tokens: 4,
+    ...commonOf(planted),
+  },
+});
+
+const responses =
+  (store: boolean): CanaryRoute =>
+  (planted) => {
+    // A response that is not stored is content like any other.
+    const keep = store ? { ...planted, content: planted.stored, traced: planted.storedTrace } : planted;
+    const argumentName = store ? planted.stored : planted.secret;
+    const { content } = keep;
+    return {
+      path: '/v1/responses',
+      body: {
+        store,
+        instructions: content('instructions'),
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: content('input') }] },
+          { type: 'function_call', call_id: 'call_1', name: 'look_up', arguments: JSON.stringify({ word: argumentName('argument') }) },
+          { type: 'function_call_output', call_id: 'call_1', output: argumentName('tool result') },
+          { role: 'user', content: content('question') },
+        ],
+        tools: [{ type: 'function', ...toolOf(keep) }],
+        max_output_tokens: 16,
+        ...commonOf(keep),
+      },
+    };
+  };
+
+const tokenizeText: CanaryRoute = (planted) => ({
+  path: '/tokenize',
+  body: { prompt: planted.content('prompt'), ...commonOf(planted) },
+});
+
+const tokenizeChat: CanaryRoute = (planted) => ({
+  path: '/tokenize',
+  body: { messages: [{ role: 'user', content: planted.content('message') }], ...commonOf(planted) },
+});
+
+const detokenize: CanaryRoute = (planted) => ({ path: '/detokenize', body: { tokens: [1, 2, 3], ...commonOf(planted) } });
+
+/** All routes of a model, by what they are called in the names of canaries. */
+export const canaryRoutes: Record<string, CanaryRoute> = {
+  chat,
+  completions,
+  responses: responses(false),
+  'stored-responses': responses(true),
+  tokenize: tokenizeText,
+  'tokenize-chat': tokenizeChat,
+  detokenize,
+};
+
+/** The routes that call the model. */
+export const generatingRoutes = ['chat', 'completions', 'responses', 'stored-responses'] as const;

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { controlRoutes } from '../../functions/control/routes.ts';
+import { type Control, controlOf } from '../support/control.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { createCanaries, type Planted } from './canaries/canaries.ts';
+import { readPlaces } from './canaries/places.ts';
+import { canaryRoutes, generatingRoutes } from './canaries/requests.ts';
+
+const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
+
+let run: TestRun;
+let control: Control;
+let token: string;
+/** The API keys of an organization with an owner, who can switch its payload log on. */
+let serverlessKey: string;
+let ondemandKey: string;
+let silentKey: string;
+const canaries = createCanaries();
+
+beforeAll(async () => {
+  run = await startTestRun('--batch-window-ms', '50');
+  control = controlOf(run);
+  const { id: organization } = await control.createOrganization();
+  ({ token } = await control.createUser({ role: 'owner', organization }));
+  for (const model of (await run.models.list('serverless')).values()) await run.models.put(organization, model);
+  const limits = { requests_per_minute: 20_000, tokens_per_minute: 100_000_000, concurrency: 64 };
+  const keyOf = async (fields: object): Promise<string> =>
+    (await control.done('POST', '/v1/api-keys', { token, body: { name: 'key', limits, ...fields } })).secret;
+  serverlessKey = await keyOf({});
+  ondemandKey = await keyOf({ scope: 'on_demand' });
+  silentKey = await keyOf({ no_content: true });
+}, 60_000);
+afterAll(async () => {
+  await run.close();
+});
+
+interface Sending {
+  key?: string;
+  url?: string;
+  headers?: Record<string, string>;
+  change?: (planted: Planted) => Record<string, unknown>;
+}
+
+/** Sends a route's request with canaries in its body, its query string and its headers. Returns the status, and the reply. */
+const send = async (route: string, planted: Planted, { key = serverlessKey, url = run.base_url, headers = {}, change }: Sending = {}) => {
+  const { path, body } = (canaryRoutes[route] as (typeof canaryRoutes)[string])(planted);
+  const response = await fetch(`${url}${path}?${planted.secret('query name')}=${planted.secret('query value')}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'user-agent': planted.secret('user agent'),
+      'x-request-id': planted.secret('request id'),
+      tracestate: planted.secret('trace state'),
+      traceparent: planted.secret('trace parent'),
+      [planted.secret('header name')]: planted.secret('header value'),
+      ...headers,
+    },
+    body: JSON.stringify({ model: run.model, ...body, ...change?.(planted) }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+/** The same requests to every route, which end in all kinds of ways. `isLogged`: the payload log is on. */
+const sendAll = async (phase: string, isLogged: boolean): Promise<void> => {
+  const plantIn = (name: string, logged = isLogged): Planted => canaries.inRequest(`${name} with the log ${phase}`, logged);
+  const expectAll = async (
+    routes: readonly string[],
+    name: string,
+    status: number | RegExp,
+    sending?: Sending,
+    logged?: boolean,
+  ): Promise<void> => {
+    const replies = await Promise.all(routes.map((route) => send(route, plantIn(`${route}, ${name},`, logged), sending)));
+    const wrong = replies.filter((reply) => (typeof status === 'number' ? reply.status !== status : !status.test(reply.text)));
+    expect([name, wrong]).toEqual([name, []]);
+  };
+  const all = Object.keys(canaryRoutes);
+  const stream = () => ({ stream: true });
+  await expectAll(all, 'whole', 200);
+  await expectAll(generatingRoutes, 'streamed', 200, { change: stream });
+  for (const route of generatingRoutes) {
+    const planted = plantIn(`${route}, repeated,`);
+    const headers = { 'idempotency-key': planted.secret('idempotency key') };
+    expect((await send(route, planted, { headers })).status).toBe(200);
+    expect((await send(route, planted, { headers })).status).toBe(422);
+  }
+  const ondemand = { url: run.ondemand_url as string, key: ondemandKey, headers: { 'x-user-id': USER_ID } };
+  await expectAll(['chat', 'responses'], 'on demand', 200, ondemand);
+  await expectAll(all, 'opted out', 200, { headers: { 'x-sluice-log': 'off' } }, false);
+  await expectAll(
+    all.filter((route) => route !== 'stored-responses'),
+    'of a key without content',
+    200,
+    { key: silentKey },
+    false,
+  );
+  await expectAll(generatingRoutes, 'with a wrong header', 400, { headers: { 'x-sluice-log': 'canary' } }, false);
+  await expectAll(
+    all,
+    'of a wrong type',
+    400,
+    {
+      change: ({ secret }) =>
+        Object.fromEntries(
+          ['messages', 'prompt', 'input', 'tokens', 'temperature'].map((name) => [name, { [secret(name)]: secret(name) }]),
+        ),
+    },
+    false,
+  );
+  await expectAll(all, 'to an unknown model', 404, { change: ({ secret }) => ({ model: secret('model') }) }, false);
+  await expectAll(all, 'without a valid key', 401, { key: canaries.plant('an invalid key') }, false);
+  const { secret: limitedKey } = await run.createKey({ requests_per_minute: 0 });
+  await expectAll(all, 'over a limit', 429, { key: limitedKey }, false);
+
+  const failing = async (server: 'container' | 'sagemaker', fault: object, name: string, status: number | RegExp, sending?: Sending) => {
+    await run.control(server, { fault });
+    await expectAll(generatingRoutes, name, status, sending);
+    await run.control(server);
+  };
+  const quoted = plantIn('the runtime').content('the error');
+  const error = { error: { message: quoted, type: quoted, code: quoted } };
+  await failing('container', { kind: 'error', status: 400, body: error }, 'rejected', 400);
+  await failing('container', { kind: 'error', status: 400, body: error }, 'rejected, streamed,', /error/, { change: stream });
+  await failing('container', { kind: 'error', status: 500, body: error }, 'crashing the runtime', 503);
+  await failing('container', { kind: 'error_event', after_tokens: 2, body: error }, 'broken off', /error/, { change: stream });
+  await failing('sagemaker', { kind: 'throttling' }, 'without capacity', 503);
+};
+
+/** Sends canaries to each route of the control plane, where they are mostly wrong, and as the free text of some resources. */
+const useControlPlane = async (): Promise<void> => {
+  const admin = (await control.asAdmin()).token;
+  const resource = (what: string): string => canaries.plant(what, 'table Accounts', 'table Audit');
+  const { done, call } = control;
+  await done('POST', '/v1/organizations', { token: admin, body: { name: resource('the name of an organization') } });
+  const metadata = { [resource('a metadata key of an API key')]: resource('a metadata value of an API key') };
+  await done('POST', '/v1/api-keys', { token, body: { name: resource('the name of an API key'), metadata } });
+  const search = new URLSearchParams({
+    user: canaries.plant('a user in a search'),
+    [`metadata[${canaries.plant('a key in a search')}]`]: canaries.plant('a value in a search'),
+  });
+  await done('GET', `/v1/observability/requests?${search}`, { token });
+  for (const { method, path } of controlRoutes) {
+    const plant = (what: string): string => canaries.plant(`${what} of ${method} ${path}`);
+    const body = { [plant('a field')]: plant('a value'), email: plant('an email'), name: { [plant('a name')]: 1 } };
+    const url = `${path.replace(/\{\w+\+?\}/g, () => plant('an id'))}?${plant('a query name')}=${plant('a query value')}`;
+    const headers = { 'idempotency-key': plant('an idempotency key'), 'if-match': plant('a version'), 'user-agent': plant('a user agent') };
+    for (const caller of [token, admin])
+      expect((await call(method, url, { token: caller, headers, ...(method !== 'GET' && { body }) })).status).not.toBe(500);
+    if (method !== 'GET') await call(method, url, { token, headers, body: `{"${plant('broken JSON')}` });
+  }
+};
+
+/** Waits until what follows a request has been written: rows and payload objects. */
+const untilWritten = (): Promise<void> =>
+  eventually(async () => {
+    const { events, places } = await readPlaces(run);
+    const rows = places.get('table Observability') as string;
+    const logged = events.filter(({ is_payload_logged: isLogged }) => isLogged === true).map(({ request_id: id }) => String(id));
+    const objects = places.get('bucket Payloads') as string;
+    return events.every(({ request_id: id }) => rows.includes(String(id))) && logged.every((id) => objects.includes(id));
+  }, 'the rows and the payloads of all requests are written');
+
+test('content is nowhere but in the payload log, while that is on, and in stored responses', async () => {
+  await sendAll('off', false);
+  await untilWritten();
+  expect((await readPlaces(run)).places.get('bucket Payloads')).toBe('');
+  await control.done('PUT', '/v1/observability/payload-log', { token, body: { enabled: true, retention_days: 7 } });
+  await sendAll('on', true);
+  await untilWritten();
+  await useControlPlane();
+  const { places } = await readPlaces(run);
+  const foundIn = (place: string): string[] => canaries.foundIn(places.get(place) ?? '');
+
+  // What is allowed is found, so the search works.
+  expect(foundIn('bucket Payloads')).toEqual(
+    expect.arrayContaining([
+      'user message of chat, whole, with the log on',
+      'prompt of completions, streamed, with the log on',
+      'input of responses, whole, with the log on',
+    ]),
+  );
+  for (const place of ['table Usage', 'table Observability'])
+    expect(foundIn(place)).toEqual(
+      expect.arrayContaining(['metadata value of chat, whole, with the log off', 'user of chat, whole, with the log on']),
+    );
+  expect(foundIn('table Responses')).toContain('input of stored-responses, whole, with the log off');
+  expect(foundIn('table Audit')).toContain('the name of an organization');
+  for (const place of ['file logs/inference.log', 'file logs/ondemand-inference.log', 'file logs/control.log', 'telemetry'])
+    expect([place, places.get(place)]).toEqual([place, expect.stringMatching(/req_/)]);
+
+  expect(canaries.leaksIn(places)).toEqual([]);
+}, 120_000);
