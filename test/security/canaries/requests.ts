@@ -16,6 +16,9 @@ const toolOf = ({ content }: Planted) => ({
   parameters: { type: 'object', properties: { [content('property')]: { type: 'string', description: content('property description') } } },
 });
 
+/** So that the model replies the same each time. By chance it can repeat a word of its prompt, which the payload log then has as the reply. */
+const GREEDY = { temperature: 0 };
+
 /** The payload log leaves out arguments and results of tools, and addresses. */
 const hidden = ({ secret }: Planted) => ({
   toolArguments: JSON.stringify({ [secret('argument name')]: secret('argument') }),
@@ -50,6 +53,7 @@ const chat: CanaryRoute = (planted) => {
       tools: [{ type: 'function', function: toolOf(planted) }],
       stop: [content('stop sequence')],
       max_tokens: 4,
+      ...GREEDY,
       ...commonOf(planted),
     },
   };
@@ -61,6 +65,7 @@ const completions: CanaryRoute = (planted) => ({
     prompt: `${planted.content('prompt')} ${hidden(planted).email}`,
     stop: planted.content('stop sequence'),
     max_tokens: 4,
+    ...GREEDY,
     ...commonOf(planted),
   },
 });
@@ -85,6 +90,7 @@ const responses =
         ],
         tools: [{ type: 'function', ...toolOf(keep) }],
         max_output_tokens: 16,
+        ...GREEDY,
         ...commonOf(keep),
       },
     };
