@@ -54,7 +54,8 @@ export const startDatabase = async (options: DatabaseOptions): Promise<Database>
   return { url: `http://127.0.0.1:${port}`, pid: server.pid, close: server.close };
 };
 
-const findDynoxide = (): string => {
+/** The path of the emulator's program. @throws Error with instructions if there is none for this machine */
+export const findDynoxide = (): string => {
   const inPackage = findPackage(`@dynoxide/${process.platform}-${process.arch}`);
   const onPath = (process.env.PATH ?? '').split(path.delimiter).map((folder) => path.join(folder, 'dynoxide'));
   const found = [...inPackage, ...onPath].find(isExecutable);
@@ -83,7 +84,8 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
-const freePort = (): Promise<number> =>
+/** A port of this machine that nothing listens on. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

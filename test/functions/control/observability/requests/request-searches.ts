@@ -18,17 +18,26 @@ export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56);
 
 const [LIST, EXPORT] = requestSearchRoutes;
 
-/** The routes that search requests, over the emulator, with the number of items that their queries have read. */
-export const requestSearches = (emulator: TestDatabase) => {
-  const read = { items: 0, queries: 0 };
+/** What DynamoDB says about a query, if it was asked by the SDK. */
+interface QueryCost {
+  ScannedCount?: number;
+  ConsumedCapacity?: { CapacityUnits?: number };
+}
+
+/**
+ * The routes that search requests, over the emulator, with what their queries have read.
+ * @param rows the database with the rows of requests, if it is another one
+ */
+export const requestSearches = (emulator: TestDatabase, rows: Database = emulator.database) => {
+  const read = { items: 0, queries: 0, units: 0 };
   const counted: Database = {
-    ...emulator.database,
+    ...rows,
     query: async (input) => {
-      const reply = await emulator.database.query(input);
-      if (input.TableName === emulator.tables.Observability) {
-        read.queries++;
-        read.items += reply.Items?.length ?? 0;
-      }
+      const reply = await rows.query(Object.assign(input, { ReturnConsumedCapacity: 'TOTAL' }));
+      const { ScannedCount, ConsumedCapacity }: QueryCost = reply as object;
+      read.queries++;
+      read.items += ScannedCount ?? reply.Items?.length ?? 0;
+      read.units += ConsumedCapacity?.CapacityUnits ?? 0;
       return reply;
     },
   };
