@@ -27,7 +27,7 @@ const writeExport = async (file: string, fill: (put: (item: object) => void) => 
 /** The address that the emulator says it listens on. @throws Error with its output if it ends before */
 const urlOf = async (child: ChildProcess): Promise<string> => {
   const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+  for await (const line of createInterface({ input: child.stderr as NodeJS.ReadableStream })) {
     const url = READY.exec(line)?.[1];
     if (url !== undefined) return url;
     lines.push(line);
@@ -53,7 +53,7 @@ export const importTable = async (
   await writeExport(path.join(data, 'items.json'), fill);
   const port = await freePort();
   const options = ['--source', path.join(folder, 'export'), '--schema', schema, '--serve', '--port', String(port)];
-  const child = spawn(findDynoxide(), ['import', ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(findDynoxide(), ['import', ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const close = async (): Promise<void> => {
     child.kill();
