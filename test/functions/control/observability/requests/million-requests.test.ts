@@ -112,7 +112,7 @@ const filters = (): Record<string, [string, string, string]> => ({
   status: ['status=200', 'status=504', 'status=418'],
   'status class': ['status=5xx', 'status=5xx&error_code=rare_timeout', 'status=3xx'],
   error_code: ['error_code=upstream_timeout', 'error_code=rare_timeout', 'error_code=none'],
-  outcome: ['outcome=completed', 'outcome=timed_out', 'outcome=cancelled'],
+  outcome: ['outcome=completed', 'outcome=timed_out', 'outcome=orphaned'],
   model: ['model=large', 'model=rare', 'model=none'],
   api_key_id: [`api_key_id=${keys.frequent}`, `api_key_id=${keys.rare}`, 'api_key_id=key_none'],
   user: ['user=user-7', 'user=rare', 'user=none'],
