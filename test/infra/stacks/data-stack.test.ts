@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
+import { RETENTION_TAG } from '../../../shared/payload-log/payload.ts';
+import { RETENTION_DAYS } from '../../../shared/payload-log/settings.ts';
 import { templateOf } from '../../support/templates.ts';
 
 const data = templateOf('data');
@@ -31,12 +33,13 @@ describe('the data stack', () => {
   });
 
   test.each([
-    ['Tokenizers', 'TokenizersBucket'],
-    ['Weights', 'WeightsBucket'],
-    ['BillingFiles', 'BillingBucket'],
-    ['Payloads', 'PayloadsBucket'],
-  ])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id, output) => {
-    expect(data.findResources('AWS::S3::Bucket')[id]).toMatchObject({
+    ['Tokenizers', 'TokenizersBucket', { Status: 'Enabled' }],
+    ['Weights', 'WeightsBucket', { Status: 'Enabled' }],
+    ['BillingFiles', 'BillingBucket', { Status: 'Enabled' }],
+    ['Payloads', 'PayloadsBucket', undefined],
+  ])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id, output, versions) => {
+    const bucket = data.findResources('AWS::S3::Bucket')[id];
+    expect(bucket).toMatchObject({
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
       Properties: {
@@ -47,9 +50,9 @@ describe('the data stack', () => {
           IgnorePublicAcls: true,
           RestrictPublicBuckets: true,
         },
-        VersioningConfiguration: { Status: 'Enabled' },
       },
     });
+    expect(bucket?.Properties.VersioningConfiguration).toEqual(versions);
     data.hasResourceProperties('AWS::S3::BucketPolicy', {
       Bucket: { Ref: id },
       PolicyDocument: {
@@ -57,6 +60,19 @@ describe('the data stack', () => {
       },
     });
     data.hasOutput(output, { Value: { Ref: id } });
+  });
+
+  test('deletes logged bodies for good, as many days after they were stored as their tag says', () => {
+    const rules = data.findResources('AWS::S3::Bucket').Payloads?.Properties.LifecycleConfiguration.Rules;
+    const expiring = rules.filter(({ ExpirationInDays }: { ExpirationInDays?: number }) => ExpirationInDays);
+    expect(expiring).toEqual([
+      { ExpirationInDays: Math.max(...RETENTION_DAYS), Status: 'Enabled' },
+      ...RETENTION_DAYS.map((days) => ({
+        ExpirationInDays: days,
+        Status: 'Enabled',
+        TagFilters: [{ Key: RETENTION_TAG, Value: String(days) }],
+      })),
+    ]);
   });
 
   test('expires only totals of short spans, stored responses, attempt counters, notifications and what is known of single requests', () => {

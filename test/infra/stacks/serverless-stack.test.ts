@@ -28,9 +28,11 @@ describe('the serverless host', () => {
     expect(actions('Inference')).toEqual(
       [
         ...dynamo('BatchGetItem', 'DeleteItem', 'GetItem', 'GetItem', 'GetItem', 'PutItem', 'PutItem', 'PutItem', 'Query'),
-        ...dynamo('GetItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'),
+        ...dynamo('BatchGetItem', 'GetItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'),
         ...own,
         'lambda:InvokeFunction',
+        's3:PutObject',
+        's3:PutObjectTagging',
         'sagemaker:InvokeEndpoint',
         'sagemaker:InvokeEndpointWithResponseStream',
         'sqs:SendMessage',
