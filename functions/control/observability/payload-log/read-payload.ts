@@ -28,7 +28,7 @@ const decompress = promisify(gunzip);
 /** The logged content of a request. Each read is an entry of the audit log, which is written before the content is returned. @throws 403, 404 */
 export const retrievePayload = async (deps: PayloadDependencies, actor: Actor, requestId: string): Promise<PayloadResource> => {
   const organization = ownOrganization(actor);
-  const notFound = () => new ResourceNotFound('payload of the request', requestId);
+  const notFound = () => new ResourceNotFound('payload', requestId);
   if (!REQUEST_ID.test(requestId)) throw notFound();
   const { origin } = actor;
   const compressed = await deps.readPayload(payloadKeyOf(organization, requestId));

@@ -24,6 +24,11 @@ describe('a counter counts like an encoding of the whole text', () => {
     );
   });
 
+  test('that Hugging Face’s tokenizers 0.23.3 in Rust does, where a normalized token follows itself', () => {
+    expect(load(sentencePiece()).createCounter().count('<mark><mark>')).toBe(7);
+    expect(load(sentencePiece()).createCounter().count('<s><mark><mark>')).toBe(8);
+  });
+
   test('even if merges would cross the start of a word', () => {
     const { model } = sentencePiece() as { model: { vocab: object; merges: string[] } };
     const vocab = { ...model.vocab, 'a\u2581': 900 };

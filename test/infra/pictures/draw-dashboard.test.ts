@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { drawDashboard } from '../../../infra/dashboards/draw-dashboard.ts';
-import { readDashboards, shownIn, type Widget } from '../../../infra/dashboards/read-dashboards.ts';
+import { drawDashboard } from '../../../infra/pictures/dashboards/draw-dashboard.ts';
+import { readDashboards, shownIn, type Widget } from '../../../infra/pictures/dashboards/read-dashboards.ts';
 import { assemblyDir } from '../../support/assembly.ts';
 import { templateOf } from '../../support/templates.ts';
 
