@@ -1,6 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { synthesize } from '../../infra/local/assembly/synthesize.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
 /** The folder of the cloud assembly that was made before all tests. */
 export const assemblyDir = (): string => {
   const folder = process.env.SLUICE_TEST_ASSEMBLY;
   if (!folder) throw new Error('There is no cloud assembly: test/support/synthesize.mjs has not run.');
   return folder;
+};
+
+/**
+ * Synthesizes the app with these settings of a deployer.
+ * @param context further context, such as feature flags
+ * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
+ */
+export const synthesizeWith = async (settings: object, folder: string, context: object = {}): Promise<void> => {
+  await using project = temporaryFolder();
+  const cdkJson = JSON.parse(readFileSync(path.join(ROOT, 'cdk.json'), 'utf8'));
+  const app = `node ${path.join(ROOT, 'infra/app.ts')}`;
+  const own = { app, context: { ...cdkJson.context, ...context, sluice: settings } };
+  writeFileSync(path.join(project.path, 'cdk.json'), JSON.stringify(own));
+  await synthesize(project.path, folder);
 };

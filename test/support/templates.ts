@@ -1,11 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
-import { synthesize } from '../../infra/local/assembly/synthesize.ts';
-import { assemblyDir } from './assembly.ts';
+import { assemblyDir, synthesizeWith } from './assembly.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-
-const ROOT = path.join(import.meta.dirname, '../..');
 
 export const stackNames = [
   'data',
@@ -35,13 +32,9 @@ const readTemplate = (folder: string, stack: StackName): Template => Template.fr
  * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
  */
 export const templatesWith = async (settings: object): Promise<(stack: StackName) => Template> => {
-  await using project = temporaryFolder();
-  const { context } = JSON.parse(readFileSync(path.join(ROOT, 'cdk.json'), 'utf8'));
-  const app = `node ${path.join(ROOT, 'infra/app.ts')}`;
-  const cdkJson = { app, context: { ...context, 'aws:cdk:bundling-stacks': [], sluice: settings } };
-  writeFileSync(path.join(project.path, 'cdk.json'), JSON.stringify(cdkJson));
-  const folder = path.join(project.path, 'cdk.out');
-  await synthesize(project.path, folder);
+  await using output = temporaryFolder();
+  const folder = output.path;
+  await synthesizeWith(settings, folder, { 'aws:cdk:bundling-stacks': [] });
   const read = [...stackNames, OPTIONAL as StackName]
     .filter((name) => existsSync(fileOf(folder, name)))
     .map((name) => [name, readTemplate(folder, name)] as const);

@@ -7,8 +7,8 @@ import { createSend } from '../../../functions/telemetry/send.ts';
 import { writeAttributes } from '../../../shared/database/attribute-values.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { decodeMetrics, decodeTraces } from '../../support/otlp-decoder.ts';
+import { startReceiver } from '../../support/otlp-receiver.ts';
 import { ARRIVED_AT, attributesOf, chatEvent, installation, interval } from './fixtures.ts';
-import { startReceiver } from './receiver.ts';
 
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);

@@ -6,8 +6,8 @@ import { exportBodies } from '../../../functions/telemetry/export-bodies.ts';
 import { createHeaders } from '../../../functions/telemetry/headers.ts';
 import { createSend } from '../../../functions/telemetry/send.ts';
 import { decodeTraces } from '../../support/otlp-decoder.ts';
+import { answering, startReceiver } from '../../support/otlp-receiver.ts';
 import { ARRIVED_AT, chatEvent, installation, interval } from './fixtures.ts';
-import { answering, startReceiver } from './receiver.ts';
 
 const SECRET = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:otlp-AbC123';
 const credentials = { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI', sessionToken: 'token' };
