@@ -10,6 +10,7 @@ import { userIdOf } from '../../../shared/http/user-id.ts';
 import { logError, logInfo } from '../../../shared/logging/log.ts';
 import type { UsageStore } from '../../../shared/usage/usage-store.ts';
 import { type AdmissionRequest, checkRemembered, type Keys } from '../admission/admit.ts';
+import { checkLogHeader } from '../payload-log/log-header.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import { type Claim, recordIdOf } from './key-record.ts';
 import { releaseDeadAttempt } from './release-dead-attempt.ts';
@@ -108,6 +109,7 @@ export const orReplay = async <Result>(
     const idempotencyKey = error instanceof ApiError && error.status !== 401 ? idempotencyKeyOf(event) : undefined;
     if (idempotencyKey === undefined) throw error;
     await authenticateToSee(deps.keys, key);
+    checkLogHeader(event);
     const replay = await deps.idempotency.find({ keyId: key.keyId, idempotencyKey, fingerprint: fingerprintFor(deps.host, event) });
     if (!replay) throw error;
     return { replay: replayOf(event, replay) };

@@ -20,6 +20,11 @@ export const isLogOff = (event: ApiEvent): boolean => {
   return true;
 };
 
+/** Checks the header also where nothing is logged, so that all routes that take content accept the same. @throws 400 */
+export const checkLogHeader = (event: ApiEvent): void => {
+  isLogOff(event);
+};
+
 /** Whether the content of an admitted request is logged. */
 export const isLogged = ({ isPayloadLogged }: { isPayloadLogged: boolean }, event: ApiEvent): boolean =>
   isPayloadLogged && !isLogOff(event);

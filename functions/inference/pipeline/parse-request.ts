@@ -12,6 +12,7 @@ import { DeploymentNotFound, ModelNotPriced } from '../../../shared/models/error
 import type { Model } from '../../../shared/models/model.ts';
 import { type Price, priceAt } from '../../../shared/prices/price.ts';
 import { checkModel, checkRemembered } from '../admission/admit.ts';
+import { checkLogHeader } from '../payload-log/log-header.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Every request of these routes names a model. */
@@ -63,6 +64,7 @@ export const parseRequest = async <Request extends ModelRequest, Prepared>(
     const user = deps.host.scope === 'on_demand' ? { userId: userIdOf(event) } : {};
     const body = readJsonBody(event, OPAQUE);
     named = modelOf(body);
+    checkLogHeader(event);
     const read = validate(route.schema, body);
     const model = await deps.modelsOf(opened.item.org).find(read.model);
     const price = priceAt(model.prices, event.receivedAtMs);

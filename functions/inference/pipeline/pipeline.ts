@@ -7,7 +7,7 @@ import type { Prompt } from '../../../shared/tokens/prompt.ts';
 import type { UpstreamChunk } from '../../../shared/upstream/chunk.ts';
 import { type Admission, admit } from '../admission/admit.ts';
 import { claimRequest, orReplay, type RequestClaim, releaseClaimOnFailure } from '../idempotency/claim-request.ts';
-import { isLogged, isLogOff } from '../payload-log/log-header.ts';
+import { isLogged } from '../payload-log/log-header.ts';
 import { type AnswerPart, collectAnswer, streamAnswer, waitForFirstPart } from './answer.ts';
 import type { Clock, Dependencies, Serve } from './dependencies.ts';
 import { invokeDeployment, waitMsOf } from './deployment-request.ts';
@@ -152,10 +152,8 @@ export const serve = <Request extends InferenceRequest, P extends Prompt>(
 ): Serve => {
   const parsedRoute: ParsedRoute<Request, PreparedRequest<P>> = {
     ...route,
-    prepare: (request, model, price, event) => {
-      isLogOff(event);
-      return prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true));
-    },
+    prepare: (request, model, price, event) =>
+      prepareRequest(route, request, model, price, model.deployment && waitMsOf(event, request.stream === true)),
   };
   return async (event, clock) => {
     // 1. Parse.

@@ -189,6 +189,25 @@ describe('with the log on,', () => {
       await expect(call({}, 600_000, { 'x-sluice-log': value })).rejects.toMatchObject({ status: 400, param: 'x-sluice-log' });
   });
 
+  test('rejects it also for a model that does not exist, and for a request that would be replayed', async () => {
+    const { call } = await setUp();
+    const wrong = { 'x-sluice-log': 'on', 'Idempotency-Key': newId('key') };
+    const rejected = { status: 400, param: 'x-sluice-log' };
+    await expect(call({ model: 'none' }, 600_000, wrong)).rejects.toMatchObject(rejected);
+    await read(await call({}, 600_000, { 'Idempotency-Key': wrong['Idempotency-Key'] }));
+    await expect(call({}, 600_000, wrong)).rejects.toMatchObject(rejected);
+  });
+
+  test('logs a request once, and no replay of it', async () => {
+    const { call, events } = await setUp();
+    const headers = { 'Idempotency-Key': newId('key') };
+    await read(await call({}, 600_000, headers));
+    const again = await call({}, 600_000, headers);
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+    expect(typeof again.body).toBe('string');
+    expect((await logged()).map(({ request_id }) => request_id)).toEqual((await events()).map(({ request_id }) => request_id));
+  });
+
   test('stores nothing once the owner has switched it off, even if the key does not know yet', async () => {
     const { call } = await setUp(async function* () {
       await save({ organization }, { enabled: false }, 1);

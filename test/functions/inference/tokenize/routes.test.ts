@@ -172,3 +172,15 @@ describe('an invalid request is a 400 that names the field:', () => {
     expect(await events()).toEqual([expect.objectContaining({ outcome: 'upstream_failed', cost_nanos: 0n })]);
   });
 });
+
+test.each([
+  ['/tokenize', { prompt: 'a' }],
+  ['/detokenize', { tokens: [1] }],
+] as const)('%s is never logged, and accepts only x-sluice-log: off', async (path, body) => {
+  const { call, events } = await setUp();
+  const send = (value: string) => call(path, body, undefined, { 'x-sluice-log': value });
+  await expect(send('on')).rejects.toMatchObject({ status: 400, param: 'x-sluice-log', code: 'invalid_value' });
+  expect((await send('off')).status).toBe(200);
+  expect((await call(path, body)).status).toBe(200);
+  for (const event of await events()) expect(event).not.toHaveProperty('is_payload_logged');
+});

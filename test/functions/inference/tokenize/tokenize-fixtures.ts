@@ -71,10 +71,15 @@ export const setUpIn = async (database: TestDatabase, fields: Partial<TestKey> =
   };
   const routes = { '/tokenize': tokenize('/tokenize', deps), '/detokenize': detokenize('/detokenize', deps) };
   const clock = { getRemainingTimeInMillis: () => 60_000 };
-  const call = async (path: keyof typeof routes, body: object | string, authorization = `Bearer ${secret}`): Promise<Answered> => {
+  const call = async (
+    path: keyof typeof routes,
+    body: object | string,
+    authorization = `Bearer ${secret}`,
+    others: Record<string, string> = {},
+  ): Promise<Answered> => {
     const text = typeof body === 'string' ? body : JSON.stringify({ model: 'm', ...body });
     const event = {
-      headers: { authorization },
+      headers: { authorization, ...others },
       body: text,
       path,
       requestContext: {},
