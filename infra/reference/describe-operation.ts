@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MAX_STREAMED_WAIT_SECONDS, MAX_WAIT_SECONDS, WAIT_HEADER } from '../../functions/inference/capacity/wait-header.ts';
+import { LOG_HEADER } from '../../functions/inference/payload-log/log-header.ts';
 import type { Body, Operation, ReplyBody } from '../../shared/hosts/operation.ts';
 import { IDEMPOTENCY_HEADER } from '../../shared/http/idempotency-key.ts';
 import { USER_HEADER } from '../../shared/http/user-id.ts';
@@ -48,6 +49,15 @@ const WAIT_FOR_CAPACITY: JsonSchema = {
   description: `For a model that is made of a deployment: how many seconds the request waits if no copy of it is in service, up to ${MAX_WAIT_SECONDS}, or ${MAX_STREAMED_WAIT_SECONDS} with \`stream: true\`. A stream has the status 200 at once and sends comments with the progress until the answer begins. If capacity does not come in time, the response is a 503, or the stream ends with an error event, and costs nothing. Without this header, the response is a 503 \`deployment_waking\` at once.`,
   schema: { type: 'integer', minimum: 0, maximum: MAX_STREAMED_WAIT_SECONDS },
   example: 270,
+};
+
+const LOG: JsonSchema = {
+  in: 'header',
+  name: LOG_HEADER,
+  description:
+    'Keeps the content of this request and of its response out of the payload log, which an owner of the organization can switch on. A caller cannot switch it on: any other value returns 400. Requests to the tokenizer and replays under an idempotency key are never logged.',
+  schema: { type: 'string', enum: ['off'] },
+  example: 'off',
 };
 
 /** `{id}` or `{model+}`. */
@@ -128,6 +138,7 @@ export const describeOperation = (operation: Operation, host: HostFacts): JsonSc
     ...(operation.takesUserId ? [USER_ID] : []),
     ...queryParametersOf(operation),
     ...(operation.isVersioned ? [IF_MATCH] : []),
+    ...(operation.takesContent ? [LOG] : []),
     ...(operation.waitsForCapacity ? [WAIT_FOR_CAPACITY] : []),
     ...(operation.isIdempotent ? [idempotencyKey(host.idempotency)] : []),
   ];

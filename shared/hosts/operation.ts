@@ -70,6 +70,8 @@ export interface Operation<Tag extends string = string> {
   takesUserId?: true;
   /** Whether it invokes a model, and so can wait until a deployment has capacity. */
   waitsForCapacity?: true;
+  /** Whether it takes content, which its caller can keep out of the payload log. */
+  takesContent?: true;
   /** The parameters of the path, by name. */
   parameters?: Readonly<Record<string, { description: string; example: string }>>;
   query?: z.ZodObject;

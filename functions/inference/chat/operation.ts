@@ -119,5 +119,6 @@ export const chatOperation = (structuredOutputs: boolean): OperationFacts => ({
   },
   isIdempotent: true,
   waitsForCapacity: true,
+  takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
 });

@@ -112,5 +112,6 @@ export const completionOperation: OperationFacts = {
   },
   isIdempotent: true,
   waitsForCapacity: true,
+  takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
 };

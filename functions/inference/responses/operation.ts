@@ -144,5 +144,6 @@ export const responseOperation = (structuredOutputs: boolean): OperationFacts =>
   },
   isIdempotent: true,
   waitsForCapacity: true,
+  takesContent: true,
   errors: [400, 403, 404, 409, 413, 422, 429, 503],
 });

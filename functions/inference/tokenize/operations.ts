@@ -51,6 +51,7 @@ export const tokenizeOperations = {
       },
       headers: INFERENCE_HEADERS,
     },
+    takesContent: true,
     errors: [400, 403, 404, 413, 429, 503],
   },
   detokenize: {
@@ -73,6 +74,7 @@ export const tokenizeOperations = {
       },
       headers: INFERENCE_HEADERS,
     },
+    takesContent: true,
     errors: [400, 403, 404, 413, 429, 503],
   },
 } as const satisfies OperationsById;

@@ -49,6 +49,15 @@ describe.each([
     }
   });
 
+  test('every operation that takes content can be kept out of the payload log', () => {
+    for (const { operationId, body } of operations({ ...options, host })) {
+      const [operation = {}] = having('operationId', document).filter((one) => one.operationId === operationId);
+      const header = ((operation.parameters ?? []) as Json[]).find(({ name }) => name === 'x-sluice-log');
+      expect(header !== undefined).toBe(body !== undefined);
+      if (header) expect(header).toMatchObject({ in: 'header', schema: { type: 'string', enum: ['off'] } });
+    }
+  });
+
   test('every field of every request has a description', () => {
     for (const { body } of operations({ ...options, host })) {
       if (!body) continue;
