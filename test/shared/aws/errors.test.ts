@@ -37,6 +37,18 @@ test('an error has the fields of its body and their message', () => {
   expect(readAwsError(502, undefined, '<html>').message).toBe('<html>');
 });
 
+test('an error of S3 has the code and the message of its XML, and nothing else of it', () => {
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message>
+    <BucketName>payloads</BucketName><RequestId>4442587FB7D0A2F9</RequestId></Error>`;
+  const error = readAwsError(404, undefined, xml);
+  expect(error).toMatchObject({ name: 'NoSuchBucket', status: 404, message: 'The specified bucket does not exist' });
+  expect(JSON.stringify(error.facts)).not.toContain('4442587FB7D0A2F9');
+  const late = '<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>';
+  expect(isClockError(readAwsError(403, undefined, late))).toBe(true);
+  expect(readAwsError(403, undefined, '<Error><Code>AccessDenied</Code>')).toMatchObject({ name: 'AccessDenied' });
+  expect(readAwsError(500, undefined, '<Error><Message>Broken</Message>')).toMatchObject({ name: 'UnknownError', message: 'Broken' });
+});
+
 const coded = (code: unknown): Error => Object.assign(new Error('broken'), { code });
 const awsError = (name: string, status = 400) => new AwsError(name, status, {});
 
