@@ -72,7 +72,8 @@ export class RestHost extends Construct {
             time: AccessLogField.contextRequestTimeEpoch(),
             ip: AccessLogField.contextIdentitySourceIp(),
             method: AccessLogField.contextHttpMethod(),
-            path: AccessLogField.contextPath(),
+            // Not the path, which has the ids and whatever else callers put into it.
+            resource: AccessLogField.contextResourcePath(),
             status: AccessLogField.contextStatus(),
             response_bytes: AccessLogField.contextResponseLength(),
             latency_ms: AccessLogField.contextResponseLatency(),

@@ -52,9 +52,13 @@ describe.each(['serverless', 'ondemand'] as const)('the %s host', (name) => {
     }
   });
 
-  test('logs every access without bodies or headers', () => {
+  test('logs every access without bodies, headers or paths', () => {
     const [stage] = Object.values(host.findResources('AWS::ApiGateway::Stage'));
-    expect(stage?.Properties.AccessLogSetting.Format).not.toMatch(/header|authorizer|body/i);
+    const format = stage?.Properties.AccessLogSetting.Format;
+    expect(format).not.toMatch(/header|authorizer|body/i);
+    // A path has what callers put into it; the resource that it matched does not.
+    expect(format).not.toContain('$context.path');
+    expect(JSON.parse(format)).toMatchObject({ resource: '$context.resourcePath' });
     host.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: [Match.objectLike({ DataTraceEnabled: false, LoggingLevel: 'ERROR' })],
     });
