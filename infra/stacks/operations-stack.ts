@@ -105,6 +105,7 @@ export class OperationsStack extends Stack {
     const orphaned = alarms.count('Orphaned', says('orphaned'), serverless.metering);
     const unsettled = alarms.count('SettlementFailed', says('settlement_failed'), ...inference);
     const notKept = alarms.count('ResponseNotKept', says('response_not_kept'), ...inference);
+    const notLogged = alarms.count('PayloadLogFailed', says('payload_log_failed'), ...inference);
     const unhandled = alarms.count('UnhandledError', says('unhandled_error'), ...inference, ...catalogs, control.function);
     const refusedLogins = alarms.count('LoginRefused', FilterPattern.stringValue('$.code', '=', 'login_refused'), control.function);
     const swept = new MetricFilter(this, 'SweepCompleted', {
@@ -154,6 +155,7 @@ export class OperationsStack extends Stack {
     alarms.above('RequestsOrphaned', orphaned, 0);
     alarms.above('SettlementsFailed', unsettled, 0);
     alarms.above('ResponsesNotKept', notKept, 0);
+    alarms.above('PayloadsNotLogged', notLogged, 0);
     alarms.above('RequestsOvercounted', overcounted, 0);
     alarms.above('ChargesCapped', capped, 0);
     alarms.above('RequestsFailedByUs', unhandled, 0);

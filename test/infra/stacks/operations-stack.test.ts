@@ -27,6 +27,7 @@ describe('the alarms', () => {
   test.each([
     ['SettlementFailed', bothInferences],
     ['ResponseNotKept', bothInferences],
+    ['PayloadLogFailed', bothInferences],
     ['RequestsRefused', bothInferences],
     ['RequestOvercounted', bothInferences],
     ['ChargeCapped', bothInferences],
@@ -115,6 +116,19 @@ describe('the alarms', () => {
       AlarmDescription: Match.stringLikeRegexp('"ReconciliationsStuck"'),
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Dimensions: [{ Name: 'QueueName', Value: source('sluice-deployments:.*ReconciliationsFailures') }],
+      Threshold: 0,
+    });
+  });
+
+  test('PayloadsNotLogged goes off for the first payload that is lost', () => {
+    operations.hasResourceProperties('AWS::Logs::MetricFilter', {
+      FilterPattern: '{ $.message = "payload_log_failed" }',
+      MetricTransformations: [Match.objectLike({ MetricName: 'PayloadLogFailed', MetricValue: '1' })],
+    });
+    operations.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmDescription: Match.stringLikeRegexp('"PayloadsNotLogged"'),
+      MetricName: 'PayloadLogFailed',
+      Statistic: 'Sum',
       Threshold: 0,
     });
   });
