@@ -66,6 +66,8 @@ export const createSigner = ({ service, region }: { service: string; region: str
     return lastDate.amzDate;
   };
 
+  const pathOf = service === 's3' ? (path: string): string => path : canonicalPath;
+
   return (
     { method, path, headers, body }: Signable,
     { accessKeyId, secretAccessKey, sessionToken }: Credentials,
@@ -85,7 +87,7 @@ export const createSigner = ({ service, region }: { service: string; region: str
       canonicalHeaders += `${name}:${value.trim().replace(MANY_SPACES, ' ')}\n`;
       names += names === '' ? name : `;${name}`;
     }
-    const request = `${method}\n${canonicalPath(path)}\n\n${canonicalHeaders}\n${names}\n${hash('sha256', body)}`;
+    const request = `${method}\n${pathOf(path)}\n\n${canonicalHeaders}\n${names}\n${hash('sha256', body)}`;
     const { scope, key } = keyOf(secretAccessKey, amzDate);
     const signature = createHmac('sha256', key)
       .update(`${ALGORITHM}\n${amzDate}\n${scope}\n${hash('sha256', request)}`)
