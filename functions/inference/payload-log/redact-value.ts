@@ -1,6 +1,7 @@
 import { ANY, parseJsonPath, type Segment } from '../../../shared/payload-log/json-path.ts';
 import type { PatternName, RedactionRules } from '../../../shared/payload-log/settings.ts';
 import { CUT, cutText } from './cut-text.ts';
+import { leftOutAs } from './left-out.ts';
 import { markerOf, redactText } from './redact-text.ts';
 
 /** Deeper values are left out. */
@@ -26,18 +27,6 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 type Paths = readonly (readonly Segment[])[];
 
 const NO_PATHS: Paths = [];
-
-const TOOL_TYPE = /_call(?:_output)?$/;
-const TOOL_FIELDS = new Set(['input', 'output', 'action', 'code', 'queries', 'results']);
-
-/**
- * Whether a field has what a model passes to a tool, or what a tool returned, in the messages of chat completions or the items of responses:
- * `arguments` anywhere, the content of a tool's message, and the input and output of a call.
- */
-const isToolContent = (name: string, { role, type }: Record<string, unknown>): boolean =>
-  name === 'arguments' ||
-  (name === 'content' && (role === 'tool' || role === 'function')) ||
-  (TOOL_FIELDS.has(name) && typeof type === 'string' && TOOL_TYPE.test(type));
 
 /**
  * Redacts JSON. The result is JSON, at most `maxBytes` large; what doesn't fit is left out. Redacting it again changes nothing, unless it was cut.
@@ -84,10 +73,10 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
   };
 
   /** The value of a field or an element, to which these paths led. */
-  const childOf = (child: unknown, key: string | number, paths: Paths, depth: number, isTool = false): unknown => {
+  const childOf = (child: unknown, key: string | number, paths: Paths, depth: number, leftOut?: string): unknown => {
     const rest = paths === NO_PATHS ? NO_PATHS : paths.flatMap(([next, ...after]) => (next === ANY || next === key ? [after] : []));
     if (rest.some((path) => path.length === 0)) return mark('path');
-    return isTool ? mark('tool') : redactedOf(child, rest.length > 0 ? rest : NO_PATHS, depth + 1);
+    return leftOut ? mark(leftOut) : redactedOf(child, rest.length > 0 ? rest : NO_PATHS, depth + 1);
   };
 
   const arrayOf = (array: readonly unknown[], paths: Paths, depth: number): unknown[] => {
@@ -110,7 +99,6 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
         fields.set(CUT, cut());
         break;
       }
-      const isTool = rules.tool_arguments === 'redact' && isToolContent(name, object);
       const written = String(textOf(name));
       let unique = written;
       // Two names can become the same, such as two addresses.
@@ -119,7 +107,7 @@ export const redactValue = (value: unknown, rules: RedactionRules, maxBytes: num
         numbers.set(written, number + 1);
       }
       leftBytes = Math.max(0, leftBytes - (unique.length - written.length));
-      fields.set(unique, childOf(child, name, paths, depth, isTool));
+      fields.set(unique, childOf(child, name, paths, depth, leftOutAs(name, object, rules.tool_arguments)));
     }
     return Object.fromEntries(fields);
   };

@@ -24,7 +24,8 @@ const paths = z.array(z.string()).meta({
   examples: [['$.metadata']],
 });
 const toolArguments = z.enum(['redact', 'keep']).meta({
-  description: 'Whether the arguments of tool calls and the results of tools are replaced, or searched like other content.',
+  description:
+    'Whether the arguments of tool calls and the results of tools are replaced, or searched like other content. Token ids and log probabilities are always replaced, because they repeat a text in pieces.',
 });
 
 /** The settings that an owner chooses. A `PUT` replaces all of them. */

@@ -126,3 +126,52 @@ test.each([
   const text = part.repeat(Math.ceil(1_000_000 / part.length));
   expect(typeof redact(text)).toBe('string');
 });
+
+const hostile = fc.array(
+  fc.constantFrom(
+    'a',
+    '@',
+    '.',
+    '-',
+    ' ',
+    ':',
+    '/',
+    '+',
+    '1',
+    '41',
+    '4111',
+    'DE89',
+    'eyJ',
+    'aaaaaaaaa',
+    'sk-',
+    'bearer ',
+    'AKIA',
+    '1.',
+    '::',
+    '(',
+    ')',
+    '-----BEGIN ',
+    'PRIVATE KEY-----',
+    '-----END ',
+    'secret_access_key',
+    '=',
+    '"',
+    '\n',
+    'é',
+  ),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** A search that isn't linear would take minutes. */
+test('reads any repetition of what the patterns look for in linear time, also if something else follows', () => {
+  fc.assert(
+    fc.property(hostile, hostile, fc.integer({ min: 0, max: 100 }), (start, parts, percent) => {
+      const part = parts.join('');
+      const repeated = part.repeat(Math.ceil(100_000 / part.length));
+      const other = start.join('');
+      const text = other + repeated.slice(0, percent * 1_000) + other.repeat(Math.ceil((100 - percent) * 10));
+      expect(redact(redact(text))).toBe(redact(text));
+    }),
+    { numRuns: 50 },
+  );
+}, 60_000);

@@ -42,6 +42,52 @@ describe('what models pass to tools, and what tools return,', () => {
   });
 });
 
+test.each([
+  [
+    { type: 'custom', custom: { name: 'shell', input: 'ls' } },
+    { type: 'custom', custom: { name: 'shell', input: '[redacted:tool]' } },
+  ],
+  [
+    { type: 'tool_use', id: 't1', name: 'shell', input: { command: 'ls' } },
+    { type: 'tool_use', id: 't1', name: 'shell', input: '[redacted:tool]' },
+  ],
+  [
+    { type: 'tool_result', tool_use_id: 't1', content: 'files' },
+    { type: 'tool_result', tool_use_id: 't1', content: '[redacted:tool]' },
+  ],
+  [
+    { type: 'code_interpreter_call', id: 'c1', status: 'completed', code: 'x', outputs: [{ logs: 'y' }] },
+    { type: 'code_interpreter_call', id: 'c1', status: 'completed', code: '[redacted:tool]', outputs: '[redacted:tool]' },
+  ],
+  [
+    { type: 'apply_patch_call', call_id: 'c2', operation: { diff: 'x' } },
+    { type: 'apply_patch_call', call_id: 'c2', operation: '[redacted:tool]' },
+  ],
+])('leaves out everything of a call but what identifies it: %j', (call, expected) => {
+  expect(redact([call]).value).toEqual([expected]);
+  expect(redact([call], { tool_arguments: 'keep' }).value).toEqual([call]);
+});
+
+test('leaves out what repeats a text token by token, in which no pattern is found', () => {
+  const logprobs = { content: ['a', '@b', '.example'].map((token) => ({ token, bytes: [...Buffer.from(token)], top_logprobs: [] })) };
+  const choice = { message: { content: 'a@b.example' }, logprobs, token_ids: [1, 2] };
+  const reply = { choices: [choice], prompt_token_ids: [3], output: [{ content: [{ type: 'output_text', logprobs: [] }] }] };
+  expect(redact(reply)).toMatchObject({
+    value: {
+      choices: [{ message: { content: '[redacted:email]' }, logprobs: '[redacted:tokens]', token_ids: '[redacted:tokens]' }],
+      prompt_token_ids: '[redacted:tokens]',
+      output: [{ content: [{ type: 'output_text', logprobs: [] }] }],
+    },
+    counts: { email: 1, tokens: 3 },
+  });
+  expect(redact({ prompt: [[1, 2], 'text'], logprobs: true, top_logprobs: 5 }).value).toEqual({
+    prompt: '[redacted:tokens]',
+    logprobs: true,
+    top_logprobs: 5,
+  });
+  expect(redact({ prompt: ['one', 'two'] }).value).toEqual({ prompt: ['one', 'two'] });
+});
+
 test('replaces the values of paths, whatever they are', () => {
   const paths = ['$.messages[*].content', '$.metadata', "$['user']", '$.choices[0].message.content'];
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }];

@@ -1,0 +1,34 @@
+/** Calls of tools and their results: the items of responses, and the parts of messages in the shapes of other APIs. */
+const TOOL_TYPE = /_call(?:_output)?$|^tool_(?:use|result)$/;
+/** What says which call it is. Everything else in it is left out, so that a new kind of call reveals nothing. */
+const CALL_IDENTITY = new Set(['id', 'type', 'call_id', 'tool_use_id', 'name', 'role', 'status', 'server_label']);
+
+/**
+ * Whether a field has what a model passes to a tool, or what a tool returned: `arguments` anywhere, the `input` of something with a name, the content
+ * of a tool's message, and what a call has besides its identity.
+ */
+const isToolContent = (field: string, { role, type, name }: Record<string, unknown>): boolean =>
+  field === 'arguments' ||
+  (field === 'input' && typeof name === 'string') ||
+  (field === 'content' && (role === 'tool' || role === 'function')) ||
+  (typeof type === 'string' && TOOL_TYPE.test(type) && !CALL_IDENTITY.has(field));
+
+const TOKEN_FIELDS = new Set(['logprobs', 'top_logprobs', 'prompt_logprobs', 'token_ids', 'prompt_token_ids']);
+
+const hasEntries = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !(Array.isArray(value) && value.length === 0);
+
+/** Whether a value is a text in tokens: no pattern can be found in them, and they repeat what is left out elsewhere. */
+const isTokens = (field: string, value: unknown): boolean =>
+  (TOKEN_FIELDS.has(field) && hasEntries(value)) ||
+  (field === 'prompt' && Array.isArray(value) && value.some((part) => typeof part !== 'string'));
+
+/** Why the value of a field is left out as a whole; undefined: it is not. */
+export const leftOutAs = (
+  field: string,
+  object: Record<string, unknown>,
+  toolArguments: 'redact' | 'keep',
+): 'tool' | 'tokens' | undefined => {
+  if (toolArguments === 'redact' && isToolContent(field, object)) return 'tool';
+  return isTokens(field, object[field]) ? 'tokens' : undefined;
+};
