@@ -20,8 +20,8 @@ export interface Exchange {
   receivedAtMs: number;
   /** The body as it was received. */
   request: string;
-  /** The content of a stream is the whole reply that its chunks make; null if that is not known. */
-  response: { status: number; stream: boolean; content: unknown };
+  /** The content of a stream is the whole reply that its chunks make; null if that is not known. `isCut`: more was sent than the content has. */
+  response: { status: number; stream: boolean; isCut: boolean; content: unknown };
 }
 
 /** Writes the content of a request to the payload log, if its owner still wants that. @throws if the settings can't be read or S3 rejects it */
@@ -65,7 +65,7 @@ const payloadOf = (
       status: response.status,
       stream: response.stream,
       content: redactedResponse.value,
-      is_truncated: redactedResponse.isTruncated,
+      is_truncated: redactedResponse.isTruncated || response.isCut,
     },
     redactions: sumOf(redactedRequest, redactedResponse),
   };

@@ -6,6 +6,7 @@ import { logError } from '../../../shared/logging/log.ts';
 import type { UpstreamUsage } from '../../../shared/upstream/chunk.ts';
 import type { Admission } from '../admission/admit.ts';
 import type { Exchange, LogPayload } from '../payload-log/payload-log.ts';
+import { type CollectedStream, collectStream } from './collect-stream.ts';
 import type { StreamedReply, WholeReply } from './inference-route.ts';
 import type { ReplyBody } from './reply-body.ts';
 
@@ -40,7 +41,7 @@ export const createRecorder = (
   { organization, keyId, requestId }: Admission,
   loadLog: () => Promise<LogPayload>,
 ): Recorder => {
-  let contentOfStream = (): unknown => null;
+  let collected: CollectedStream | undefined;
 
   /** Nobody waits for the log, and nobody is told that it failed. */
   const log = async (facts: Omit<Exchange['response'], 'content'>, contentOf: () => unknown): Promise<void> => {
@@ -59,7 +60,7 @@ export const createRecorder = (
       ? {
           writeTo: async (caller) => {
             await sendWhole(caller, body);
-            await log({ status, stream: false }, () => body);
+            await log({ status, stream: false, isCut: false }, () => body);
           },
           destroy: () => undefined,
         }
@@ -69,24 +70,19 @@ export const createRecorder = (
             try {
               await body.writeTo(caller);
             } finally {
-              await log({ status, stream: true }, contentOfStream);
+              await log({ status, stream: true, isCut: collected?.isCut() ?? false }, () => collected?.content() ?? null);
             }
           },
         };
 
   return {
     recordStream: (reply, whole, usage) => {
-      contentOfStream = () => whole.whole(usage());
+      const stream = collectStream(whole, usage);
+      collected = stream;
       return {
         ...reply,
         take: (chunks) => {
-          try {
-            whole.take(chunks);
-          } catch (error) {
-            contentOfStream = () => {
-              throw error;
-            };
-          }
+          stream.take(chunks);
           return reply.take(chunks);
         },
       };

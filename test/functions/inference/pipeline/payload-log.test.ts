@@ -123,6 +123,51 @@ describe('with the log on,', () => {
     });
   });
 
+  test('stores the start of a stream that is too large, and says so', async () => {
+    const { call } = await setUp(async function* () {
+      for (let i = 0; i < 20; i++) yield text('word '.repeat(100_000));
+      yield END;
+    });
+    expect((await read(await call({ stream: true }))).length).toBeGreaterThan(10_000_000);
+    const [payload] = await logged();
+    expect(payload?.response).toMatchObject({ stream: true, is_truncated: true });
+    const size = JSON.stringify(payload?.response.content).length;
+    expect(size).toBeGreaterThan(500_000);
+    expect(size).toBeLessThanOrEqual(1_000_000);
+  });
+
+  test('logs no arguments of calls, however a stream splits and mixes them', async () => {
+    const piece = (index: number, id: string | undefined, part: string) => [
+      {
+        choices: [
+          { index: 0, delta: { tool_calls: [{ index, ...(id && { id }), function: { ...(id && { name: id }), arguments: part } }] } },
+        ],
+      },
+    ];
+    const { call } = await setUp(async function* () {
+      yield piece(0, 'one', '{"can');
+      yield piece(1, 'two', '{"cana');
+      yield piece(0, undefined, 'ary":1}');
+      yield piece(1, undefined, 'ry":2}');
+      yield END;
+    });
+    expect(
+      await read(
+        await call({
+          stream: true,
+          tools: [
+            { type: 'function', function: { name: 'one' } },
+            { type: 'function', function: { name: 'two' } },
+          ],
+        }),
+      ),
+    ).toContain('[DONE]');
+    const [payload] = await logged();
+    const calls = ['one', 'two'].map((name) => ({ function: { name, arguments: '[redacted:tool]' } }));
+    expect(payload?.response.content).toMatchObject({ choices: [{ message: { tool_calls: calls } }] });
+    expect(JSON.stringify(payload)).not.toContain('cana');
+  });
+
   test('stores what a failed request got', async () => {
     const { call } = await setUp(async function* () {
       yield* [];
