@@ -39,7 +39,7 @@ export const payloadLogRoutes = [
       operationId: 'setPayloadLog',
       summary: 'Switch the payload log on or off',
       description:
-        'Replaces all settings, from the next request of each API key on; nothing is written after the log was switched off. An API key with settings of its own does not follow its organization. The content of an API key with `no_content`, and of a request with the header `x-sluice-log: off`, is never logged. Only owners of the organization can do this, not admins.',
+        'Replaces all settings, from the next request of each API key on. Requests in progress are not logged if the log is switched off before they end; only a payload that is being written at that moment is finished, within seconds. An API key with settings of its own does not follow its organization. The content of an API key with `no_content`, and of a request with the header `x-sluice-log: off`, is never logged. Only owners of the organization can do this, not admins.',
       access: 'owner',
       query: OwnerQuery,
       isVersioned: true,
