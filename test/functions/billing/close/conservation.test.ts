@@ -109,7 +109,8 @@ const createScenario = async () => {
 
   return {
     run: async (step: Step): Promise<void> => {
-      if (step.step === 'close') return closeNext();
+      // Not the last month, which bills what comes late.
+      if (step.step === 'close') return closed === '2026-12' ? undefined : closeNext();
       if (step.step === 'void') return voidLast();
       if (step.step === 'gpu') {
         // Two intervals of a deployment never start at the same time.
