@@ -56,13 +56,14 @@ describe('a template renders as in Python', () => {
   );
 
   test('in linear time', () => {
-    const s = `${' '.repeat(2_000_000)}${'x'.repeat(10)}${'\n'.repeat(2_000_000)}`;
+    // One step a blank is far below a second of CPU time, one step a pair of blanks is minutes.
+    const s = `${' '.repeat(400_000)}${'x'.repeat(10)}${'\n'.repeat(400_000)}`;
     const before = process.cpuUsage();
     expect(render("{{ s.strip() }}{{ s.strip(' \\n') | length }}{{ s | trim }}{{ s.split() | first }}", { s })).toBe(
       'xxxxxxxxxx10xxxxxxxxxxxxxxxxxxxx',
     );
     const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1_000).toBeLessThan(3_000);
+    expect((user + system) / 1_000).toBeLessThan(30_000);
   });
 
   test('and evaluates nested filters once', () => {
