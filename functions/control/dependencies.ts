@@ -21,6 +21,7 @@ import type { CheckModel } from './model-registry/check-targets.ts';
 import type { ReadObject } from './observability/payload-log/read-object.ts';
 import type { OrganizationStore } from './organizations/organization-store.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
+import type { TicketDependencies } from './tickets/dependencies.ts';
 import type { UserStore } from './users/user-store.ts';
 import type { WebhookDependencies } from './webhooks/manage-webhooks.ts';
 
@@ -54,6 +55,8 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   deployments: DeploymentStore;
   attempts: AttemptStore;
   userPool: UserPool;
+  tickets: TicketDependencies['tickets'];
+  clocks: TicketDependencies['clocks'];
   payloadLogs: PayloadLogStore;
   readPayload: ReadObject;
   /** The issuer of the users' access tokens. */

@@ -24,6 +24,8 @@ import { createWebhookStore } from '../../shared/notifications/webhook-store.ts'
 import { createRefusalStore } from '../../shared/observability/refusal-store.ts';
 import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
 import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
+import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
+import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createTokenizer } from '../../shared/tokens/tokenizer.ts';
 import { createInvoke } from '../../shared/upstream/invoke.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
@@ -72,6 +74,7 @@ const targetChecks = {
 const organizations = createOrganizationStore(accounts);
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
+const ticketsTable = environmentVariable('TICKETS_TABLE');
 const notifications = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 
 const billing = createBillingDependencies({
@@ -108,6 +111,8 @@ const dependencies: ControlDependencies = {
   webhooks: createWebhookStore(notifications),
   deliveries: createDeliveryStore(notifications),
   outbox: createOutbox(notifications),
+  tickets: createTicketStore(database, ticketsTable, createAccountTable(database, ticketsTable)),
+  clocks: createClocks(SupportPromise.parse(JSON.parse(environmentVariable('SUPPORT_PROMISE')))),
   payloadLogs: createPayloadLogStore(createAccountTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),
   networks: createNetworks(process.env.ALLOWED_NETWORKS ?? ''),

@@ -15,6 +15,7 @@ import { priceRoutes } from './prices/routes.ts';
 import { runtimeRoutes } from './runtimes/routes.ts';
 import type { SignedInUser } from './sessions/authenticate.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { ticketRoutes } from './tickets/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { userRoutes } from './users/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -37,5 +38,6 @@ export const controlRoutes: readonly Route<ControlDependencies, SignedInUser>[] 
   ...billingRoutes,
   ...webhookRoutes,
   ...payloadLogRoutes,
+  ...ticketRoutes,
   ...auditLogRoutes,
 ];

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SupportPromise } from '../../shared/tickets/clocks.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
 
@@ -201,6 +202,13 @@ export const Config = z.strictObject({
         }, 'expected each URL once'),
     })
     .optional(),
+  /** How the platform's support works. */
+  support: z
+    .strictObject({
+      /** How fast support promises to answer and to resolve, by severity, and when it works. Default: around the clock. */
+      promise: SupportPromise.prefault({}),
+    })
+    .prefault({}),
   /** Whether anyone can create an account. Otherwise administrators invite users. */
   selfSignUp: z.boolean().default(false),
   /**

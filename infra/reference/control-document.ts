@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ControlTag } from '../../functions/control/access/route.ts';
 import { AUTH_PATHS } from '../../functions/control/identity/auth-paths.ts';
-import type { Operation } from '../../shared/hosts/operation.ts';
+import { type Operation, ROLES } from '../../shared/hosts/operation.ts';
 import { API_VERSIONS } from '../../shared/hosts/service-routes.ts';
 import { controlErrorReplies } from './control-errors.ts';
 import { createDocument } from './document.ts';
@@ -40,6 +40,7 @@ const TAGS = {
   Billing: 'Invoices and credit notes, who sells and who buys, the events behind an invoice, and corrections of prices.',
   Webhooks: 'Where an organization is notified of what happens.',
   Observability: 'What happened to each request, and how the service is doing.',
+  Tickets: 'Questions to support, with what is known of the requests that they are about.',
   'Audit log': 'Who did what, and when.',
   Service: 'The health, the version and the reference of this host.',
 } as const satisfies Record<ControlTag | 'Service', string>;
@@ -53,7 +54,8 @@ const health = {
 const accessSentence = ({ access, method, isOpenToSuspended }: Operation): string => {
   if (access === 'public') return 'Requires no access token.';
   const isKeptOpen = isOpenToSuspended && method !== 'GET';
-  return `Requires the role ${access}.${isKeptOpen ? ' Also allowed for members of a suspended organization.' : ''}`;
+  const who = access === ROLES[0] ? 'Open to users with any role.' : `Requires the role ${access}.`;
+  return `${who}${isKeptOpen ? ' Also allowed for members of a suspended organization.' : ''}`;
 };
 
 /** The errors that routes don't list themselves: invalid requests, missing access tokens, insufficient roles, stale versions and large bodies. */

@@ -57,6 +57,8 @@ export class ControlStack extends Stack {
     for (const table of [data.billing, data.notifications])
       table.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
     data.observability.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
+    data.tickets.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    this.function.addEnvironment('SUPPORT_PROMISE', JSON.stringify(config.support.promise));
     data.payloads.grantRead(this.function);
     // A presigned download has the permissions of the function that signs it.
     data.billingFiles.grantRead(this.function);

@@ -28,6 +28,7 @@ export class DataStack extends Stack {
   readonly notifications: Table;
   /** What is known of single requests beyond their events: rows to search them by, counts of refusals, settings of payload logs. */
   readonly observability: Table;
+  readonly tickets: Table;
   readonly tokenizers: Bucket;
   /** Under the id of its organization, what each deployment runs. */
   readonly weights: Bucket;
@@ -87,6 +88,7 @@ export class DataStack extends Stack {
       sortKey: 'record',
       timeToLive: 'expires_at',
     });
+    this.tickets = new Table(this, 'Tickets', { variable: 'TICKETS_TABLE', partitionKey: 'account', sortKey: 'record' });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     this.weights = new Bucket(this, 'Weights', { variable: 'WEIGHTS_BUCKET' });
     this.billingFiles = new Bucket(this, 'BillingFiles', { variable: 'BILLING_BUCKET' });
@@ -103,6 +105,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'BillingTable', { value: this.billing.table.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: this.notifications.table.tableName });
     new CfnOutput(this, 'ObservabilityTable', { value: this.observability.table.tableName });
+    new CfnOutput(this, 'TicketsTable', { value: this.tickets.table.tableName });
     new CfnOutput(this, 'PayloadsBucket', { value: this.payloads.bucket.bucketName });
     new CfnOutput(this, 'BillingBucket', { value: this.billingFiles.bucket.bucketName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });

@@ -12,7 +12,7 @@ export interface AuditDependencies {
 }
 
 /** A change for the audit log. */
-interface AuditedChange {
+export interface AuditedChange {
   action: string;
   organization: string | null;
   target: { type: string; id: string };
@@ -45,10 +45,13 @@ const entryOf = ({ actor, requestId, ipAddress, nowMs }: Origin, change: Audited
   ip_address: ipAddress,
 });
 
-/** Makes a change and records it in the audit log, in one transaction. @throws the `refused` error of the first write that fails */
+/** Makes a change and records it in the audit log, in one transaction. A change of which an organization may see only a part is several for the log. @throws the `refused` error of the first write that fails */
 export const commit = async (
   { database, audit }: AuditDependencies,
   origin: Origin,
-  change: AuditedChange,
+  change: AuditedChange | readonly AuditedChange[],
   writes: readonly Write[],
-): Promise<void> => transact(database, [...writes, audit.toAppend(entryOf(origin, change))]);
+): Promise<void> => {
+  const changes = [change].flat() as AuditedChange[];
+  return transact(database, [...writes, ...changes.map((each) => audit.toAppend(entryOf(origin, each)))]);
+};

@@ -14,6 +14,8 @@ export const prefixes = {
   rerate: 'rr_',
   export: 'exp_',
   webhook: 'wh_',
+  ticket: 'tkt_',
+  attachment: 'att_',
   delivery: 'dlv_',
   request: 'req_',
   chatCompletion: 'chatcmpl-',

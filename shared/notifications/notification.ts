@@ -12,6 +12,9 @@ export const NOTIFICATION_TYPES = [
   'sluice.credit_note.issued.v1',
   'sluice.deployment.state_changed.v1',
   'sluice.export.completed.v1',
+  'sluice.ticket.created.v1',
+  'sluice.ticket.message_added.v1',
+  'sluice.ticket.status_changed.v1',
   'sluice.webhook.test.v1',
 ] as const;
 export const NotificationType = z.enum(NOTIFICATION_TYPES);

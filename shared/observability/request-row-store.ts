@@ -1,8 +1,8 @@
 import type { Database } from '../database/database.ts';
+import { createReadBudget, newestFirst, type RowRange } from '../database/newest-first.ts';
 import { prefixes, RANDOM_CHARACTERS, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
 import { dayOf } from '../usage/bucket.ts';
-import { createReadBudget, newestFirst, type RowRange } from './newest-first.ts';
 import { createRequestPartitions, expiresAt, type PartitionStep, partitionOf, partitionsWithin } from './request-partitions.ts';
 import { hasFailed, RequestRow } from './request-row.ts';
 

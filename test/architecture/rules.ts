@@ -24,6 +24,7 @@ const SHARED_FOLDERS = [
   'credit',
   'billing',
   'responses',
+  'tickets',
 ];
 
 const forbid = (

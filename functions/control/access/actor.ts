@@ -13,7 +13,7 @@ export interface Actor {
   userId: string;
   email: string;
   role: Role;
-  /** null for admins. */
+  /** null for admins and support. */
   organization: string | null;
   /** The most active API keys that they can have as a member. */
   maxApiKeys: number;
@@ -22,6 +22,9 @@ export interface Actor {
 
 /** Whether a role has all the rights of another. */
 export const isAtLeast = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
+
+/** Whether users with this role work for the platform, and so belong to no organization. */
+export const isPlatformRole = (role: Role): boolean => role === 'admin' || role === 'support';
 
 /** Rejects an actor whose role is too low. @throws 403 */
 export const requireRole = (actor: Pick<Actor, 'role'>, least: Role): void => {

@@ -23,6 +23,7 @@ export type ControlTag =
   | 'Billing'
   | 'Webhooks'
   | 'Observability'
+  | 'Tickets'
   | 'Audit log';
 
 export interface ControlOperation extends Operation<ControlTag> {

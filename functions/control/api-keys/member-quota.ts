@@ -39,7 +39,7 @@ export class TooManyKeysToday extends ApiError {
 
 export interface QuotaDependencies {
   apiKeys: ApiKeyStore;
-  attempts: Pick<AttemptStore, 'toCountOfDay'>;
+  attempts: Pick<AttemptStore, 'toCountInSpan'>;
 }
 
 /**
@@ -56,8 +56,8 @@ export const toCountForCreator = ({ apiKeys, attempts }: QuotaDependencies, acto
       active: { max: maxApiKeys, refused: () => tooManyActive(maxApiKeys) },
       ever: { max: MAX_KEYS_EVER, refused: tooManyEver },
     }),
-    attempts.toCountOfDay(
-      { kind: 'api_key', account: userId, max: perDay },
+    attempts.toCountInSpan(
+      { kind: 'api_key', span: 'day', account: userId, max: perDay },
       origin.nowMs,
       () => new TooManyKeysToday(perDay, origin.nowMs),
     ),

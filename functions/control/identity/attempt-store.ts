@@ -40,13 +40,14 @@ export interface Attempt {
   account?: string;
 }
 
-/** Something that an account can do only so often per day (UTC). */
-interface DailyQuota {
-  kind: 'api_key';
+/** Something that a user or an organization can do only so often in an hour or a day (UTC). */
+interface Quota {
+  kind: 'api_key' | 'ticket';
+  span: keyof typeof SPANS_MS;
   account: string;
   max: number;
 }
-const DAY_MS = 86_400_000;
+const SPANS_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 const hashOf = (account: string): string => createHash('sha256').update(account).digest('base64url');
 
@@ -64,7 +65,8 @@ const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
 };
 
 /**
- * The `attempts` table, which limits logins, codes and invitations, and the API keys that a member creates per day. An attempt is counted before it is made, so that concurrent attempts cannot
+ * The `attempts` table, which limits logins, codes and invitations, the API keys that a member creates per day, and the tickets of an
+ * organization per hour. An attempt is counted before it is made, so that concurrent attempts cannot
  * exceed the limit.
  */
 export const createAttemptStore = (database: Database, table: string) => {
@@ -91,10 +93,11 @@ export const createAttemptStore = (database: Database, table: string) => {
       }
     },
 
-    /** Counts one of the day, in the transaction that does it. */
-    toCountOfDay: ({ kind, account, max }: DailyQuota, nowMs: number, refused: () => Error): Write => {
-      const day = Math.floor(nowMs / DAY_MS);
-      return { item: { Update: updateOf(`${kind}#day#${hashOf(account)}#${day}`, 1, max, (day + 1) * DAY_MS) }, refused };
+    /** Counts one of the hour or the day, in the transaction that does it. */
+    toCountInSpan: ({ kind, span, account, max }: Quota, nowMs: number, refused: () => Error): Write => {
+      const number = Math.floor(nowMs / SPANS_MS[span]);
+      const endMs = (number + 1) * SPANS_MS[span];
+      return { item: { Update: updateOf(`${kind}#${span}#${hashOf(account)}#${number}`, 1, max, endMs) }, refused };
     },
 
     /** Removes a successful attempt from the counts. */

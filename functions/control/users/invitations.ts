@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors.ts';
-import { type Actor, organizationFor, Role, requireRole } from '../access/actor.ts';
+import { type Actor, isPlatformRole, organizationFor, Role, requireRole } from '../access/actor.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
 import { AUTH_PATHS } from '../identity/auth-paths.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
@@ -12,11 +12,9 @@ export const NewUser = z.strictObject({
   email: Email,
   name: UserName.nullable().default(null),
   role: Role.default('member'),
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The user’s organization. Required for admins, except for the role `admin`; owners can leave it out.' }),
+  organization: z.string().max(64).optional().meta({
+    description: 'The user’s organization. Required for admins, except for the roles `admin` and `support`; owners can leave it out.',
+  }),
   temporary_password: z.string().min(12).max(256).optional().meta({
     description: 'A temporary password that you pass on. By default, Sluice e-mails one. Valid for 7 days; replaced at the first login.',
   }),
@@ -33,10 +31,14 @@ const countInvitation = ({ attempts }: InvitationDependencies, { userId, origin 
 
 /** The organization of the new user. @throws 400, 403, 404 */
 const organizationOf = (actor: Actor, { role, organization }: NewUser): string | null => {
-  if (role !== 'admin') return organizationFor(actor, organization);
-  if (actor.role !== 'admin') throw new Forbidden({ param: 'role', message: 'Only admins can invite admins. Choose another role.' });
+  if (!isPlatformRole(role)) return organizationFor(actor, organization);
+  if (actor.role !== 'admin')
+    throw new Forbidden({ param: 'role', message: `Only admins can invite users with the role '${role}'. Choose another role.` });
   if (organization !== undefined)
-    throw new InvalidRequest({ param: 'organization', message: "Admins don't belong to an organization. Leave out 'organization'." });
+    throw new InvalidRequest({
+      param: 'organization',
+      message: `Users with the role '${role}' don't belong to an organization. Leave out 'organization'.`,
+    });
   return null;
 };
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { commit } from '../../../shared/audit/commit.ts';
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import { checkVersion } from '../../../shared/http/precondition.ts';
-import { type Actor, isAtLeast, Role, requireRole } from '../access/actor.ts';
+import { type Actor, isAtLeast, isPlatformRole, Role, requireRole } from '../access/actor.ts';
 import type { UserDependencies } from './create-user.ts';
 import { MaxApiKeys, type User, UserName } from './user.ts';
 import { type StoredUser, toWire } from './user-store.ts';
@@ -38,11 +38,12 @@ const checkRights = (actor: Actor, user: StoredUser, { role, status, max_api_key
       param: changesRole ? 'role' : changesStatus ? 'status' : 'max_api_keys',
       message: "You can't change your own role, status or number of API keys. Ask another owner or an admin.",
     });
-  if (changesRole && (role === 'admin') !== (user.role === 'admin'))
+  if (changesRole && isPlatformRole(role) !== isPlatformRole(user.role))
     throw new Forbidden({
       code: 'role_not_changeable',
       param: 'role',
-      message: "Admins don't belong to an organization; all other users do. Invite this person again with a different email address.",
+      message:
+        "Admins and support don't belong to an organization; all other users do. Invite this person again with a different email address.",
     });
 };
 

@@ -23,8 +23,10 @@ export const User = z.object({
   object: z.literal('user'),
   email: z.string(),
   name: z.string().nullable(),
-  role: Role.meta({ description: 'An `admin` manages the platform. An `owner` or `member` belongs to an organization.' }),
-  organization: z.string().nullable().meta({ description: 'null for admins.' }),
+  role: Role.meta({
+    description: 'An `admin` manages the platform, and `support` answers tickets. An `owner` or `member` belongs to an organization.',
+  }),
+  organization: z.string().nullable().meta({ description: 'null for admins and support.' }),
   status: z.enum(['active', 'disabled']).meta({ description: 'All requests of a disabled user are rejected.' }),
   max_api_keys: MaxApiKeys.default(DEFAULT_MAX_API_KEYS).meta({
     description: 'The most API keys that the user can have as a `member`, not counting revoked ones. Owners and admins have no such limit.',

@@ -32,18 +32,17 @@ export const RequestDetailQuery = z.strictObject({
   format: z.enum(['json', 'text']).default('json').meta({ description: '`text`: a timeline for a terminal.' }),
 });
 export type RequestDetailQuery = z.output<typeof RequestDetailQuery>;
+/** Where a request is looked for. */
+type RequestPlace = Partial<Pick<RequestDetailQuery, 'organization' | 'api_key_id'>>;
 
 const REQUEST_ID = new RegExp(`^${prefixes.request}[0-9A-Za-z]{${TIME_CHARACTERS + RANDOM_CHARACTERS}}$`);
+
+export const isRequestId = (id: string): boolean => REQUEST_ID.test(id);
 
 const notFound = (id: string): ResourceNotFound => new ResourceNotFound('request', id);
 
 /** The key of a request if the actor can see it. @throws 404 */
-const keyOf = async (
-  { apiKeys, requestRows }: RetrieveDependencies,
-  actor: Actor,
-  id: string,
-  query: RequestDetailQuery,
-): Promise<string> => {
+const keyOf = async ({ apiKeys, requestRows }: RetrieveDependencies, actor: Actor, id: string, query: RequestPlace): Promise<string> => {
   const organization = organizationFor(actor, query.organization);
   const keyId = query.api_key_id ?? (await requestRows.get(organization, id))?.key_id;
   if (keyId === undefined) throw notFound(id);
@@ -77,6 +76,19 @@ const ratedRequest = async ({ usage, limiters }: RetrieveDependencies, keyId: st
   return { original, again: again.sort((one, other) => numberOf(one) - numberOf(other)) };
 };
 
+/** A request that the actor can see, and the events that its details are made of. @throws 404, 400 if an admin names no organization */
+export const findRequest = async (
+  deps: RetrieveDependencies,
+  actor: Actor,
+  id: string,
+  place: RequestPlace = {},
+): Promise<{ detail: RequestDetail; rated: RatedRequest }> => {
+  if (!isRequestId(id)) throw notFound(id);
+  const rated = await ratedRequest(deps, await keyOf(deps, actor, id, place), id);
+  if (!rated) throw notFound(id);
+  return { detail: requestDetail(rated, costOf(rated, await pricesOf(deps.models, rated.original))), rated };
+};
+
 /** Everything that is known of a request, as JSON or drawn as text. @throws 404, 400 if an admin names no organization */
 export const retrieveRequest = async (
   deps: RetrieveDependencies,
@@ -84,9 +96,6 @@ export const retrieveRequest = async (
   id: string,
   query: RequestDetailQuery,
 ): Promise<RequestDetail | Text> => {
-  if (!REQUEST_ID.test(id)) throw notFound(id);
-  const rated = await ratedRequest(deps, await keyOf(deps, actor, id, query), id);
-  if (!rated) throw notFound(id);
-  const detail = requestDetail(rated, costOf(rated, await pricesOf(deps.models, rated.original)));
+  const { detail } = await findRequest(deps, actor, id, query);
   return query.format === 'text' ? new Text('text/plain; charset=utf-8', drawTimeline(detail)) : detail;
 };

@@ -1,0 +1,16 @@
+import type { AuditDependencies } from '../../../shared/audit/commit.ts';
+import type { Outbox } from '../../../shared/notifications/outbox.ts';
+import type { Clocks } from '../../../shared/tickets/clocks.ts';
+import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
+import type { ActorChecks } from '../access/actor.ts';
+import type { AttemptStore } from '../identity/attempt-store.ts';
+import type { UserStore } from '../users/user-store.ts';
+import type { EvidenceDependencies } from './evidence/collect-evidence.ts';
+
+export interface TicketDependencies extends AuditDependencies, EvidenceDependencies {
+  tickets: TicketStore;
+  clocks: Clocks;
+  outbox: Outbox;
+  users: ActorChecks & Pick<UserStore, 'get'>;
+  attempts: Pick<AttemptStore, 'toCountInSpan'>;
+}

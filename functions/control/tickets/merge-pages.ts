@@ -1,0 +1,16 @@
+/** Entries of one kind, in the order of their ids, which begin with their time. */
+interface Entries<Entry> {
+  entries: readonly Entry[];
+  hasMore: boolean;
+}
+
+/** One page from the pages of several lists, each of which begins behind the same id. */
+export const inOrder = <Entry extends { id: string }>(
+  lists: readonly Entries<Entry>[],
+  limit: number,
+): { entries: Entry[]; has_more: boolean; next: string | null } => {
+  const all = lists.flatMap(({ entries }) => entries).sort((one, other) => (one.id < other.id ? -1 : 1));
+  const entries = all.slice(0, limit);
+  const has_more = all.length > limit || lists.some(({ hasMore }) => hasMore);
+  return { entries, has_more, next: has_more ? (entries.at(-1)?.id ?? null) : null };
+};

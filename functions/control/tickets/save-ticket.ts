@@ -1,0 +1,83 @@
+import { type AuditedChange, commit } from '../../../shared/audit/commit.ts';
+import type { Write } from '../../../shared/database/transaction.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import { type NotificationType, newNotification } from '../../../shared/notifications/notification.ts';
+import type { HistoryLine, Message, Ticket } from '../../../shared/tickets/ticket.ts';
+import type { Audience } from '../../../shared/tickets/ticket-store.ts';
+import type { Actor } from '../access/actor.ts';
+import type { TicketDependencies } from './dependencies.ts';
+import { sideOf } from './ticket-access.ts';
+
+/** The fields of a ticket that its history has. The assignee is support's own business. */
+const RECORDED: Record<Audience, readonly (keyof Ticket)[]> = {
+  everyone: ['subject', 'severity', 'category', 'status', 'evidence'],
+  support: ['assignee'],
+};
+
+const recorded = (ticket: Ticket, audience: Audience): Record<string, unknown> =>
+  Object.fromEntries(RECORDED[audience].map((field) => [field, ticket[field]]));
+
+/** A change of a ticket, or a message that changes nothing else. */
+export interface TicketChange {
+  /** Such as `ticket.updated`. */
+  action: string;
+  before?: Ticket;
+  after: Ticket;
+  audience: Audience;
+}
+
+const linesOf = (actor: Actor, { action, before, after, audience }: TicketChange): HistoryLine => {
+  const { nowMs } = actor.origin;
+  const [from, to] = [before ? recorded(before, audience) : {}, recorded(after, audience)];
+  const changed = Object.keys(to).filter((field) => JSON.stringify(from[field]) !== JSON.stringify(to[field]));
+  return {
+    id: newTimedId('event', nowMs),
+    action,
+    actor: { side: sideOf(actor), user: actor.userId },
+    changes: Object.fromEntries(changed.map((field) => [field, { from: from[field] ?? null, to: to[field] ?? null }])),
+    at: nowMs,
+  };
+};
+
+/** What the audit log has: no texts of messages. An organization does not see what only concerns support. */
+const auditedChange = ({ action, before, after, audience }: TicketChange): AuditedChange => ({
+  action,
+  organization: audience === 'everyone' ? after.organization : null,
+  target: { type: 'ticket', id: after.id },
+  ...(before && { before: recorded(before, audience) }),
+  after: recorded(after, audience),
+});
+
+/** Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction. @throws 403, 412 */
+export const saveTicket = (
+  deps: TicketDependencies,
+  actor: Actor,
+  changes: readonly TicketChange[],
+  writes: readonly Write[],
+): Promise<void> =>
+  commit(deps, actor.origin, changes.map(auditedChange), [
+    ...deps.users.toCheckActor(actor),
+    ...writes,
+    ...changes.map((change) => deps.tickets.toAddHistory(change.after.id, linesOf(actor, change), change.audience)),
+  ]);
+
+/** Tells the organization's webhooks, and whoever is waiting for an answer. Never of a note. */
+export const toNotify = (
+  { outbox }: Pick<TicketDependencies, 'outbox'>,
+  type: NotificationType,
+  actor: Actor,
+  ticket: Ticket,
+  message?: Message,
+): Write => {
+  const { id, organization, subject, severity, category, status } = ticket;
+  const data = {
+    ticket: id,
+    subject,
+    severity,
+    category,
+    status,
+    by: sideOf(actor),
+    ...(message && { message: message.id, body: message.body }),
+  };
+  return outbox.toEmit(newNotification({ type, organization, subject: id, at: actor.origin.nowMs, data }));
+};

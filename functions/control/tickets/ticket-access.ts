@@ -1,0 +1,25 @@
+import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
+import type { Side, Ticket } from '../../../shared/tickets/ticket.ts';
+import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
+import { type Actor, isAtLeast, isPlatformRole } from '../access/actor.ts';
+
+type Person = Pick<Actor, 'role' | 'organization' | 'userId'>;
+
+/** On which side of a ticket someone is. Nobody can act for the other side. */
+export const sideOf = ({ role }: Pick<Actor, 'role'>): Side => (isPlatformRole(role) ? 'support' : 'customer');
+
+/** Members see the tickets that they opened, owners those of their organization, support all. */
+export const isVisibleTo = ({ role, organization, userId }: Person, ticket: Pick<Ticket, 'organization' | 'created_by'>): boolean =>
+  isPlatformRole(role) || (ticket.organization === organization && (isAtLeast(role, 'owner') || ticket.created_by === userId));
+
+/** @throws 404 for a ticket that does not exist, or that the actor can't see */
+export const visibleTicket = async ({ tickets }: { tickets: Pick<TicketStore, 'find'> }, actor: Person, id: string): Promise<Ticket> => {
+  const ticket = await tickets.find(id);
+  if (!ticket || !isVisibleTo(actor, ticket)) throw new ResourceNotFound('ticket', id);
+  return ticket;
+};
+
+/** Rejects what only support may do. @param param the field of the request @throws 403 */
+export const requireSupport = (actor: Pick<Actor, 'role'>, param: string): void => {
+  if (sideOf(actor) !== 'support') throw new Forbidden({ param, message: `Only support can set '${param}'. Leave it out.` });
+};

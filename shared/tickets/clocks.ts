@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { aroundTheClock, BusinessHours, type BusinessTime, createBusinessTime } from './business-time.ts';
+import { Severity, type TicketClocks, type TicketStatus } from './ticket.ts';
+
+const MINUTE_MS = 60_000;
+/** Half a year of work around the clock. */
+const Minutes = z.int().min(1).max(262_800);
+const MinutesBySeverity = z.strictObject({ low: Minutes, normal: Minutes, high: Minutes, urgent: Minutes });
+
+/** How fast support promises to be. */
+export const SupportPromise = z.strictObject({
+  /** Absent: support works around the clock. */
+  hours: BusinessHours.optional(),
+  /** Severities whose clocks run around the clock in any case. */
+  aroundTheClock: z.array(Severity).max(4).default(['urgent']),
+  firstResponseMinutes: MinutesBySeverity.default({ low: 960, normal: 480, high: 240, urgent: 60 }),
+  resolutionMinutes: MinutesBySeverity.default({ low: 4_800, normal: 2_400, high: 960, urgent: 480 }),
+});
+export type SupportPromise = z.infer<typeof SupportPromise>;
+
+/** Whether it is support's turn, so that the clock of the resolution runs. */
+const isSupportsTurn = (status: TicketStatus): boolean => status === 'open' || status === 'waiting_on_support';
+
+/** What the clocks of a ticket depend on. */
+interface Timed {
+  status: TicketStatus;
+  severity: Severity;
+  created_at: number;
+  clocks: TicketClocks;
+}
+
+/** Computes the clocks of tickets. All times are ms. */
+export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinutes, resolutionMinutes }: SupportPromise) => {
+  const businessTime = hours ? createBusinessTime(hours) : aroundTheClock;
+  const timeOf = (severity: Severity): BusinessTime => (always.includes(severity) ? aroundTheClock : businessTime);
+
+  const firstDueAt = (severity: Severity, fromMs: number): number =>
+    timeOf(severity).after(fromMs, firstResponseMinutes[severity] * MINUTE_MS);
+
+  /** The clock of the resolution as it runs from now on. */
+  const running = (severity: Severity, usedMs: number, nowMs: number) => ({
+    resolution_running_since: nowMs,
+    resolution_used_ms: usedMs,
+    resolution_due_at: timeOf(severity).after(nowMs, Math.max(0, resolutionMinutes[severity] * MINUTE_MS - usedMs)),
+  });
+
+  const usedBy = ({ severity, clocks }: Timed, nowMs: number): number =>
+    clocks.resolution_used_ms +
+    (clocks.resolution_running_since === null ? 0 : timeOf(severity).between(clocks.resolution_running_since, nowMs));
+
+  return {
+    /** The clocks of a new ticket. */
+    start: (severity: Severity, nowMs: number): TicketClocks => ({
+      first_response_due_at: firstDueAt(severity, nowMs),
+      first_response_at: null,
+      ...running(severity, 0, nowMs),
+    }),
+
+    /** The clocks of a ticket that is reopened: support has all its time again to resolve it. */
+    restart: ({ severity, clocks }: Timed, nowMs: number): TicketClocks => ({ ...clocks, ...running(severity, 0, nowMs) }),
+
+    /** The clocks after a change of status or severity, or of both. @param isAnswered whether support answers with it */
+    change: (before: Timed, after: Pick<Timed, 'status' | 'severity'>, isAnswered: boolean, nowMs: number): TicketClocks => {
+      const usedMs = usedBy(before, nowMs);
+      const isFirst = before.clocks.first_response_at === null;
+      return {
+        first_response_at: isFirst && isAnswered ? nowMs : before.clocks.first_response_at,
+        first_response_due_at:
+          isFirst && after.severity !== before.severity
+            ? firstDueAt(after.severity, before.created_at)
+            : before.clocks.first_response_due_at,
+        ...(isSupportsTurn(after.status)
+          ? running(after.severity, usedMs, nowMs)
+          : { resolution_running_since: null, resolution_used_ms: usedMs, resolution_due_at: null }),
+      };
+    },
+  };
+};
+
+export type Clocks = ReturnType<typeof createClocks>;

@@ -1,0 +1,144 @@
+import type { Database } from '../database/database.ts';
+import { createReadBudget, newestFirst, type RowRange } from '../database/newest-first.ts';
+import type { AccountTable, Place } from '../database/record-table.ts';
+import type { Write } from '../database/transaction.ts';
+import type { PageRequest } from '../http/page.ts';
+import { prefixes, TIME_CHARACTERS, timeOfId } from '../ids/id.ts';
+import { Evidence, HistoryLine, Message, Ticket, type TicketStatus, TicketSummary } from './ticket.ts';
+
+/** A page of a list reads at most so many rows. A row of a list has about 0.5 KB, so that this is one or two queries of each status. */
+export const MAX_READ = 1_000;
+const FIRST_READ = 100;
+
+const LISTED = 'ticket#';
+/** Sorts after every id. */
+const END = '~';
+
+/** Who can read an entry of a ticket. Entries that only support can read have places of their own, so that no read for a customer finds them. */
+export type Audience = 'everyone' | 'support';
+const MESSAGES: Record<Audience, string> = { everyone: 'message#', support: 'note#' };
+const HISTORY: Record<Audience, string> = { everyone: 'history#', support: 'staff-history#' };
+const EVIDENCE = 'evidence#';
+const TICKET = 'ticket';
+
+/** Where a list has a ticket: newest change first. */
+const positionOf = ({ id, updated_at }: Pick<TicketSummary, 'id' | 'updated_at'>): string => timeOfId(updated_at) + id;
+
+/** The two lists that have a ticket: its organization's, and the one of all tickets of its status. */
+const listingsOf = (ticket: TicketSummary): Place[] => {
+  const record = LISTED + positionOf(ticket);
+  return [
+    { account: ticket.organization, record },
+    { account: statusList(ticket.status), record },
+  ];
+};
+const statusList = (status: TicketStatus): string => `tickets#${status}`;
+
+/** Which tickets a list is about: an organization's, or all of these statuses. */
+export type TicketList = { organization: string } | { statuses: readonly TicketStatus[] };
+
+interface ListRequest extends PageRequest {
+  matches: (ticket: TicketSummary) => boolean;
+  /** Only tickets that changed at this time or later, in ms. */
+  sinceMs?: number | undefined;
+}
+
+/** `next` is where the next page begins; undefined: all was searched. */
+export interface TicketPage {
+  tickets: TicketSummary[];
+  next: string | undefined;
+  /** How many rows were read. */
+  read: number;
+}
+
+const exists = (id: string) => () => new Error(`${id} already exists.`);
+
+/**
+ * Tickets in the table `tickets`. A ticket, its messages, history and evidence are the rows of its own partition. Two more rows are its entries in lists,
+ * which are sorted by the last change; they are replaced in the transaction of each change, so that a list is never behind.
+ */
+export const createTicketStore = (database: Database, tableName: string, table: AccountTable) => {
+  const toList = (ticket: Ticket): Write[] =>
+    listingsOf(ticket).map((place) => table.toCreate(place, TicketSummary.parse(ticket), exists(ticket.id)));
+  const toUnlist = (ticket: Ticket): Write[] => listingsOf(ticket).map((place) => table.toDelete(place));
+
+  return {
+    find: async (id: string): Promise<Ticket | undefined> => {
+      const row = await table.get({ account: id, record: TICKET });
+      return row && Ticket.parse(row);
+    },
+
+    toCreate: (ticket: Ticket): Write[] => [
+      table.toCreate({ account: ticket.id, record: TICKET }, ticket, exists(ticket.id)),
+      ...toList(ticket),
+    ],
+
+    /** Replaces the version that was read; 412 if it has changed since. `after` must have a later `updated_at`. */
+    toReplace: (before: Ticket, after: Ticket): Write[] => [
+      table.toReplace({ account: before.id, record: TICKET }, { ...after, version: before.version }),
+      ...toUnlist(before),
+      ...toList(after),
+    ],
+
+    toAddMessage: (ticket: string, message: Message, audience: Audience): Write =>
+      table.toCreate({ account: ticket, record: MESSAGES[audience] + message.id }, message, exists(message.id)),
+
+    /** Counts a note, up to a maximum: a note does not change its ticket, because its organization would see that. */
+    toCountNote: (ticket: string, max: number, refused: () => Error): Write =>
+      table.toCount({ account: ticket, record: 'notes' }, 1, max, refused),
+
+    toAddHistory: (ticket: string, line: HistoryLine, audience: Audience): Write =>
+      table.toCreate({ account: ticket, record: HISTORY[audience] + line.id }, line, exists(line.id)),
+
+    toAddEvidence: (ticket: string, evidence: Evidence): Write =>
+      table.toCreate({ account: ticket, record: `${EVIDENCE}${evidence.type}#${evidence.id}` }, evidence, exists(evidence.id)),
+
+    /** A page of messages or notes, oldest first. */
+    messages: async (ticket: string, audience: Audience, page: PageRequest): Promise<{ entries: Message[]; hasMore: boolean }> => {
+      const { rows, hasMore } = await table.page({ account: ticket, prefix: MESSAGES[audience] }, page);
+      return { entries: rows.map((row) => Message.parse(row)), hasMore };
+    },
+
+    message: async (ticket: string, audience: Audience, id: string): Promise<Message | undefined> => {
+      const row = await table.get({ account: ticket, record: MESSAGES[audience] + id });
+      return row && Message.parse(row);
+    },
+
+    /** A page of the history, oldest first. */
+    history: async (ticket: string, audience: Audience, page: PageRequest): Promise<{ entries: HistoryLine[]; hasMore: boolean }> => {
+      const { rows, hasMore } = await table.page({ account: ticket, prefix: HISTORY[audience] }, page);
+      return { entries: rows.map((row) => HistoryLine.parse(row)), hasMore };
+    },
+
+    /** All evidence of a ticket: a bounded number, named when it was created. */
+    evidence: async (ticket: string): Promise<Evidence[]> => {
+      const found: Evidence[] = [];
+      for await (const row of table.all({ account: ticket, prefix: EVIDENCE })) found.push(Evidence.parse(row));
+      return found;
+    },
+
+    /** A page of a list, the last change first. It reads a bounded number of rows, so it can be short, or empty, although there is more. */
+    list: async (list: TicketList, { limit, after, matches, sinceMs }: ListRequest): Promise<TicketPage> => {
+      const range = { from: LISTED + (sinceMs === undefined ? '' : timeOfId(sinceMs)), to: LISTED + (after ?? END) };
+      const accounts = 'organization' in list ? [list.organization] : list.statuses.map(statusList);
+      const ranges: RowRange[] = accounts.map((account) => ({ account, ...range }));
+      const budget = createReadBudget(MAX_READ);
+      const tickets: TicketSummary[] = [];
+      let last: string | undefined;
+      for await (const item of newestFirst({ database, table: tableName }, ranges, budget, FIRST_READ)) {
+        if (tickets.length === limit) return { tickets, next: last, read: MAX_READ - budget.left() };
+        last = item.record.slice(LISTED.length);
+        const ticket = TicketSummary.parse(item);
+        if (matches(ticket)) tickets.push(ticket);
+      }
+      return { tickets, next: budget.isExhausted() ? last : undefined, read: MAX_READ - budget.left() };
+    },
+  };
+};
+
+export type TicketStore = ReturnType<typeof createTicketStore>;
+
+const POSITION = new RegExp(`^[0-9A-Za-z]{${TIME_CHARACTERS}}${prefixes.ticket}[0-9A-Za-z]{1,30}$`);
+
+/** Whether a caller's cursor is a place in a list. */
+export const isPosition = (after: string): boolean => POSITION.test(after);
