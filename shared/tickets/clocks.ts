@@ -48,6 +48,17 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
     clocks.resolution_used_ms +
     (clocks.resolution_running_since === null ? 0 : timeOf(severity).between(clocks.resolution_running_since, nowMs));
 
+  /** Keeps running, or begins to run again, or stands still. */
+  const resolution = (before: Timed, after: Pick<Timed, 'status' | 'severity'>, nowMs: number) => {
+    const { resolution_running_since, resolution_used_ms, resolution_due_at } = before.clocks;
+    const isSame = after.severity === before.severity && isSupportsTurn(after.status) === isSupportsTurn(before.status);
+    if (isSame) return { resolution_running_since, resolution_used_ms, resolution_due_at };
+    const usedMs = usedBy(before, nowMs);
+    return isSupportsTurn(after.status)
+      ? running(after.severity, usedMs, nowMs)
+      : { resolution_running_since: null, resolution_used_ms: usedMs, resolution_due_at: null };
+  };
+
   return {
     /** The clocks of a new ticket. */
     start: (severity: Severity, nowMs: number): TicketClocks => ({
@@ -61,7 +72,6 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
 
     /** The clocks after a change of status or severity, or of both. @param isAnswered whether support answers with it */
     change: (before: Timed, after: Pick<Timed, 'status' | 'severity'>, isAnswered: boolean, nowMs: number): TicketClocks => {
-      const usedMs = usedBy(before, nowMs);
       const isFirst = before.clocks.first_response_at === null;
       return {
         first_response_at: isFirst && isAnswered ? nowMs : before.clocks.first_response_at,
@@ -69,9 +79,7 @@ export const createClocks = ({ hours, aroundTheClock: always, firstResponseMinut
           isFirst && after.severity !== before.severity
             ? firstDueAt(after.severity, before.created_at)
             : before.clocks.first_response_due_at,
-        ...(isSupportsTurn(after.status)
-          ? running(after.severity, usedMs, nowMs)
-          : { resolution_running_since: null, resolution_used_ms: usedMs, resolution_due_at: null }),
+        ...resolution(before, after, nowMs),
       };
     },
   };

@@ -26,12 +26,19 @@ export interface TicketChange {
   audience: Audience;
 }
 
-const linesOf = (actor: Actor, { action, before, after, audience }: TicketChange): HistoryLine => {
+/**
+ * The time in the id of an entry, by which entries are in order: that of the change, which is later than the one before it even if clocks differ. A
+ * note changes nothing, so it comes right after the last change.
+ */
+export const placeInTime = ({ nowMs }: Actor['origin'], before: Ticket | undefined, after: Ticket): number =>
+  before?.updated_at === after.updated_at ? Math.max(nowMs, after.updated_at + 1) : after.updated_at;
+
+const lineOf = (actor: Actor, { action, before, after, audience }: TicketChange): HistoryLine => {
   const { nowMs } = actor.origin;
   const [from, to] = [before ? recorded(before, audience) : {}, recorded(after, audience)];
   const changed = Object.keys(to).filter((field) => JSON.stringify(from[field]) !== JSON.stringify(to[field]));
   return {
-    id: newTimedId('event', nowMs),
+    id: newTimedId('event', placeInTime(actor.origin, before, after)),
     action,
     actor: { side: sideOf(actor), user: actor.userId },
     changes: Object.fromEntries(changed.map((field) => [field, { from: from[field] ?? null, to: to[field] ?? null }])),
@@ -58,7 +65,7 @@ export const saveTicket = (
   commit(deps, actor.origin, changes.map(auditedChange), [
     ...deps.users.toCheckActor(actor),
     ...writes,
-    ...changes.map((change) => deps.tickets.toAddHistory(change.after.id, linesOf(actor, change), change.audience)),
+    ...changes.map((change) => deps.tickets.toAddHistory(change.after.id, lineOf(actor, change), change.audience)),
   ]);
 
 /** Tells the organization's webhooks, and whoever is waiting for an answer. Never of a note. */
@@ -79,5 +86,5 @@ export const toNotify = (
     by: sideOf(actor),
     ...(message && { message: message.id, body: message.body }),
   };
-  return outbox.toEmit(newNotification({ type, organization, subject: id, at: actor.origin.nowMs, data }));
+  return outbox.toEmit(newNotification({ type, organization, subject: id, at: ticket.updated_at, data }));
 };

@@ -7,7 +7,7 @@ import type { Audience } from '../../../shared/tickets/ticket-store.ts';
 import type { Actor } from '../access/actor.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { inOrder } from './merge-pages.ts';
-import { saveTicket, toNotify } from './save-ticket.ts';
+import { placeInTime, saveTicket, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
 import { type MessageResource, type NewMessage, toMessageResource } from './ticket-resource.ts';
 
@@ -22,10 +22,11 @@ const tooMany = (): Conflict =>
     message: `A ticket can have ${MAX_MESSAGES} messages. Open a new one, and name this one in it.`,
   });
 
-const newMessage = (actor: Actor, { body }: NewMessage): Message => {
+/** @param placeMs the time in its id */
+const newMessage = (actor: Actor, { body }: NewMessage, placeMs: number): Message => {
   const { nowMs } = actor.origin;
   return {
-    id: newTimedId('message', nowMs),
+    id: newTimedId('message', placeMs),
     author: { side: sideOf(actor), user: actor.userId },
     body,
     attachments: [],
@@ -37,7 +38,7 @@ const newMessage = (actor: Actor, { body }: NewMessage): Message => {
 const writeNote = async (deps: TicketDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
   requireSupport(actor, 'visibility');
   const ticket = await visibleTicket(deps, actor, id);
-  const note = newMessage(actor, body);
+  const note = newMessage(actor, body, placeInTime(actor.origin, ticket, ticket));
   await saveTicket(
     deps,
     actor,
@@ -54,7 +55,7 @@ const writePublic = async (deps: TicketDependencies, actor: Actor, id: string, b
   const moved = afterMessage(deps.clocks, before, side, nowMs);
   if (before.message_count >= MAX_MESSAGES) throw tooMany();
   const after = { ...moved, message_count: before.message_count + 1 };
-  const message = newMessage(actor, body);
+  const message = newMessage(actor, body, placeInTime(actor.origin, before, after));
   await saveTicket(
     deps,
     actor,
