@@ -16,7 +16,11 @@ import { TelemetryStack } from './stacks/telemetry-stack.ts';
 const app = new App();
 const config = readConfig(app.node.tryGetContext('sluice'));
 
-const data = new DataStack(app, `${config.name}-data`, { terminationProtection: true, auditCopies: config.auditCopies });
+const data = new DataStack(app, `${config.name}-data`, {
+  terminationProtection: true,
+  auditCopies: config.auditCopies,
+  supportPromise: config.support.promise,
+});
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });
 const billing = new BillingStack(app, `${config.name}-billing`, { config, data });
 const deployments = new DeploymentsStack(app, `${config.name}-deployments`, { config, data, billing });

@@ -2,6 +2,8 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { S3Client } from '@aws-sdk/client-s3';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
+import type { DeskDependencies } from '../../functions/control/tickets/dependencies.ts';
+import { createUserStore } from '../../functions/control/users/user-store.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { createLimiterConfigurationStore } from '../../shared/admission/limiter-configuration-store.ts';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
@@ -15,7 +17,10 @@ import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
+import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
+import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
@@ -23,6 +28,7 @@ import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOp
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
 import { rebuildTotals } from './rebuild-totals.ts';
+import { answerTickets } from './tickets/answer-tickets.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
 import { createTopStores, showTop } from './top/show-top.ts';
 import { describeVerification, verifyInvoice } from './verify-invoice.ts';
@@ -41,6 +47,8 @@ const physicalName = async (
     | 'BILLING_TABLE'
     | 'NOTIFICATIONS_TABLE'
     | 'OBSERVABILITY_TABLE'
+    | 'TICKETS_TABLE'
+    | 'SUPPORT_PROMISE'
     | 'TOKENIZERS_BUCKET'
     | 'BILLING_BUCKET'
     | IdentityVariable,
@@ -114,6 +122,20 @@ const invoiceStores = async (database: Database, stack: string) => {
   };
 };
 
+const deskOf = async (database: Database, stack: string): Promise<DeskDependencies> => {
+  const tables = await accountTables(database, stack);
+  const ticketsTable = await physicalName('TICKETS_TABLE', 'TicketsTable', stack);
+  const promise = SupportPromise.parse(JSON.parse(await physicalName('SUPPORT_PROMISE', 'SupportPromise', stack)));
+  return {
+    database,
+    audit: createAuditStore(createAccountTable(database, tables.auditTable)),
+    users: createUserStore(createAccountTable(database, tables.accountsTable)),
+    tickets: createTicketStore(database, ticketsTable, createAccountTable(database, ticketsTable)),
+    outbox: createOutbox(createAccountTable(database, await physicalName('NOTIFICATIONS_TABLE', 'NotificationsTable', stack))),
+    clocks: createClocks(promise),
+  };
+};
+
 const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
   const database = createSdkDatabase();
@@ -147,6 +169,8 @@ const run = async (args: string[]): Promise<void> => {
     const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
     const accounts = await physicalName('ACCOUNTS_TABLE', 'AccountsTable', task.stack);
     await showTop(createTopStores(database, { usage, keys, accounts }), task);
+  } else if (task.command === 'tickets') {
+    process.stdout.write(await answerTickets(await deskOf(database, task.stack), operator, task));
   } else if (task.command === 'bootstrap') {
     const tables = await accountTables(database, task.stack);
     const { user, password } = await bootstrap(tables, await identityOf(task.stack), operator, task.email);

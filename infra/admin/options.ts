@@ -5,12 +5,14 @@ import * as z from 'zod';
 import { NewApiKey } from '../../functions/control/api-keys/api-key.ts';
 import { OrganizationLimits } from '../../functions/control/limits/limits.ts';
 import { NewCreditGrant } from '../../functions/control/organizations/credit.ts';
+import { NewMessage } from '../../functions/control/tickets/ticket-resource.ts';
 import { Email } from '../../functions/control/users/user.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import { Model } from '../../shared/models/model.ts';
 import { dollarsOf, nanosOf } from '../../shared/prices/dollars.ts';
 import { priceAt } from '../../shared/prices/price.ts';
+import { TicketStatus } from '../../shared/tickets/ticket.ts';
 import { checkTokenizer } from './tokenizer-files.ts';
 
 export const USAGE = `Usage: npm run admin -- <command> [options]
@@ -36,6 +38,12 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
                                      and line. Fails if anything differs.
 
+  tickets [--status open,waiting_on_support] [--org ID]
+                                     List tickets, the last changed one first; by default those that wait for support.
+  tickets --ticket ID                Show a ticket with its messages, notes, history and evidence.
+      [--reply TEXT | --note TEXT] [--resolve]
+                                     Answer it, or write a note that only support sees; resolve it.
+
   top [--org ID] [--every 5] [--once]
                                      Show the newest minute that has usage by model and API key, again every few seconds (2 to 60), and once if
                                      the output is no terminal.
@@ -43,7 +51,7 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   --actor NAME                       The name in the audit log (default: the user of this shell).
   --stack NAME                       The data stack that has the tables and the bucket (default: sluice-data). These environment variables
                                      override their names: KEYS_TABLE, MODELS_TABLE, DEPLOYMENTS_TABLE, USAGE_TABLE, ACCOUNTS_TABLE,
-                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, TOKENIZERS_BUCKET, BILLING_BUCKET, and for the user
+                                     AUDIT_TABLE, BILLING_TABLE, NOTIFICATIONS_TABLE, OBSERVABILITY_TABLE, TICKETS_TABLE, SUPPORT_PROMISE, TOKENIZERS_BUCKET, BILLING_BUCKET, and for the user
                                      pool USER_POOL_ID, USER_POOL_CLIENT_ID, TOKEN_ISSUER.
 `;
 
@@ -69,6 +77,11 @@ const options = {
   day: { type: 'string' },
   invoice: { type: 'string' },
   email: { type: 'string' },
+  ticket: { type: 'string' },
+  status: { type: 'string' },
+  reply: { type: 'string' },
+  note: { type: 'string' },
+  resolve: { type: 'boolean', default: false },
   every: { type: 'string', default: '5' },
   once: { type: 'boolean', default: false },
   stack: { type: 'string', default: 'sluice-data' },
@@ -83,6 +96,7 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'rebuild'; day: string }
   | { command: 'verify-invoice'; invoice: string }
   | { command: 'bootstrap'; email: string }
+  | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
   | { command: 'top'; organization: string | undefined; everySeconds: number; isOnce: boolean }
 );
 
@@ -146,9 +160,34 @@ export const readCommand = (args: string[], nowMs: number): Command => {
     const everySeconds = checked(EverySeconds, number(values.every), '--every');
     return { command, ...common, organization: values.org, everySeconds, isOnce: values.once };
   }
+  if (command === 'tickets') return { command, ...common, ...ticketsOf(values) };
   if (command === 'verify-invoice') return { command, ...common, invoice: checked(InvoiceId, values.invoice, '--invoice') };
   throw new UsageError(command ? `There is no command '${command}'.` : 'A command is missing.');
 };
+
+/** What to do with a ticket besides showing it. */
+export interface TicketTask {
+  ticket: string;
+  message: NewMessage | undefined;
+  resolves: boolean;
+}
+
+const TicketId = z.string().startsWith(prefixes.ticket, `expected the id of a ticket, such as ${prefixes.ticket}…`);
+const Statuses = z.array(TicketStatus).min(1);
+
+const ticketsOf = ({ ticket, status, org, reply, note, resolve }: TicketValues) => {
+  const statuses = status === undefined ? undefined : checked(Statuses, status.split(','), '--status');
+  if (ticket === undefined) {
+    if (reply !== undefined || note !== undefined || resolve) throw new UsageError('--ticket is missing.');
+    return { statuses, organization: org, desk: undefined };
+  }
+  if (reply !== undefined && note !== undefined) throw new UsageError('Write a --reply or a --note, not both at once.');
+  const body = reply ?? note;
+  const visibility = note === undefined ? 'public' : 'internal';
+  const message = body === undefined ? undefined : checked(NewMessage, { body, visibility }, note === undefined ? '--reply' : '--note');
+  return { statuses, organization: org, desk: { ticket: checked(TicketId, ticket, '--ticket'), message, resolves: resolve } };
+};
+type TicketValues = { ticket?: string; status?: string; org?: string; reply?: string; note?: string; resolve: boolean };
 
 const expiryOf = ({ expires }: { expires?: string | undefined }): { expires_at?: number } =>
   expires === undefined ? {} : { expires_at: Math.floor(Date.parse(expires) / 1_000) };

@@ -4,12 +4,15 @@ import { EPOCH_INDEX, ORGANIZATION_INDEX } from '../../shared/admission/limiter-
 import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { RETENTION_TAG } from '../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../shared/payload-log/settings.ts';
+import { SupportPromise } from '../../shared/tickets/clocks.ts';
 import type { Config } from '../config/config.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
 
 interface DataStackProps extends StackProps {
   auditCopies?: Config['auditCopies'];
+  /** Default: that of the configuration's default. */
+  supportPromise?: SupportPromise;
 }
 
 /** The data, which must outlive every other stack. Never change construct ids here: a new id creates a new, empty table or bucket. */
@@ -39,7 +42,7 @@ export class DataStack extends Stack {
   /** Under the id of its organization, the content of requests whose key has a payload log. */
   readonly payloads: Bucket;
 
-  constructor(scope: Construct, id: string, { auditCopies, ...props }: DataStackProps) {
+  constructor(scope: Construct, id: string, { auditCopies, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps) {
     super(scope, id, props);
     this.keys = new Table(this, 'Keys', {
       variable: 'KEYS_TABLE',
@@ -105,6 +108,8 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'BillingTable', { value: this.billing.table.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: this.notifications.table.tableName });
     new CfnOutput(this, 'ObservabilityTable', { value: this.observability.table.tableName });
+    // `npm run admin -- tickets` computes the clocks of tickets as the control plane does.
+    new CfnOutput(this, 'SupportPromise', { value: JSON.stringify(supportPromise) });
     new CfnOutput(this, 'TicketsTable', { value: this.tickets.table.tableName });
     new CfnOutput(this, 'PayloadsBucket', { value: this.payloads.bucket.bucketName });
     new CfnOutput(this, 'BillingBucket', { value: this.billingFiles.bucket.bucketName });

@@ -71,17 +71,18 @@ export const afterUpdate = (
   clocks: Clocks,
   ticket: Ticket,
   side: Side,
-  { status = ticket.status, severity, subject = ticket.subject }: Update,
+  { status: wanted, severity, subject = ticket.subject }: Update,
   nowMs: number,
 ): Ticket => {
   requireNotClosed(ticket, nowMs);
+  const status = wanted ?? ticket.status;
   if (status !== ticket.status && !SETTABLE[side].includes(status))
     throw new Forbidden({
       code: 'status_not_settable',
       param: 'status',
       message: `You can't set this status. You can set: ${SETTABLE[side].join(', ')}. Other changes follow from messages and time.`,
     });
-  const isAnswered = side === 'support' && status === 'resolved';
+  const isAnswered = side === 'support' && wanted === 'resolved';
   return { ...moved(clocks, ticket, { status, isAnswered, ...(severity && { severity }) }, nowMs), subject };
 };
 

@@ -33,6 +33,9 @@ let invoiceId: string;
 let creditNoteId: string;
 let webhookId: string;
 let exportId: string;
+let ticketId: string;
+/** Who works for support, in no organization. */
+let support: SignedIn;
 /** An owner of another organization. */
 let otherOwner: SignedIn;
 let suspended: SignedIn;
@@ -51,6 +54,9 @@ beforeAll(async () => {
   ({ id: webhookId } = await control.done('POST', '/v1/webhooks', { token: owner.token, body: webhook }));
   const wanted = { format: 'jsonl', start_time: 1_795_219_200, end_time: 1_795_305_600 };
   ({ id: exportId } = await control.done('POST', '/v1/billing/exports', { token: owner.token, body: wanted }));
+  const ticket = { subject: 'Acme can’t log in', body: 'Since nine.' };
+  ({ id: ticketId } = await control.done('POST', '/v1/tickets', { token: owner.token, body: ticket }));
+  support = await control.createUser({ role: 'support' });
   // Stopped, so that nothing starts it.
   ({ id: deploymentId } = await storeDeployment(run, { organization, wanted: 'stopped', state: 'stopped' }));
   ({ invoiceId, creditNoteId } = await storeInvoice(run, organization));
@@ -81,6 +87,7 @@ const resources: readonly [prefix: string, id: () => string][] = [
   ['/v1/instance-types/', () => 'ml.g5.xlarge'],
   ['/v1/billing/rerates/', () => 'rr_none'],
   ['/v1/observability/requests/', () => 'req_none'],
+  ['/v1/tickets/', () => ticketId],
 ];
 
 /** The path with the id of a resource, and the examples of its other parameters. */
@@ -135,9 +142,12 @@ describe.each(named(restricted))('%s rejects', (_, route) => {
 });
 
 /** Users whose role is too low for a route. */
-const usersBelow = ({ access }: Route): SignedIn[] => (access === 'admin' ? [owner, member] : access === 'owner' ? [member] : []);
+const usersBelow = ({ access }: Route): SignedIn[] => {
+  if (access === 'admin') return [owner, member, support];
+  return access === 'owner' ? [member, support] : [support];
+};
 
-describe.each(named(restricted.filter(({ access }) => access !== 'member')))('%s rejects', (_, route) => {
+describe.each(named(restricted.filter(({ access }) => access !== 'support')))('%s rejects', (_, route) => {
   test('lower roles', async () => {
     for (const { token } of usersBelow(route)) {
       const { status, body } = await send(route, token);
@@ -172,6 +182,13 @@ const SHARED = [
 const isOfATenant = ({ path, access }: Route): boolean =>
   access !== 'admin' && !OWN_ONLY.some((prefix) => path.startsWith(prefix)) && !SHARED.includes(path);
 
+/** What users with the role support can do besides managing their own account. */
+const FOR_SUPPORT = /^\/v1\/(?:auth|me|tickets)(?:\/|$)/;
+
+test('the role support opens no other routes than those of tickets and of the own account', () => {
+  for (const { access, path } of restricted) if (access === 'support') expect(path).toMatch(FOR_SUPPORT);
+});
+
 /** Query parameters that a route requires. */
 const REQUIRED = new Map([
   ['start_time', '1795219200'],
@@ -192,7 +209,9 @@ const requestResource = (route: Route, token: string): Promise<Answer> => {
     });
   if (route.query && 'api_key' in route.query.shape)
     return control.call(route.method, `${path}?api_key=${keyId}`, { token, ...(body !== undefined && { body }) });
-  return control.call(route.method, path, { token, body: { ...(body as object), organization } });
+  // A ticket is opened for the own organization; the requests in its example are not those of the caller.
+  const isNamed = path !== '/v1/tickets';
+  return control.call(route.method, path, { token, body: { ...(body as object), ...(isNamed && { organization }) } });
 };
 
 describe.each(named(restricted.filter(isOfATenant)))('%s', (_, route) => {

@@ -1,3 +1,4 @@
+import type { Role } from '../../shared/hosts/operation.ts';
 import type { TestRun } from './local-run.ts';
 
 /** A response of the control plane. */
@@ -70,7 +71,7 @@ export const controlOf = ({ control_url, admin_email, admin_password }: TestRun)
     createOrganization: async (name = 'Acme'): Promise<{ id: string; version: number }> =>
       done('POST', '/v1/organizations', { token: (await asAdmin()).token, body: { name } }),
     /** Creates a user, chooses a password for them and logs them in. */
-    createUser: async (fields: { role: 'owner' | 'member' | 'admin'; organization?: string }): Promise<SignedIn> => {
+    createUser: async (fields: { role: Role; organization?: string }): Promise<SignedIn> => {
       people++;
       const email = `person-${people}@example.com`;
       const { token } = await asAdmin();

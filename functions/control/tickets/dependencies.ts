@@ -7,10 +7,14 @@ import type { AttemptStore } from '../identity/attempt-store.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { EvidenceDependencies } from './evidence/collect-evidence.ts';
 
-export interface TicketDependencies extends AuditDependencies, EvidenceDependencies {
+/** What answering tickets needs. */
+export interface DeskDependencies extends AuditDependencies {
   tickets: TicketStore;
   clocks: Clocks;
   outbox: Outbox;
   users: ActorChecks & Pick<UserStore, 'get'>;
+}
+
+export interface TicketDependencies extends DeskDependencies, EvidenceDependencies {
   attempts: Pick<AttemptStore, 'toCountInSpan'>;
 }

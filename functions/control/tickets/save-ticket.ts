@@ -5,7 +5,7 @@ import { type NotificationType, newNotification } from '../../../shared/notifica
 import type { HistoryLine, Message, Ticket } from '../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../shared/tickets/ticket-store.ts';
 import type { Actor } from '../access/actor.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { DeskDependencies } from './dependencies.ts';
 import { sideOf } from './ticket-access.ts';
 
 /** The fields of a ticket that its history has. The assignee is support's own business. */
@@ -57,7 +57,7 @@ const auditedChange = ({ action, before, after, audience }: TicketChange): Audit
 
 /** Saves changes of a ticket with their lines in its history and their entries in the audit log, in one transaction. @throws 403, 412 */
 export const saveTicket = (
-  deps: TicketDependencies,
+  deps: DeskDependencies,
   actor: Actor,
   changes: readonly TicketChange[],
   writes: readonly Write[],
@@ -70,7 +70,7 @@ export const saveTicket = (
 
 /** Tells the organization's webhooks, and whoever is waiting for an answer. Never of a note. */
 export const toNotify = (
-  { outbox }: Pick<TicketDependencies, 'outbox'>,
+  { outbox }: Pick<DeskDependencies, 'outbox'>,
   type: NotificationType,
   actor: Actor,
   ticket: Ticket,

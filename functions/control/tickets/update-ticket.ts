@@ -3,7 +3,7 @@ import { checkVersion } from '../../../shared/http/precondition.ts';
 import { afterReopening, afterUpdate } from '../../../shared/tickets/lifecycle.ts';
 import type { Ticket } from '../../../shared/tickets/ticket.ts';
 import { type Actor, isPlatformRole } from '../access/actor.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { DeskDependencies } from './dependencies.ts';
 import { saveTicket, type TicketChange, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
 import { type TicketResource, type TicketUpdate, toTicketResource } from './ticket-resource.ts';
@@ -11,7 +11,7 @@ import { type TicketResource, type TicketUpdate, toTicketResource } from './tick
 type Expected = readonly number[] | undefined;
 
 /** @throws 400 for anyone who can't work on tickets */
-const checkAssignee = async ({ users }: Pick<TicketDependencies, 'users'>, assignee: string | null | undefined): Promise<void> => {
+const checkAssignee = async ({ users }: Pick<DeskDependencies, 'users'>, assignee: string | null | undefined): Promise<void> => {
   if (assignee === null || assignee === undefined) return;
   const user = await users.get(assignee);
   if (user?.status !== 'active' || !isPlatformRole(user.role))
@@ -22,7 +22,7 @@ const checkAssignee = async ({ users }: Pick<TicketDependencies, 'users'>, assig
 };
 
 const save = async (
-  deps: TicketDependencies,
+  deps: DeskDependencies,
   actor: Actor,
   before: Ticket,
   after: Ticket,
@@ -38,7 +38,7 @@ const save = async (
 
 /** Changes a ticket; absent fields keep their values. @throws 400, 403, 404, 409, 412 */
 export const updateTicket = async (
-  deps: TicketDependencies,
+  deps: DeskDependencies,
   actor: Actor,
   id: string,
   { assignee, ...fields }: TicketUpdate,
@@ -57,7 +57,7 @@ export const updateTicket = async (
 };
 
 /** Makes a resolved or closed ticket support's turn again. @throws 404, 409, 412 */
-export const reopenTicket = async (deps: TicketDependencies, actor: Actor, id: string, expected?: Expected): Promise<TicketResource> => {
+export const reopenTicket = async (deps: DeskDependencies, actor: Actor, id: string, expected?: Expected): Promise<TicketResource> => {
   const before = checkVersion(await visibleTicket(deps, actor, id), expected);
   const after = afterReopening(deps.clocks, before, actor.origin.nowMs);
   return save(deps, actor, before, after, [{ action: 'ticket.reopened', before, after, audience: 'everyone' }]);

@@ -5,7 +5,7 @@ import { afterMessage } from '../../../shared/tickets/lifecycle.ts';
 import type { Message } from '../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../shared/tickets/ticket-store.ts';
 import type { Actor } from '../access/actor.ts';
-import type { TicketDependencies } from './dependencies.ts';
+import type { DeskDependencies } from './dependencies.ts';
 import { inOrder } from './merge-pages.ts';
 import { placeInTime, saveTicket, toNotify } from './save-ticket.ts';
 import { requireSupport, sideOf, visibleTicket } from './ticket-access.ts';
@@ -35,7 +35,7 @@ const newMessage = (actor: Actor, { body }: NewMessage, placeMs: number): Messag
 };
 
 /** Writes a note, which only support can read. The ticket stays as it is. */
-const writeNote = async (deps: TicketDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
+const writeNote = async (deps: DeskDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
   requireSupport(actor, 'visibility');
   const ticket = await visibleTicket(deps, actor, id);
   const note = newMessage(actor, body, placeInTime(actor.origin, ticket, ticket));
@@ -48,7 +48,7 @@ const writeNote = async (deps: TicketDependencies, actor: Actor, id: string, bod
   return toMessageResource(id, note, 'internal', 'support');
 };
 
-const writePublic = async (deps: TicketDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
+const writePublic = async (deps: DeskDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
   const { nowMs } = actor.origin;
   const side = sideOf(actor);
   const before = await visibleTicket(deps, actor, id);
@@ -70,7 +70,7 @@ const writePublic = async (deps: TicketDependencies, actor: Actor, id: string, b
 };
 
 /** Writes a message, which makes it the other side's turn, or a note. @throws 403, 404, 409 */
-export const writeMessage = async (deps: TicketDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
+export const writeMessage = async (deps: DeskDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
   if (body.visibility === 'internal') return writeNote(deps, actor, id, body);
   for (let tries = 1; ; tries++) {
     try {
@@ -83,7 +83,7 @@ export const writeMessage = async (deps: TicketDependencies, actor: Actor, id: s
 
 /** A page of messages, oldest first. Support's has the notes among them. @throws 404 */
 export const listMessages = async (
-  deps: Pick<TicketDependencies, 'tickets'>,
+  deps: Pick<DeskDependencies, 'tickets'>,
   actor: Actor,
   id: string,
   page: PageRequest,

@@ -251,7 +251,7 @@ describe('messages', () => {
       desk.deps.audit.list(organization, { limit: 100 }),
     ]);
     expect((await write(support, id, 'They are angry.', { visibility: 'internal' })).status).toBe(201);
-    const atMs = support.origin.nowMs + 1_000;
+    const atMs = owner.origin.nowMs + 60_000;
     await send('updateTicket', { as: support, id, atMs, body: { assignee: support.userId } });
     const [ticket, ...rest] = await Promise.all([
       retrieve(owner, id),
@@ -261,7 +261,8 @@ describe('messages', () => {
       desk.notifications(organization),
       desk.deps.audit.list(organization, { limit: 100 }),
     ]);
-    expect(rest).toEqual(before.slice(1));
+    const listed = (reply: unknown) => JSON.stringify(reply).replaceAll(/"updated_at":\d+/g, '');
+    expect(listed(rest)).toEqual(listed(before.slice(1)));
     expect({ ...ticket, version: 1, updated_at: before[0].updated_at }).toEqual(before[0]);
     const { body } = await send('listTicketHistory', { as: support, id });
     expect(body.data.map(({ action }: { action: string }) => action)).toEqual(['ticket.created', 'ticket.note_added', 'ticket.assigned']);
