@@ -11,6 +11,7 @@ import { NotificationsStack } from './stacks/notifications-stack.ts';
 import { OndemandStack } from './stacks/ondemand-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
 import { ServerlessStack } from './stacks/serverless-stack.ts';
+import { SupportStack } from './stacks/support-stack.ts';
 import { TelemetryStack } from './stacks/telemetry-stack.ts';
 
 const app = new App();
@@ -28,6 +29,7 @@ const notifications = new NotificationsStack(app, `${config.name}-notifications`
 const serverless = new ServerlessStack(app, `${config.name}-serverless`, { config, data, deployments, billing });
 const ondemand = new OndemandStack(app, `${config.name}-ondemand`, { config, data, deployments, serverless });
 const control = new ControlStack(app, `${config.name}-control`, { config, data, billing, deployments, identity, serverless });
+const support = new SupportStack(app, `${config.name}-support`, { config, data });
 const { telemetry: settings } = config;
 const telemetry = settings && new TelemetryStack(app, `${config.name}-telemetry`, { config, settings, data });
 new OperationsStack(app, `${config.name}-operations`, {
@@ -38,6 +40,7 @@ new OperationsStack(app, `${config.name}-operations`, {
   serverless,
   ondemand,
   control,
+  support,
   ...(telemetry && { telemetry: telemetry.telemetry }),
 });
 if (config.reservedConcurrency === undefined)

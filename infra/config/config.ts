@@ -207,6 +207,8 @@ export const Config = z.strictObject({
     .strictObject({
       /** How fast support promises to answer and to resolve, by severity, and when it works. Default: around the clock. */
       promise: SupportPromise.prefault({}),
+      /** How many days a closed ticket is kept, with its messages and attachments. Longer than it can be reopened. */
+      retentionDays: z.int().min(31).max(3_650).default(730),
     })
     .prefault({}),
   /** Whether anyone can create an account. Otherwise administrators invite users. */

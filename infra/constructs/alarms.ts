@@ -29,6 +29,9 @@ export const says = (message: string) => FilterPattern.stringValue('$.message', 
 /** How many messages nobody has taken: those of a dead-letter queue stay until an operator has looked at them. */
 export const waiting = (queue: Queue): Metric => queue.metricApproximateNumberOfMessagesVisible({ statistic: 'max', period: PERIOD });
 
+/** `scaled_to_zero` is `ScaledToZero`. */
+export const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 export const errorsOf = (fn: NodeFunction): Metric => fn.metricErrors({ statistic: 'sum', period: PERIOD });
 export const throttlesOf = (fn: NodeFunction): Metric => fn.metricThrottles({ statistic: 'sum', period: PERIOD });
 /** The age of the oldest record of a stream that a function has not processed, in ms. */

@@ -20,8 +20,8 @@ const OUTSIDE_OLD_GENERATION_MB = 96;
  */
 const nodeOptions = (memoryMb: number): string => `--max-semi-space-size=8 --max-old-space-size=${memoryMb - OUTSIDE_OLD_GENERATION_MB}`;
 
-/** Functions that only some deployments have. Their event sources limit how many executions they use. */
-const UNRESERVED = ['audit-copy', 'telemetry'] as const;
+/** Functions that only some deployments have, and one that a schedule runs. What invokes them limits how many executions they use. */
+const UNRESERVED = ['audit-copy', 'support', 'telemetry'] as const;
 type UnreservedFunction = (typeof UNRESERVED)[number];
 
 const isUnreserved = (name: keyof ReservedConcurrency | UnreservedFunction): name is UnreservedFunction =>

@@ -11,7 +11,7 @@ import { CannotDeploy, decideReservation } from './reservation.ts';
  * `npm run deploy`: checks what would make a deployment fail half-way, then runs `cdk deploy --all` with the same flags.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-const STACKS_WITH_FUNCTIONS = ['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control'];
+const STACKS_WITH_FUNCTIONS = ['deployments', 'billing', 'notifications', 'serverless', 'ondemand', 'control', 'support'];
 
 const hasTerminal = (): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY);
 

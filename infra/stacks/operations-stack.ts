@@ -9,7 +9,7 @@ import type { Construct } from 'constructs';
 import { LIVE_STATES } from '../../functions/deployments/count-states.ts';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import type { Config } from '../config/config.ts';
-import { Alarms, ageOfStream, errorsOf, PERIOD, says, throttlesOf, waiting } from '../constructs/alarms.ts';
+import { Alarms, ageOfStream, errorsOf, metricNameOf, PERIOD, says, throttlesOf, waiting } from '../constructs/alarms.ts';
 import { addBillingAlarms } from '../constructs/billing-alarms.ts';
 import { addDashboard, executionsOf, graph, inUnits, latencyOf, named, sumsOf, trafficOf } from '../constructs/dashboards.ts';
 import { rowsOfHost } from '../constructs/host-dashboard.ts';
@@ -19,12 +19,14 @@ import type { NodeFunction } from '../constructs/node-function.ts';
 import { addSloAlarms } from '../constructs/slo-alarms.ts';
 import type { Telemetry } from '../constructs/telemetry.ts';
 import { addTelemetryAlarms } from '../constructs/telemetry-alarms.ts';
+import { addTicketAlarms } from '../constructs/ticket-alarms.ts';
 import type { BillingStack } from './billing-stack.ts';
 import type { ControlStack } from './control-stack.ts';
 import type { DeploymentsStack } from './deployments-stack.ts';
 import type { NotificationsStack } from './notifications-stack.ts';
 import type { OndemandStack } from './ondemand-stack.ts';
 import type { ServerlessStack } from './serverless-stack.ts';
+import type { SupportStack } from './support-stack.ts';
 
 const TRACED_SHARE = 0.05;
 /** Why a deployment fails that its owner can't fix. */
@@ -57,6 +59,7 @@ interface OperationsStackProps {
   serverless: ServerlessStack;
   ondemand: OndemandStack;
   control: ControlStack;
+  support: SupportStack;
   /** Only if the configuration has `telemetry`. */
   telemetry?: Telemetry;
 }
@@ -66,7 +69,7 @@ export class OperationsStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { config, billing, notifications, deployments, serverless, ondemand, control, telemetry }: OperationsStackProps,
+    { config, billing, notifications, deployments, serverless, ondemand, control, support, telemetry }: OperationsStackProps,
   ) {
     super(scope, id);
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
@@ -175,6 +178,7 @@ export class OperationsStack extends Stack {
     alarms.above('DeploymentsFailed', failedDeployments, 0);
     alarms.above('GpuTimeUncharged', uncharged, 0);
 
+    const ofTickets = addTicketAlarms(alarms, support.function);
     const ofBilling = addBillingAlarms(alarms, { billing, notifications });
 
     if (control.auditCopies) {
@@ -215,20 +219,16 @@ export class OperationsStack extends Stack {
         ]),
       ],
     ]);
+    const ofControlPlane = [control.function, billing.function, notifications.function, support.function];
     const { deploymentStage: controlStage } = control.host.api;
     addHostDashboard('ControlDashboard', 'control', [
       [trafficOf(controlStage), latencyOf(controlStage)],
       [graph('Logins', [named('Refused', refusedLogins)]), graph('Billing', ofBilling)],
-      [
-        graph('Executions', executionsOf([control.function, billing.function, notifications.function])),
-        graph('Function errors', sumsOf('Errors', [control.function, billing.function, notifications.function])),
-      ],
+      [graph('Tickets by status', ofTickets.byStatus, { stacked: true }), graph('Tickets that are late', ofTickets.late)],
+      [graph('Executions', executionsOf(ofControlPlane)), graph('Function errors', sumsOf('Errors', ofControlPlane))],
     ]);
   }
 }
-
-/** `scaled_to_zero` is `ScaledToZero`. */
-const metricNameOf = (state: string): string => state.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The throttles of all these functions. FILL is needed because a function without invocations has no metric. */
 const throttles = (functions: readonly NodeFunction[]): MathExpression => {

@@ -67,6 +67,19 @@ export const createAccountTable = (database: Database, table: string) => ({
     return { rows: Items.slice(0, limit), hasMore: Items.length > limit || LastEvaluatedKey !== undefined };
   },
 
+  /** Every row of an account, in the order of its records. */
+  allOf: (account: string): AsyncGenerator<Row> =>
+    queryItems(
+      database,
+      {
+        TableName: table,
+        KeyConditionExpression: 'account = :account',
+        ExpressionAttributeValues: { ':account': account },
+        ConsistentRead: true,
+      },
+      MAX_PAGES,
+    ),
+
   all: ({ account, prefix }: Listing): AsyncGenerator<Row> =>
     queryItems(
       database,

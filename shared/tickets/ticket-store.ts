@@ -117,6 +117,21 @@ export const createTicketStore = (database: Database, tableName: string, table: 
       return found;
     },
 
+    /** Every ticket of a status, the longest unchanged first. */
+    ofStatus: async function* (status: TicketStatus): AsyncGenerator<TicketSummary> {
+      for await (const row of table.all({ account: statusList(status), prefix: LISTED })) yield TicketSummary.parse(row);
+    },
+
+    /** The rows that a ticket has besides its own: messages, notes, history, evidence and what is attached. */
+    otherRows: async function* (ticket: string): AsyncGenerator<Place> {
+      for await (const { record } of table.allOf(ticket)) if (record !== TICKET) yield { account: ticket, record: String(record) };
+    },
+
+    toDeleteRow: (place: Place): Write => table.toDelete(place),
+
+    /** Deletes the version that was read, with its entries in lists. Its other rows must be gone. */
+    toDelete: (ticket: Ticket): Write[] => [table.toDelete({ account: ticket.id, record: TICKET }, ticket.version), ...toUnlist(ticket)],
+
     /** A page of a list, the last change first. It reads a bounded number of rows, so it can be short, or empty, although there is more. */
     list: async (list: TicketList, { limit, after, matches, sinceMs }: ListRequest): Promise<TicketPage> => {
       const range = { from: LISTED + (sinceMs === undefined ? '' : timeOfId(sinceMs)), to: LISTED + (after ?? END) };

@@ -14,6 +14,7 @@ export const stackNames = [
   'serverless',
   'ondemand',
   'control',
+  'support',
   'operations',
 ] as const;
 /** A stack that only some settings have. */

@@ -1,0 +1,13 @@
+import type { AuditDependencies } from '../../shared/audit/commit.ts';
+import type { Outbox } from '../../shared/notifications/outbox.ts';
+import type { TicketStore } from '../../shared/tickets/ticket-store.ts';
+
+export interface SupportDependencies extends AuditDependencies {
+  tickets: TicketStore;
+  outbox: Outbox;
+  /** How long a closed ticket is kept. */
+  retentionMs: number;
+  now: () => number;
+  /** Whether there is time for one more ticket. What is left is done at the next time. */
+  hasTime: () => boolean;
+}

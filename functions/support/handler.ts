@@ -1,0 +1,27 @@
+import type { Context } from 'aws-lambda';
+import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createAccountTable } from '../../shared/database/record-table.ts';
+import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { environmentVariable } from '../../shared/environment/environment-variable.ts';
+import { createOutbox } from '../../shared/notifications/outbox.ts';
+import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
+import { handleSchedule } from './handle-schedule.ts';
+
+const DAY_MS = 86_400_000;
+/** One ticket takes less. */
+const RESERVE_MS = 10_000;
+
+const database = createSdkDatabase();
+const tableOf = (variable: string) => createAccountTable(database, environmentVariable(variable));
+const dependencies = {
+  database,
+  audit: createAuditStore(tableOf('AUDIT_TABLE')),
+  tickets: createTicketStore(database, environmentVariable('TICKETS_TABLE'), tableOf('TICKETS_TABLE')),
+  outbox: createOutbox(tableOf('NOTIFICATIONS_TABLE')),
+  retentionMs: Number(environmentVariable('TICKET_RETENTION_DAYS')) * DAY_MS,
+  now: Date.now,
+};
+
+/** Invoked by a schedule. */
+export const handler = (_event: unknown, context: Context): Promise<void> =>
+  handleSchedule({ ...dependencies, hasTime: () => context.getRemainingTimeInMillis() > RESERVE_MS });

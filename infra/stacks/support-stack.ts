@@ -1,0 +1,30 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import type { Construct } from 'constructs';
+import type { Config } from '../config/config.ts';
+import { NodeFunction } from '../constructs/node-function.ts';
+import type { DataStack } from './data-stack.ts';
+
+const TIMEOUT = Duration.minutes(2);
+/** How often tickets whose time has come are looked for, and tickets are counted. */
+const LOOK_EVERY = Duration.minutes(5);
+
+/** The function that closes resolved tickets, deletes old ones and counts them, and its schedule. */
+export class SupportStack extends Stack {
+  readonly function: NodeFunction;
+
+  constructor(scope: Construct, id: string, { config, data }: { config: Config; data: DataStack }) {
+    super(scope, id);
+    this.function = new NodeFunction(this, 'Support', { config, name: 'support', memoryMb: 256, timeout: TIMEOUT });
+    this.function.addEnvironment('TICKET_RETENTION_DAYS', String(config.support.retentionDays));
+    data.tickets.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
+    data.audit.grantAdd(this.function);
+    data.notifications.grantAdd(this.function);
+    new Rule(this, 'Schedule', {
+      schedule: Schedule.rate(LOOK_EVERY),
+      // Without retries: the next run finds what is left.
+      targets: [new LambdaTarget(this.function, { retryAttempts: 0 })],
+    });
+  }
+}
