@@ -56,6 +56,8 @@ export interface ControlDependencies extends RouteDependencies<SignedInUser>, De
   attempts: AttemptStore;
   userPool: UserPool;
   tickets: TicketDependencies['tickets'];
+  attachments: TicketDependencies['attachments'];
+  ticketFiles: TicketDependencies['ticketFiles'];
   clocks: TicketDependencies['clocks'];
   payloadLogs: PayloadLogStore;
   readPayload: ReadObject;

@@ -48,6 +48,8 @@ import { createOrganizationStore } from './organizations/organization-store.ts';
 import { controlRoutes } from './routes.ts';
 import { BUILT_IN_RUNTIMES } from './runtimes/built-in-runtimes.ts';
 import { authenticate } from './sessions/authenticate.ts';
+import { createAttachmentStore } from './tickets/attachments/attachment-store.ts';
+import { createTicketFiles } from './tickets/attachments/ticket-files.ts';
 import { createUserStore } from './users/user-store.ts';
 
 const now = Date.now;
@@ -75,6 +77,7 @@ const organizations = createOrganizationStore(accounts);
 
 const deploymentRows = createAccountTable(database, environmentVariable('DEPLOYMENTS_TABLE'));
 const ticketsTable = environmentVariable('TICKETS_TABLE');
+const ticketRows = createAccountTable(database, ticketsTable);
 const notifications = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
 
 const billing = createBillingDependencies({
@@ -111,7 +114,9 @@ const dependencies: ControlDependencies = {
   webhooks: createWebhookStore(notifications),
   deliveries: createDeliveryStore(notifications),
   outbox: createOutbox(notifications),
-  tickets: createTicketStore(database, ticketsTable, createAccountTable(database, ticketsTable)),
+  tickets: createTicketStore(database, ticketsTable, ticketRows),
+  attachments: createAttachmentStore(ticketRows),
+  ticketFiles: createTicketFiles(environmentVariable('TICKET_FILES_BUCKET')),
   clocks: createClocks(SupportPromise.parse(JSON.parse(environmentVariable('SUPPORT_PROMISE')))),
   payloadLogs: createPayloadLogStore(createAccountTable(database, environmentVariable('OBSERVABILITY_TABLE'))),
   readPayload: createReadPayload(environmentVariable('PAYLOADS_BUCKET')),

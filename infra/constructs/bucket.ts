@@ -23,6 +23,8 @@ interface BucketProps {
   lock?: { days: number; mode: keyof typeof RETENTIONS };
   /** Objects are deleted for good, so many days after they were stored as their tag says: no older versions are kept. Without the tag, the longest time. */
   expiry?: { tag: string; days: readonly number[] };
+  /** Objects under this prefix are deleted so many days after they were stored. What is deleted is deleted for good: no older versions are kept. */
+  temporary?: { prefix: string; days: number };
 }
 
 const RETENTIONS = { governance: ObjectLockRetention.governance, compliance: ObjectLockRetention.compliance };
@@ -32,13 +34,14 @@ const expiryRules = ({ tag, days }: NonNullable<BucketProps['expiry']>): Lifecyc
   ...days.map((count) => ({ tagFilters: { [tag]: String(count) }, expiration: Duration.days(count) })),
 ];
 
-/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, locked ones for as long as they exist, and those that expire not at all. */
+/** A private, encrypted, TLS-only bucket for one purpose. Replaced or deleted objects can be restored for 30 days, locked ones for as long as they exist, and those of a bucket where objects expire not at all. */
 export class Bucket extends Construct {
   readonly bucket: CdkBucket;
   readonly #variable: string;
   readonly #isTagged: boolean;
 
-  constructor(scope: Construct, id: string, { variable, lock, expiry }: BucketProps) {
+  constructor(scope: Construct, id: string, { variable, lock, expiry, temporary }: BucketProps) {
+    const isVersioned = !expiry && !temporary;
     super(scope, id);
     this.#variable = variable;
     this.#isTagged = expiry !== undefined;
@@ -47,11 +50,12 @@ export class Bucket extends Construct {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
-      versioned: !expiry,
+      versioned: isVersioned,
       ...(lock && { objectLockDefaultRetention: RETENTIONS[lock.mode](Duration.days(lock.days)) }),
       lifecycleRules: [
-        { ...(!lock && !expiry && { noncurrentVersionExpiration: KEEP_REPLACED }), abortIncompleteMultipartUploadAfter: ABORT_UPLOADS },
+        { ...(!lock && isVersioned && { noncurrentVersionExpiration: KEEP_REPLACED }), abortIncompleteMultipartUploadAfter: ABORT_UPLOADS },
         ...(expiry ? expiryRules(expiry) : []),
+        ...(temporary ? [{ prefix: temporary.prefix, expiration: Duration.days(temporary.days) }] : []),
       ],
       removalPolicy: RemovalPolicy.RETAIN,
     });
@@ -86,6 +90,13 @@ export class Bucket extends Construct {
       ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'],
       'The function stores objects under keys that are not known before, and reads them again.',
     );
+  }
+
+  /** Lets a function of another stack read, store or delete objects under a prefix, and gives it the bucket's name. @param prefix such as `kept/` */
+  grantUnder(grantee: NodeFunction, prefix: string, ...actions: readonly ('s3:GetObject' | 's3:PutObject' | 's3:DeleteObject')[]): void {
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [`${this.#exportedArn()}/${prefix}*`] }));
+    grantee.addEnvironment(this.#variable, this.bucket.bucketName);
+    acknowledgeWildcards(grantee.role, [`${this.#exportName()}/${prefix}*`], 'Files are created while the service runs.');
   }
 
   /** Lets a function of another stack list the objects under these prefixes, and gives it the bucket's name. @param start of each prefix, such as `org_` */

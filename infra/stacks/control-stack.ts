@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ORGANIZATION_INDEX } from '../../shared/admission/limiter-store.ts';
+import { KEPT_FILES, PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
 import { AuditCopies } from '../constructs/audit-copies.ts';
@@ -58,6 +59,8 @@ export class ControlStack extends Stack {
       table.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
     data.observability.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
     data.tickets.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
+    // A form and a presigned download have the permissions of the function that signs them.
+    for (const prefix of [PENDING_FILES, KEPT_FILES]) data.ticketFiles.grantUnder(this.function, prefix, 's3:GetObject', 's3:PutObject');
     this.function.addEnvironment('SUPPORT_PROMISE', JSON.stringify(config.support.promise));
     data.payloads.grantRead(this.function);
     // A presigned download has the permissions of the function that signs it.

@@ -5,6 +5,7 @@ import { LIVE_INDEX } from '../../shared/deployments/deployment-store.ts';
 import { RETENTION_TAG } from '../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../shared/payload-log/settings.ts';
 import { SupportPromise } from '../../shared/tickets/clocks.ts';
+import { PENDING_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { Bucket } from '../constructs/bucket.ts';
 import { Table } from '../constructs/table.ts';
@@ -41,6 +42,8 @@ export class DataStack extends Stack {
   readonly auditCopies?: Bucket;
   /** Under the id of its organization, the content of requests whose key has a payload log. */
   readonly payloads: Bucket;
+  /** Files of tickets. */
+  readonly ticketFiles: Bucket;
 
   constructor(scope: Construct, id: string, { auditCopies, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps) {
     super(scope, id, props);
@@ -99,6 +102,10 @@ export class DataStack extends Stack {
       variable: 'PAYLOADS_BUCKET',
       expiry: { tag: RETENTION_TAG, days: RETENTION_DAYS },
     });
+    this.ticketFiles = new Bucket(this, 'TicketFiles', {
+      variable: 'TICKET_FILES_BUCKET',
+      temporary: { prefix: PENDING_FILES, days: 1 },
+    });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });
     new CfnOutput(this, 'UsageTable', { value: this.usage.table.tableName });
@@ -112,6 +119,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'SupportPromise', { value: JSON.stringify(supportPromise) });
     new CfnOutput(this, 'TicketsTable', { value: this.tickets.table.tableName });
     new CfnOutput(this, 'PayloadsBucket', { value: this.payloads.bucket.bucketName });
+    new CfnOutput(this, 'TicketFilesBucket', { value: this.ticketFiles.bucket.bucketName });
     new CfnOutput(this, 'BillingBucket', { value: this.billingFiles.bucket.bucketName });
     new CfnOutput(this, 'TokenizersBucket', { value: this.tokenizers.bucket.bucketName });
     new CfnOutput(this, 'WeightsBucket', { value: this.weights.bucket.bucketName });

@@ -29,3 +29,10 @@ export const regionalEndpoint = (service: Service, region: string): string => {
 /** The URL to call: the environment's, if it has one, like the SDK's, otherwise the regional endpoint. */
 export const endpointOf = (service: Service, region: string): string =>
   process.env[services[service].variable] || process.env.AWS_ENDPOINT_URL || regionalEndpoint(service, region);
+
+/** Where a bucket is: its name is in the host name, or in the path if the environment has another endpoint, as SDKs send it. */
+export const bucketAddress = (bucket: string, region: string): { endpoint: string; root: string } => {
+  const endpoint = process.env[services.s3.variable] || process.env.AWS_ENDPOINT_URL;
+  if (endpoint) return { endpoint, root: `/${bucket}/` };
+  return { endpoint: regionalEndpoint('s3', region).replace('https://', `https://${bucket}.`), root: '/' };
+};

@@ -13,12 +13,25 @@ export interface Signable {
   body: string | Uint8Array;
 }
 
-const ALGORITHM = 'AWS4-HMAC-SHA256';
+/** The algorithm of Signature Version 4. */
+export const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
+/** What a signing key is good for: a day such as `20261122`, a region and a service. */
+export const scopeOf = (amzDate: string, region: string, service: string): string[] => [
+  amzDate.slice(0, 8),
+  region,
+  service,
+  'aws4_request',
+];
+
+/** The key that signs within a scope. */
+export const signingKeyOf = (secretAccessKey: string, scope: readonly string[]): Buffer =>
+  scope.reduce<Buffer | string>(hmac, `AWS4${secretAccessKey}`) as Buffer;
+
 /** `20261122T095500Z` */
-const amzDateOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
+export const amzDateOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
 const UNRESERVED = /^[\w.~/-]*$/;
 
@@ -51,11 +64,10 @@ export const createSigner = ({ service, region }: { service: string; region: str
 
   const keyOf = (secret: string, amzDate: string): { scope: string; key: KeyObject } => {
     if (derived?.secret !== secret || !amzDate.startsWith(derived.day)) {
-      const scope = [amzDate.slice(0, 8), region, service, 'aws4_request'];
+      const scope = scopeOf(amzDate, region, service);
       const [day = ''] = scope;
-      const key = scope.reduce<Buffer | string>(hmac, `AWS4${secret}`) as Buffer;
       // With bytes as its key, each signature would take five times as long.
-      derived = { secret, day, scope: scope.join('/'), key: createSecretKey(key) };
+      derived = { secret, day, scope: scope.join('/'), key: createSecretKey(signingKeyOf(secret, scope)) };
     }
     return derived;
   };

@@ -16,7 +16,7 @@ export const statusAt = ({ status, closes_at }: Pick<Ticket, 'status' | 'closes_
   status === 'resolved' && closes_at !== null && closes_at <= nowMs ? 'closed' : status;
 
 /** A closed ticket takes no changes. @throws 409 */
-const requireNotClosed = (ticket: Ticket, nowMs: number): void => {
+export const requireNotClosed = (ticket: Ticket, nowMs: number): void => {
   if (statusAt(ticket, nowMs) === 'closed')
     throw new Conflict({
       code: 'ticket_closed',

@@ -42,7 +42,7 @@ export interface Attempt {
 
 /** Something that a user or an organization can do only so often in an hour or a day (UTC). */
 interface Quota {
-  kind: 'api_key' | 'ticket';
+  kind: 'api_key' | 'ticket' | 'attachment';
   span: keyof typeof SPANS_MS;
   account: string;
   max: number;
@@ -65,8 +65,8 @@ const idsOf = ({ kind, ipAddress, account }: Attempt, nowMs: number) => {
 };
 
 /**
- * The `attempts` table, which limits logins, codes and invitations, the API keys that a member creates per day, and the tickets of an
- * organization per hour. An attempt is counted before it is made, so that concurrent attempts cannot
+ * The `attempts` table, which limits logins, codes and invitations, the API keys that a member creates per day, and the tickets and
+ * attachments of an organization per hour. An attempt is counted before it is made, so that concurrent attempts cannot
  * exceed the limit.
  */
 export const createAttemptStore = (database: Database, table: string) => {

@@ -5,6 +5,8 @@ import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
 import type { ActorChecks } from '../access/actor.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
 import type { UserStore } from '../users/user-store.ts';
+import type { AttachmentStore } from './attachments/attachment-store.ts';
+import type { TicketFiles } from './attachments/ticket-files.ts';
 import type { EvidenceDependencies } from './evidence/collect-evidence.ts';
 
 /** What answering tickets needs. */
@@ -16,5 +18,7 @@ export interface DeskDependencies extends AuditDependencies {
 }
 
 export interface TicketDependencies extends DeskDependencies, EvidenceDependencies {
+  attachments: AttachmentStore;
+  ticketFiles: TicketFiles;
   attempts: Pick<AttemptStore, 'toCountInSpan'>;
 }

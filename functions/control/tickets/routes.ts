@@ -1,10 +1,14 @@
 import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { createRoute } from '../access/route.ts';
+import { announceAttachment } from './announce-attachment.ts';
+import { AttachmentResource, NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
 import type { TicketDependencies } from './dependencies.ts';
+import { keepAttachments } from './keep-attachments.ts';
 import { listTickets, TicketsQuery } from './list-tickets.ts';
 import { openTicket } from './open-ticket.ts';
 import { listEvidence, listHistory } from './read-ticket.ts';
+import { retrieveAttachment } from './retrieve-attachment.ts';
 import { sideOf, visibleTicket } from './ticket-access.ts';
 import {
   EvidenceResource,
@@ -24,6 +28,7 @@ const route = createRoute<TicketDependencies>('Tickets');
 const tickets = '/v1/tickets';
 const oneTicket = `${tickets}/{id}`;
 const messages = `${oneTicket}/messages`;
+const attachments = `${oneTicket}/attachments`;
 const parameters = { id: { description: 'The id of a ticket.', example: 'tkt_VbdBUPc4RtYvB8fK2m' } } as const;
 const ticket = { name: 'Ticket', schema: TicketResource };
 const PageQuery = z.strictObject(pageQuery);
@@ -132,7 +137,8 @@ export const ticketRoutes = [
       reply: { status: 201, description: 'The message.', json: { name: 'TicketMessage', schema: MessageResource } },
       errors: [400, 404, 409, 412, 503],
     },
-    ({ deps, actor, parameters: { id = '' }, body }) => writeMessage(deps, actor, id, body),
+    ({ deps, actor, parameters: { id = '' }, body }) =>
+      writeMessage(deps, actor, id, body, (ticket) => keepAttachments(deps, actor, ticket, body.attachments)),
   ),
   route(
     {
@@ -151,6 +157,44 @@ export const ticketRoutes = [
       errors: [400, 404, 503],
     },
     ({ deps, actor, parameters: { id = '' }, query }) => listMessages(deps, actor, id, query),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: attachments,
+      operationId: 'createTicketAttachment',
+      summary: 'Announce a file',
+      description:
+        'Returns a form with which you can upload the file within 15 minutes. Then name its `id` in `attachments` of a message: until then, nobody can download it, and after a day it is deleted. The size and the type are those that you announced.',
+      access: 'support',
+      isOpenToSuspended: true,
+      parameters,
+      body: {
+        name: 'NewTicketAttachment',
+        schema: NewAttachment,
+        example: { name: 'client.log', content_type: 'text/plain', bytes: 52_144 },
+      },
+      reply: { status: 201, description: 'How to upload the file.', json: { name: 'TicketUpload', schema: UploadResource } },
+      errors: [400, 404, 409, 429, 503],
+    },
+    ({ deps, actor, parameters: { id = '' }, body }) => announceAttachment(deps, actor, id, body),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: `${attachments}/{attachment}`,
+      operationId: 'retrieveTicketAttachment',
+      summary: 'Retrieve a file',
+      description: 'Returns the URL of a file of a message. It can be used for 5 minutes. Browsers save the file and never show it.',
+      access: 'support',
+      parameters: {
+        ...parameters,
+        attachment: { description: 'The id of an attachment of a message.', example: 'att_VbdBUPc4RtYvB8fK2m' },
+      },
+      reply: { status: 200, description: 'The file.', json: { name: 'TicketAttachment', schema: AttachmentResource } },
+      errors: [404, 503],
+    },
+    ({ deps, actor, parameters: { id = '', attachment = '' } }) => retrieveAttachment(deps, actor, id, attachment),
   ),
   route(
     {

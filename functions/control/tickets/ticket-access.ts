@@ -1,12 +1,16 @@
 import { Forbidden, ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Side, Ticket } from '../../../shared/tickets/ticket.ts';
-import type { TicketStore } from '../../../shared/tickets/ticket-store.ts';
+import type { Audience, TicketStore } from '../../../shared/tickets/ticket-store.ts';
 import { type Actor, isAtLeast, isPlatformRole } from '../access/actor.ts';
 
 type Person = Pick<Actor, 'role' | 'organization' | 'userId'>;
 
 /** On which side of a ticket someone is. Nobody can act for the other side. */
 export const sideOf = ({ role }: Pick<Actor, 'role'>): Side => (isPlatformRole(role) ? 'support' : 'customer');
+
+/** Whose messages someone can read. */
+export const audiencesOf = (actor: Pick<Actor, 'role'>): readonly Audience[] =>
+  sideOf(actor) === 'support' ? ['everyone', 'support'] : ['everyone'];
 
 /** Members see the tickets that they opened, owners those of their organization, support all. */
 export const isVisibleTo = ({ role, organization, userId }: Person, ticket: Pick<Ticket, 'organization' | 'created_by'>): boolean =>

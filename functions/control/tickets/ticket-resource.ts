@@ -40,6 +40,7 @@ export const Subject = z
   .refine((text) => isText(text) && !/[\t\n]/.test(text), 'expected one line of text')
   .meta({ maxLength: 200 });
 
+const areDifferent = (ids: readonly string[]): boolean => new Set(ids).size === ids.length;
 const Id = z.string().regex(/^[!-~]{1,64}$/, 'expected an id');
 
 export const NewTicket = z.strictObject({
@@ -50,7 +51,7 @@ export const NewTicket = z.strictObject({
   request_ids: z
     .array(Id)
     .max(20)
-    .refine((ids) => new Set(ids).size === ids.length, 'expected different ids')
+    .refine(areDifferent, 'expected different ids')
     .default([])
     .meta({ description: 'The `x-request-id` of requests of your organization. What is known of them is kept with the ticket.' }),
   deployment: Id.optional().meta({ description: 'A deployment of your organization.' }),
@@ -177,6 +178,12 @@ export const NewMessage = z.strictObject({
     .enum(['public', 'internal'])
     .default('public')
     .meta({ description: '`internal`: a note that only support sees. Only support can set it.' }),
+  attachments: z
+    .array(Id)
+    .max(5)
+    .refine(areDifferent, 'expected different ids')
+    .default([])
+    .meta({ description: 'The ids of files that you announced for this ticket and have uploaded.' }),
 });
 export type NewMessage = z.output<typeof NewMessage>;
 

@@ -1,8 +1,9 @@
+import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, PreconditionFailed } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { newTimedId } from '../../../shared/ids/id.ts';
 import { afterMessage } from '../../../shared/tickets/lifecycle.ts';
-import type { Message } from '../../../shared/tickets/ticket.ts';
+import type { AttachedFile, Message, Ticket } from '../../../shared/tickets/ticket.ts';
 import type { Audience } from '../../../shared/tickets/ticket-store.ts';
 import type { Actor } from '../access/actor.ts';
 import type { DeskDependencies } from './dependencies.ts';
@@ -22,40 +23,58 @@ const tooMany = (): Conflict =>
     message: `A ticket can have ${MAX_MESSAGES} messages. Open a new one, and name this one in it.`,
   });
 
+/** Files for a message. They are kept, whether it is written or not. */
+export interface KeptFiles {
+  files: AttachedFile[];
+  /** Moves them to the message, in its transaction. */
+  toAttach: (message: Message, audience: Audience) => Write[];
+}
+const NO_FILES: KeptFiles = { files: [], toAttach: () => [] };
+
+interface Content extends KeptFiles {
+  body: string;
+}
+
 /** @param placeMs the time in its id */
-const newMessage = (actor: Actor, { body }: NewMessage, placeMs: number): Message => {
+const newMessage = (actor: Actor, { body, files }: Content, placeMs: number): Message => {
   const { nowMs } = actor.origin;
   return {
     id: newTimedId('message', placeMs),
     author: { side: sideOf(actor), user: actor.userId },
     body,
-    attachments: [],
+    attachments: files,
     at: nowMs,
   };
 };
 
 /** Writes a note, which only support can read. The ticket stays as it is. */
-const writeNote = async (deps: DeskDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
-  requireSupport(actor, 'visibility');
-  const ticket = await visibleTicket(deps, actor, id);
-  const note = newMessage(actor, body, placeInTime(actor.origin, ticket, ticket));
+const writeNote = async (deps: DeskDependencies, actor: Actor, ticket: Ticket, content: Content): Promise<MessageResource> => {
+  const { id } = ticket;
+  const note = newMessage(actor, content, placeInTime(actor.origin, ticket, ticket));
   await saveTicket(
     deps,
     actor,
     [{ action: 'ticket.note_added', before: ticket, after: ticket, audience: 'support' }],
-    [deps.tickets.toCountNote(id, MAX_MESSAGES, tooMany), deps.tickets.toAddMessage(id, note, 'support')],
+    [
+      deps.tickets.toCountNote(id, MAX_MESSAGES, tooMany),
+      deps.tickets.toAddMessage(id, note, 'support'),
+      ...content.toAttach(note, 'support'),
+    ],
   );
   return toMessageResource(id, note, 'internal', 'support');
 };
 
-const writePublic = async (deps: DeskDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
-  const { nowMs } = actor.origin;
-  const side = sideOf(actor);
-  const before = await visibleTicket(deps, actor, id);
-  const moved = afterMessage(deps.clocks, before, side, nowMs);
+/** The ticket after a message. @throws 409 if it takes none */
+const afterOneMore = ({ clocks }: DeskDependencies, actor: Actor, before: Ticket): Ticket => {
+  const moved = afterMessage(clocks, before, sideOf(actor), actor.origin.nowMs);
   if (before.message_count >= MAX_MESSAGES) throw tooMany();
-  const after = { ...moved, message_count: before.message_count + 1 };
-  const message = newMessage(actor, body, placeInTime(actor.origin, before, after));
+  return { ...moved, message_count: before.message_count + 1 };
+};
+
+const writePublic = async (deps: DeskDependencies, actor: Actor, before: Ticket, content: Content): Promise<MessageResource> => {
+  const { id } = before;
+  const after = afterOneMore(deps, actor, before);
+  const message = newMessage(actor, content, placeInTime(actor.origin, before, after));
   await saveTicket(
     deps,
     actor,
@@ -63,20 +82,37 @@ const writePublic = async (deps: DeskDependencies, actor: Actor, id: string, bod
     [
       ...deps.tickets.toReplace(before, after),
       deps.tickets.toAddMessage(id, message, 'everyone'),
+      ...content.toAttach(message, 'everyone'),
       toNotify(deps, 'sluice.ticket.message_added.v1', actor, after, message),
     ],
   );
-  return toMessageResource(id, message, 'public', side);
+  return toMessageResource(id, message, 'public', sideOf(actor));
 };
 
-/** Writes a message, which makes it the other side's turn, or a note. @throws 403, 404, 409 */
-export const writeMessage = async (deps: DeskDependencies, actor: Actor, id: string, body: NewMessage): Promise<MessageResource> => {
-  if (body.visibility === 'internal') return writeNote(deps, actor, id, body);
+/**
+ * Writes a message, which makes it the other side's turn, or a note.
+ * @param keepFiles keeps its files, when it is known that the ticket takes a message
+ * @throws 403, 404, 409
+ */
+export const writeMessage = async (
+  deps: DeskDependencies,
+  actor: Actor,
+  id: string,
+  { body, visibility }: Pick<NewMessage, 'body' | 'visibility'>,
+  keepFiles: (ticket: Ticket) => Promise<KeptFiles> = async () => NO_FILES,
+): Promise<MessageResource> => {
+  const isNote = visibility === 'internal';
+  if (isNote) requireSupport(actor, 'visibility');
+  let ticket = await visibleTicket(deps, actor, id);
+  if (!isNote) afterOneMore(deps, actor, ticket);
+  const content = { body, ...(await keepFiles(ticket)) };
+  if (isNote) return writeNote(deps, actor, ticket, content);
   for (let tries = 1; ; tries++) {
     try {
-      return await writePublic(deps, actor, id, body);
+      return await writePublic(deps, actor, ticket, content);
     } catch (error) {
       if (!(error instanceof PreconditionFailed) || tries === MAX_TRIES) throw error;
+      ticket = await visibleTicket(deps, actor, id);
     }
   }
 };

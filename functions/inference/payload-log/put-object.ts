@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createCaller } from '../../../shared/aws/caller.ts';
-import { regionalEndpoint, services } from '../../../shared/aws/endpoint.ts';
+import { bucketAddress } from '../../../shared/aws/endpoint.ts';
 import { environmentVariable } from '../../../shared/environment/environment-variable.ts';
 
 const CONNECT_MS = 1_000;
@@ -24,17 +24,9 @@ interface NewObject {
  */
 export type PutObject = (object: NewObject) => Promise<void>;
 
-/** The bucket is in the host name, or in the path if the environment names another endpoint, as SDKs send it. */
-const addressOf = (bucket: string): { endpoint: string; root: string } => {
-  const endpoint = process.env[services.s3.variable] || process.env.AWS_ENDPOINT_URL;
-  if (endpoint) return { endpoint, root: `/${bucket}/` };
-  const regional = regionalEndpoint('s3', environmentVariable('AWS_REGION'));
-  return { endpoint: regional.replace('https://', `https://${bucket}.`), root: '/' };
-};
-
 /** Region, credentials and endpoint come from the environment. Connections are kept alive. */
 export const createPutObject = (bucket: string): PutObject => {
-  const { endpoint, root } = addressOf(bucket);
+  const { endpoint, root } = bucketAddress(bucket, environmentVariable('AWS_REGION'));
   const caller = createCaller({
     service: 's3',
     endpoint,

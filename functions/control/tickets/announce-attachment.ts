@@ -1,0 +1,64 @@
+import { transact } from '../../../shared/database/transaction.ts';
+import { ApiError, Conflict } from '../../../shared/http/errors.ts';
+import { newTimedId } from '../../../shared/ids/id.ts';
+import { requireNotClosed } from '../../../shared/tickets/lifecycle.ts';
+import { pendingKey } from '../../../shared/tickets/ticket-files.ts';
+import type { Actor } from '../access/actor.ts';
+import type { NewAttachment, UploadResource } from './attachments/attachment-resource.ts';
+import { UPLOAD_SECONDS } from './attachments/ticket-files.ts';
+import type { TicketDependencies } from './dependencies.ts';
+import { sideOf, visibleTicket } from './ticket-access.ts';
+
+const HOUR_MS = 3_600_000;
+const MS = 1_000;
+/** Of an organization, and of each user of support. */
+const MAX_AN_HOUR = 60;
+/** Of each side, whether a message has them or not. */
+const MAX_OF_TICKET = 200;
+
+/** Too many files were announced in this hour: 429. */
+class TooManyAttachments extends ApiError {
+  constructor(nowMs: number) {
+    super({
+      status: 429,
+      type: 'requests',
+      code: 'too_many_attachments',
+      message: `You can attach ${MAX_AN_HOUR} files an hour. Put several files into one archive, or try again later.`,
+      headers: { 'retry-after': String(Math.ceil((HOUR_MS - (nowMs % HOUR_MS)) / MS)) },
+    });
+  }
+}
+
+const ticketIsFull = (): Conflict =>
+  new Conflict({
+    code: 'too_many_attachments',
+    message: `A ticket can have ${MAX_OF_TICKET} attachments. Open a new one, and name this one in it.`,
+  });
+
+/** Announces a file, which can be uploaded then, and attached to a message of the same user. @throws 400, 404, 409, 429 */
+export const announceAttachment = async (
+  deps: TicketDependencies,
+  actor: Actor,
+  id: string,
+  { name, content_type, bytes }: NewAttachment,
+): Promise<UploadResource> => {
+  const ticket = await visibleTicket(deps, actor, id);
+  const { nowMs } = actor.origin;
+  requireNotClosed(ticket, nowMs);
+  const side = sideOf(actor);
+  const attachment = newTimedId('attachment', nowMs);
+  const file = { id: attachment, name, content_type, bytes, side, created_by: actor.userId, created_at: nowMs, version: 1 } as const;
+  const account = actor.organization ?? actor.userId;
+  await transact(deps.database, [
+    ...deps.users.toCheckActor(actor),
+    deps.attempts.toCountInSpan(
+      { kind: 'attachment', span: 'hour', account, max: MAX_AN_HOUR },
+      nowMs,
+      () => new TooManyAttachments(nowMs),
+    ),
+    ...deps.attachments.toAnnounce(id, file, MAX_OF_TICKET, ticketIsFull),
+  ]);
+  const key = pendingKey({ organization: ticket.organization, ticket: id, attachment });
+  const form = await deps.ticketFiles.signUpload(key, { contentType: content_type, bytes }, nowMs);
+  return { object: 'ticket.upload', id: attachment, ...form, expires_at: Math.floor(nowMs / MS) + UPLOAD_SECONDS };
+};

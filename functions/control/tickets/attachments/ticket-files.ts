@@ -1,0 +1,44 @@
+import { lazy } from '../../../../shared/http/lazy.ts';
+
+/** How long a form can be used. Long enough for 10 MB over a slow connection. */
+export const UPLOAD_SECONDS = 900;
+/** How long a download's URL can be used. Whoever has it needs no login, so the time is short. */
+export const DOWNLOAD_SECONDS = 300;
+
+/** A file as it was announced. */
+export interface Announced {
+  contentType: string;
+  bytes: number;
+}
+
+/** Where and with which fields to upload a file. */
+export interface UploadForm {
+  url: string;
+  fields: Record<string, string>;
+}
+
+/** The bucket with the files of tickets. */
+export interface TicketFiles {
+  /** Signs a form that uploads exactly the announced file. It can be used more than once, until it expires. */
+  signUpload(key: string, file: Announced, nowMs: number): Promise<UploadForm>;
+  /**
+   * Copies an uploaded file to where no form uploads to, unless a copy is there already. Copies are never replaced.
+   * @returns false if there is no upload, or not the announced one
+   */
+  keep(from: string, to: string, file: Announced): Promise<boolean>;
+  /** Signs the URL of a file, which browsers save under this name. */
+  signDownload(key: string, name: string, nowMs: number): Promise<string>;
+}
+
+/** The client of S3 is loaded with the first request that needs it, because most need none. */
+export const createTicketFiles = (bucket: string): TicketFiles => {
+  const files = lazy(async () => {
+    const loaded = (await import('./s3-ticket-files.ts')).createS3TicketFiles(bucket);
+    return async () => loaded;
+  });
+  return {
+    signUpload: async (...upload) => (await files()).signUpload(...upload),
+    keep: async (...copy) => (await files()).keep(...copy),
+    signDownload: async (...download) => (await files()).signDownload(...download),
+  };
+};
