@@ -1,5 +1,6 @@
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
+import { LOCAL_KEYS } from '../s3/server.ts';
 
 /** URLs of the emulators. */
 export interface Endpoints {
@@ -53,8 +54,8 @@ export const functionVariables = (
   hosts?: InferenceHosts,
   batchWindowMs = Number.POSITIVE_INFINITY,
 ): Record<string, string> => ({
-  AWS_ACCESS_KEY_ID: 'local',
-  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_ACCESS_KEY_ID: LOCAL_KEYS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: LOCAL_KEYS.secretAccessKey,
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
   AWS_REGION: REGION,

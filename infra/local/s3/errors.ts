@@ -8,7 +8,7 @@ export interface S3Error {
 export const noSuchBucket: S3Error = { status: 404, code: 'NoSuchBucket', message: 'The specified bucket does not exist' };
 export const noSuchKey: S3Error = { status: 404, code: 'NoSuchKey', message: 'The specified key does not exist.' };
 export const keyTooLong: S3Error = { status: 400, code: 'KeyTooLongError', message: 'Your key is too long' };
-export const alreadyExists: S3Error = {
+export const preconditionFailed: S3Error = {
   status: 412,
   code: 'PreconditionFailed',
   message: 'At least one of the pre-conditions you specified did not hold',
@@ -23,7 +23,7 @@ export const notImplemented: S3Error = {
   status: 501,
   code: 'NotImplemented',
   message:
-    'The local run supports only GetObject, HeadObject, PutObject and UploadPart with an unchunked body, DeleteObject, multipart uploads, and ListObjectsV2 without a delimiter.',
+    'The local run supports only GetObject, HeadObject, PutObject and UploadPart with an unchunked body, forms, CopyObject, DeleteObject, multipart uploads, and ListObjectsV2 without a delimiter.',
 };
 export const accessDenied: S3Error = { status: 403, code: 'AccessDenied', message: 'Access Denied' };
 export const requestExpired: S3Error = { status: 403, code: 'AccessDenied', message: 'Request has expired' };
@@ -63,6 +63,23 @@ export const malformedXml: S3Error = {
   status: 400,
   code: 'MalformedXML',
   message: 'The XML you provided was not well-formed or did not validate against our published schema',
+};
+
+export const malformedForm: S3Error = {
+  status: 400,
+  code: 'MalformedPOSTRequest',
+  message: 'The body of your POST request is not well-formed multipart/form-data.',
+};
+export const invalidPolicy: S3Error = { status: 400, code: 'InvalidPolicyDocument', message: 'Invalid Policy: Invalid JSON.' };
+export const policyRefuses = (reason: string): S3Error => ({
+  status: 403,
+  code: 'AccessDenied',
+  message: `Invalid according to Policy: ${reason}`,
+});
+export const signatureDoesNotMatch: S3Error = {
+  status: 403,
+  code: 'SignatureDoesNotMatch',
+  message: 'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
 };
 
 export const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

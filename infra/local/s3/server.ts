@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
+import { copyObject, isCopy } from './copy-object.ts';
 import {
-  alreadyExists,
   entityTooLarge,
   invalidUri,
   keyTooLong,
   noSuchBucket,
   noSuchKey,
   notImplemented,
+  preconditionFailed,
   type S3Error,
   toXml,
 } from './errors.ts';
@@ -18,6 +19,7 @@ import { isListing, listObjects } from './list-objects.ts';
 import { createMultipartUploads, type MultipartUploads } from './multipart.ts';
 import type { ObjectHeaders, ObjectStore } from './object-store.ts';
 import { signatureFault } from './signed.ts';
+import { readUploadForm, type SigningKeys } from './upload-form.ts';
 
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 const MAX_KEY_BYTES = 1_024;
@@ -25,6 +27,8 @@ const XML = { 'content-type': 'application/xml' };
 const DEFAULT_TYPE = 'application/octet-stream';
 /** Stored with an object. A signed read can replace each with a parameter, such as `response-content-type`. */
 const OBJECT_HEADERS = ['content-type', 'content-disposition'];
+/** The keys of the local run, by which its functions sign. */
+export const LOCAL_KEYS: SigningKeys = { accessKeyId: 'local', secretAccessKey: 'local' };
 /** Stored with an object, and not returned with it. */
 const TAGS = 'x-amz-tagging';
 
@@ -34,15 +38,22 @@ export interface S3Emulator {
 }
 
 /**
- * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, multipart uploads and ListObjectsV2. The bucket is in
+ * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, CopyObject, forms (POST Object),
+ * multipart uploads and ListObjectsV2. The bucket is in
  * the path, as SDKs send it for an IP address.
  * @param buckets names of the existing buckets
- * @param now when signed URLs expire
+ * @param now when signed URLs and forms expire
+ * @param keys by which forms are signed
  */
-export const startS3 = async (buckets: ReadonlySet<string>, store: ObjectStore, now: () => number = Date.now): Promise<S3Emulator> => {
+export const startS3 = async (
+  buckets: ReadonlySet<string>,
+  store: ObjectStore,
+  now: () => number = Date.now,
+  keys: SigningKeys = LOCAL_KEYS,
+): Promise<S3Emulator> => {
   const uploads = createMultipartUploads(store);
   const server = createServer((request, response) => {
-    serve({ buckets, store, uploads, now }, request, response).catch(() => response.destroy());
+    serve({ buckets, store, uploads, now, keys }, request, response).catch(() => response.destroy());
   });
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
@@ -52,6 +63,7 @@ interface Emulator {
   store: ObjectStore;
   uploads: MultipartUploads;
   now: () => number;
+  keys: SigningKeys;
 }
 
 interface ObjectRequest {
@@ -64,6 +76,8 @@ interface ObjectRequest {
 }
 
 interface Answer {
+  /** 200 if absent, or 204 after a deletion. */
+  status?: number;
   headers?: Record<string, string>;
   body?: Buffer | string | undefined;
 }
@@ -72,7 +86,7 @@ const serve = async (emulator: Emulator, request: IncomingMessage, response: Ser
   const body = await readBody(request, MAX_OBJECT_BYTES);
   const answer = await answerTo(emulator, request, body);
   if ('code' in answer) return sendError(request, response, answer);
-  send(response, request.method === 'DELETE' ? 204 : 200, answer.headers ?? {}, answer.body);
+  send(response, answer.status ?? (request.method === 'DELETE' ? 204 : 200), answer.headers ?? {}, answer.body);
 };
 
 const answerTo = async (emulator: Emulator, request: IncomingMessage, body: Buffer | undefined): Promise<Answer | S3Error> => {
@@ -80,19 +94,22 @@ const answerTo = async (emulator: Emulator, request: IncomingMessage, body: Buff
   if (!object) return invalidUri;
   if (!emulator.buckets.has(object.bucket)) return noSuchBucket;
   const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
+  if (object.key === '' && request.method === 'POST') return postForm(emulator, request, object.bucket, body);
   if (object.key === '') {
     if (request.method !== 'GET' || !isListing(parameters)) return notImplemented;
     return { headers: XML, body: await listObjects(emulator.store, object.bucket, parameters) };
   }
   if (Buffer.byteLength(object.key) > MAX_KEY_BYTES) return keyTooLong;
-  return handlerOf(request.method, parameters)(emulator, { request, ...object, parameters, body });
+  return handlerOf(request, parameters)(emulator, { request, ...object, parameters, body });
 };
 
 type Handler = (emulator: Emulator, request: ObjectRequest) => Promise<Answer | S3Error> | Answer | S3Error;
 
-const handlerOf = (method: string | undefined, parameters: URLSearchParams): Handler => {
+const handlerOf = (request: IncomingMessage, parameters: URLSearchParams): Handler => {
+  const { method } = request;
   const isOfUpload = parameters.has('uploadId');
   if (method === 'GET' || method === 'HEAD') return isOfUpload ? () => notImplemented : read;
+  if (method === 'PUT' && isCopy(request)) return isOfUpload ? () => notImplemented : copy;
   if (method === 'PUT') return isOfUpload ? putPart : put;
   if (method === 'POST' && parameters.has('uploads')) return createUpload;
   if (method === 'POST' && isOfUpload) return completeUpload;
@@ -125,9 +142,29 @@ const put: Handler = async ({ store }, object) => {
   const { request, bucket, key, body } = object;
   const fault = bodyFault(object);
   if (fault || !body) return fault ?? entityTooLarge;
-  if (request.headers['if-none-match'] === '*' && (await store.get(bucket, key))) return alreadyExists;
+  if (request.headers['if-none-match'] === '*' && (await store.get(bucket, key))) return preconditionFailed;
   await store.put(bucket, key, body, objectHeaders(request));
   return { headers: { etag: etagOf(body) } };
+};
+
+const copy: Handler = async ({ store, buckets }, { request, bucket, key }) => {
+  const copied = await copyObject(store, buckets, request, { bucket, key }, objectHeaders(request));
+  return typeof copied === 'string' ? { headers: XML, body: copied } : copied;
+};
+
+/** Stores the file of a form. */
+const postForm = async (
+  { store, keys, now }: Emulator,
+  { headers }: IncomingMessage,
+  bucket: string,
+  body: Buffer | undefined,
+): Promise<Answer | S3Error> => {
+  if (!body) return entityTooLarge;
+  const file = await readUploadForm(bucket, { body, contentType: headers['content-type'] ?? '' }, keys, now());
+  if ('code' in file) return file;
+  if (Buffer.byteLength(file.key) > MAX_KEY_BYTES) return keyTooLong;
+  await store.put(bucket, file.key, file.content, file.contentType === undefined ? {} : { 'content-type': file.contentType });
+  return { status: 204, headers: { etag: etagOf(file.content) } };
 };
 
 const remove: Handler = async ({ store }, { bucket, key }) => {

@@ -1,8 +1,8 @@
-import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { createSigner } from '../../../shared/aws/signer.ts';
+import { Sha256 } from '../../support/sha256.ts';
 
 /** SHA-256 as AWS's signer needs it; with a secret it is an HMAC. */
 class Sha256 {

@@ -3,6 +3,7 @@ import { NewApiKey } from '../../../../functions/control/api-keys/api-key.ts';
 import { createApiKey } from '../../../../functions/control/api-keys/create-api-key.ts';
 import { createOrganization } from '../../../../functions/control/organizations/create-organization.ts';
 import type { SignedInUser } from '../../../../functions/control/sessions/authenticate.ts';
+import { createAttachmentStore } from '../../../../functions/control/tickets/attachments/attachment-store.ts';
 import { ticketRoutes } from '../../../../functions/control/tickets/routes.ts';
 import { createInvoiceStore } from '../../../../shared/billing/invoice-store.ts';
 import { createAccountTable } from '../../../../shared/database/record-table.ts';
@@ -20,11 +21,13 @@ import { catalogueOf } from '../../../support/deployment-catalogue.ts';
 import { deploymentsOf } from '../../../support/deployments.ts';
 import { storeUser } from '../../../support/stored-users.ts';
 import { fullEvent } from '../observability/requests/request-fixtures.ts';
+import { startTicketBucket } from './ticket-bucket.ts';
 
 /** A request to a route of tickets. */
 export interface Sent {
   as: Actor;
   id?: string | undefined;
+  attachment?: string;
   body?: object;
   query?: Record<string, string | string[]>;
   headers?: Record<string, string>;
@@ -44,6 +47,7 @@ export interface Reply {
 export const startTicketDesk = async (promise: object = {}) => {
   const emulator = await startTestDatabase({ hasStreams: false });
   const { database, tables } = emulator;
+  const bucket = await startTicketBucket();
   const stores = accountStores(emulator);
   const table = (name: string) => createAccountTable(database, tables[name] as string);
   const outbox = createOutbox(table('Notifications'));
@@ -52,6 +56,8 @@ export const startTicketDesk = async (promise: object = {}) => {
   const deps = {
     ...stores,
     tickets: createTicketStore(database, tables.Tickets as string, table('Tickets')),
+    attachments: createAttachmentStore(table('Tickets')),
+    ticketFiles: bucket.files,
     clocks,
     outbox,
     usage: emulator.usage,
@@ -66,20 +72,21 @@ export const startTicketDesk = async (promise: object = {}) => {
 
   return {
     emulator,
+    bucket,
     deps,
     admin,
     newOrganization: async (name = 'Acme'): Promise<string> => (await createOrganization(stores, admin.origin, { name })).id,
     newUser: (role: Role, organization: string | null): Promise<Actor> => storeUser(stores, { role, organization }),
 
     /** Sends a request through the route with this operation id. */
-    send: async (operationId: string, { as, id, body, query, headers = {}, atMs = as.origin.nowMs }: Sent): Promise<Reply> => {
+    send: async (operationId: string, { as, id, attachment, body, query, headers = {}, atMs = as.origin.nowMs }: Sent): Promise<Reply> => {
       const route = ticketRoutes.find((each) => each.operationId === operationId);
       if (!route) throw new Error(`There is no ${operationId}.`);
       const many = Object.fromEntries(Object.entries(query ?? {}).map(([name, value]) => [name, [value].flat()]));
       const request = {
         ...eventOf(route.path, { method: route.method, headers }),
         requestContext: {},
-        pathParameters: id === undefined ? null : { id },
+        pathParameters: id === undefined ? null : { id, ...(attachment !== undefined && { attachment }) },
         multiValueQueryStringParameters: query ? many : null,
         queryStringParameters: query ? Object.fromEntries(Object.entries(many).map(([name, values]) => [name, values.at(-1)])) : null,
         body: body ? JSON.stringify(body) : null,
@@ -116,7 +123,10 @@ export const startTicketDesk = async (promise: object = {}) => {
       return rows.map(readOutboxEntry).flatMap((entry) => (entry.kind === 'notification' ? [entry.notification] : []));
     },
 
-    close: () => emulator.close(),
+    close: async (): Promise<void> => {
+      await bucket.close();
+      await emulator.close();
+    },
   };
 };
 
