@@ -49,7 +49,7 @@ import { controlRoutes } from './routes.ts';
 import { BUILT_IN_RUNTIMES } from './runtimes/built-in-runtimes.ts';
 import { authenticate } from './sessions/authenticate.ts';
 import { createAttachmentStore } from './tickets/attachments/attachment-store.ts';
-import { createTicketFiles } from './tickets/attachments/ticket-files.ts';
+import { createTicketFiles } from './tickets/attachments/lazy-ticket-files.ts';
 import { createUserStore } from './users/user-store.ts';
 
 const now = Date.now;

@@ -13,3 +13,4 @@ export class Sha256 {
     return this.#hash.digest();
   }
   reset(): void {}
+}

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
 import { RETENTION_TAG } from '../../../shared/payload-log/payload.ts';
 import { RETENTION_DAYS } from '../../../shared/payload-log/settings.ts';
+import { PENDING_FILES } from '../../../shared/tickets/ticket-files.ts';
 import { templateOf } from '../../support/templates.ts';
 
 const data = templateOf('data');
@@ -20,6 +21,7 @@ describe('the data stack', () => {
       'Notifications',
       'Observability',
       'Responses',
+      'Tickets',
       'Usage',
     ]);
     for (const { Properties, DeletionPolicy } of Object.values(tables)) {
@@ -37,6 +39,7 @@ describe('the data stack', () => {
     ['Weights', 'WeightsBucket', { Status: 'Enabled' }],
     ['BillingFiles', 'BillingBucket', { Status: 'Enabled' }],
     ['Payloads', 'PayloadsBucket', undefined],
+    ['TicketFiles', 'TicketFilesBucket', undefined],
   ])('has a private, encrypted, TLS-only bucket %s that is retained and has a fixed logical id', (id, output, versions) => {
     const bucket = data.findResources('AWS::S3::Bucket')[id];
     expect(bucket).toMatchObject({
@@ -73,6 +76,12 @@ describe('the data stack', () => {
         TagFilters: [{ Key: RETENTION_TAG, Value: String(days) }],
       })),
     ]);
+  });
+
+  test('deletes files of tickets that no message names for good after a day, and no others', () => {
+    const rules = data.findResources('AWS::S3::Bucket').TicketFiles?.Properties.LifecycleConfiguration.Rules;
+    const expiring = rules.filter((rule: object) => Object.keys(rule).some((name) => name.includes('Expiration')));
+    expect(expiring).toEqual([{ ExpirationInDays: 1, Prefix: PENDING_FILES, Status: 'Enabled' }]);
   });
 
   test('expires only totals of short spans, stored responses, attempt counters, notifications and what is known of single requests', () => {

@@ -4,21 +4,6 @@ import fc from 'fast-check';
 import { createSigner } from '../../../shared/aws/signer.ts';
 import { Sha256 } from '../../support/sha256.ts';
 
-/** SHA-256 as AWS's signer needs it; with a secret it is an HMAC. */
-class Sha256 {
-  readonly #hash;
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as Uint8Array);
-  }
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(data as Uint8Array);
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-  reset(): void {}
-}
-
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 /** What a header can contain, with spaces to trim and to collapse. */
 const headerValue = fc.stringMatching(/^[ \t!-~]{0,40}$/);

@@ -1,5 +1,3 @@
-import { lazy } from '../../../../shared/http/lazy.ts';
-
 /** How long a form can be used. Long enough for 10 MB over a slow connection. */
 export const UPLOAD_SECONDS = 900;
 /** How long a download's URL can be used. Whoever has it needs no login, so the time is short. */
@@ -29,16 +27,3 @@ export interface TicketFiles {
   /** Signs the URL of a file, which browsers save under this name. */
   signDownload(key: string, name: string, nowMs: number): Promise<string>;
 }
-
-/** The client of S3 is loaded with the first request that needs it, because most need none. */
-export const createTicketFiles = (bucket: string): TicketFiles => {
-  const files = lazy(async () => {
-    const loaded = (await import('./s3-ticket-files.ts')).createS3TicketFiles(bucket);
-    return async () => loaded;
-  });
-  return {
-    signUpload: async (...upload) => (await files()).signUpload(...upload),
-    keep: async (...copy) => (await files()).keep(...copy),
-    signDownload: async (...download) => (await files()).signDownload(...download),
-  };
-};

@@ -1,7 +1,5 @@
-import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Actor } from '../../../../functions/control/access/actor.ts';
-import { deleteTicketFiles } from '../../../../shared/tickets/delete-ticket-files.ts';
 import { BUCKET, type Form } from './ticket-bucket.ts';
 import { type Reply, startTicketDesk, type TicketDesk } from './ticket-desk.ts';
 
@@ -348,18 +346,4 @@ test('a message has at most five files, each once', async () => {
   expect(await write(member, id, ids)).toMatchObject({ status: 400, param: 'attachments' });
   expect(await write(member, id, [ids[0], ids[0]])).toMatchObject({ status: 400, param: 'attachments' });
   expect((await write(member, id, ids.slice(1))).body.attachments).toHaveLength(5);
-});
-
-test('all files of a ticket can be deleted, and no others', async () => {
-  const [id, other] = [await open(), await open()];
-  const [first, second] = [await upload(member, id), await upload(member, other)];
-  await write(member, id, [first.id]);
-  await write(member, other, [second.id]);
-  const client = new S3Client({ endpoint: desk.bucket.url, forcePathStyle: true });
-  expect(await deleteTicketFiles(client, BUCKET, { organization, ticket: id })).toBe(true);
-  expect((await desk.bucket.keys()).filter((key) => key.startsWith(`kept/${organization}/`))).toEqual([
-    `kept/${organization}/${other}/${second.id}`,
-  ]);
-  expect(await deleteTicketFiles(client, BUCKET, { organization, ticket: id })).toBe(true);
-  client.destroy();
 });

@@ -1,4 +1,4 @@
-import { createTicketFiles } from '../../../../functions/control/tickets/attachments/ticket-files.ts';
+import { createTicketFiles } from '../../../../functions/control/tickets/attachments/lazy-ticket-files.ts';
 import { createMemoryStore } from '../../../../infra/local/s3/object-store.ts';
 import { LOCAL_KEYS, startS3 } from '../../../../infra/local/s3/server.ts';
 

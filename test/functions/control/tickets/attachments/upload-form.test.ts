@@ -3,21 +3,6 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { uploadFields } from '../../../../../functions/control/tickets/attachments/upload-form.ts';
 import { Sha256 } from '../../../../support/sha256.ts';
 
-/** SHA-256 as AWS's signer needs it; with a secret it is an HMAC. */
-class Sha256 {
-  readonly #hash;
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as Uint8Array);
-  }
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(data as Uint8Array);
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-  reset(): void {}
-}
-
 const NOW_MS = Date.UTC(2026, 10, 1, 9, 30, 15);
 const upload = { bucket: 'files', key: 'pending/a', contentType: 'text/plain', bytes: 7, expiresAtMs: NOW_MS + 900_000 };
 

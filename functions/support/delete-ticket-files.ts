@@ -1,5 +1,5 @@
 import { DeleteObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
-import { keptPrefix, type TicketFile } from './ticket-files.ts';
+import { keptPrefix, type TicketFile } from '../../shared/tickets/ticket-files.ts';
 
 /** More than a ticket can have, so that one page is usually all. */
 const MAX_DELETED = 1_000;
