@@ -5,6 +5,8 @@ import type { TicketStore } from '../../shared/tickets/ticket-store.ts';
 export interface SupportDependencies extends AuditDependencies {
   tickets: TicketStore;
   outbox: Outbox;
+  /** Deletes the files that a ticket keeps. @returns whether none is left */
+  deleteFiles: (ticket: { organization: string; ticket: string }) => Promise<boolean>;
   /** How long a closed ticket is kept. */
   retentionMs: number;
   now: () => number;

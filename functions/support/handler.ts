@@ -1,10 +1,12 @@
 import type { Context } from 'aws-lambda';
 import { createAuditStore } from '../../shared/audit/audit-store.ts';
+import { createBillingClient } from '../../shared/billing/billing-files.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
 import { environmentVariable } from '../../shared/environment/environment-variable.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
+import { deleteTicketFiles } from './delete-ticket-files.ts';
 import { handleSchedule } from './handle-schedule.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,11 +15,14 @@ const RESERVE_MS = 10_000;
 
 const database = createSdkDatabase();
 const tableOf = (variable: string) => createAccountTable(database, environmentVariable(variable));
+const s3 = createBillingClient();
+const bucket = environmentVariable('TICKET_FILES_BUCKET');
 const dependencies = {
   database,
   audit: createAuditStore(tableOf('AUDIT_TABLE')),
   tickets: createTicketStore(database, environmentVariable('TICKETS_TABLE'), tableOf('TICKETS_TABLE')),
   outbox: createOutbox(tableOf('NOTIFICATIONS_TABLE')),
+  deleteFiles: (ticket: { organization: string; ticket: string }) => deleteTicketFiles(s3, bucket, ticket),
   retentionMs: Number(environmentVariable('TICKET_RETENTION_DAYS')) * DAY_MS,
   now: Date.now,
 };

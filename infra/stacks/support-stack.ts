@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
+import { KEPT_FILES } from '../../shared/tickets/ticket-files.ts';
 import type { Config } from '../config/config.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import type { DataStack } from './data-stack.ts';
@@ -19,6 +20,8 @@ export class SupportStack extends Stack {
     this.function = new NodeFunction(this, 'Support', { config, name: 'support', memoryMb: 256, timeout: TIMEOUT });
     this.function.addEnvironment('TICKET_RETENTION_DAYS', String(config.support.retentionDays));
     data.tickets.grant(this.function, 'GetItem', 'Query', 'PutItem', 'DeleteItem');
+    data.ticketFiles.grantList(this.function, KEPT_FILES);
+    data.ticketFiles.grantUnder(this.function, KEPT_FILES, 's3:DeleteObject');
     data.audit.grantAdd(this.function);
     data.notifications.grantAdd(this.function);
     new Rule(this, 'Schedule', {
