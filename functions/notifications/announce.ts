@@ -9,8 +9,10 @@ import { isNotifiedOf, type Webhook } from '../../shared/notifications/webhook.t
 import type { WebhookStore } from '../../shared/notifications/webhook-store.ts';
 import { toCloudEvent } from './cloud-event.ts';
 import { MailExists, type MailStore, mailIdOf } from './mail/mail-store.ts';
-import { mailTextOf } from './mail/mail-text.ts';
+import { type MailText, mailTextOf } from './mail/mail-text.ts';
+import { isAboutTicket, type SupportDesk, ticketMailOf } from './mail/ticket-mail.ts';
 import { type MessageDependencies, sendMessage } from './messages.ts';
+import type { PutEvent } from './put-event.ts';
 
 export interface AnnounceDependencies extends MessageDependencies {
   database: Database;
@@ -19,6 +21,10 @@ export interface AnnounceDependencies extends MessageDependencies {
   mails: MailStore;
   /** The addresses that an organization's e-mails go to; undefined: e-mail is not configured. */
   emailsOf: ((organization: string) => Promise<readonly string[]>) | undefined;
+  /** Where e-mails about customers' messages to support go, and where answers to e-mails about tickets go; both can be absent. */
+  supportDesk: SupportDesk;
+  /** Puts an event on EventBridge's bus; undefined: that is not configured. */
+  putEvent: PutEvent | undefined;
   /** The name of the installation, for the source of events. */
   installation: string;
 }
@@ -56,9 +62,21 @@ const deliver = async (deps: AnnounceDependencies, notification: Notification, {
   await sendMessage(deps, { webhook, delivery: delivery.id, due_at: nowMs });
 };
 
-const mail = async (deps: AnnounceDependencies, notification: Notification, to: string): Promise<void> => {
+/** An e-mail, and whom it goes to. */
+interface Mailing {
+  text: MailText;
+  to: readonly string[];
+}
+
+/** About tickets to the person on the other side, about money to the addresses in the billing profile. Undefined: nobody gets an e-mail. */
+const mailingOf = async ({ emailsOf, supportDesk }: AnnounceDependencies, notification: Notification): Promise<Mailing | undefined> => {
+  if (!emailsOf) return undefined;
+  if (isAboutTicket(notification)) return ticketMailOf(notification, supportDesk);
   const text = mailTextOf(notification);
-  if (!text) return;
+  return text && { text, to: await emailsOf(notification.organization) };
+};
+
+const mail = async (deps: AnnounceDependencies, notification: Notification, text: MailText, to: string): Promise<void> => {
   const { id: event, organization } = notification;
   const nowMs = deps.now();
   const id = mailIdOf(event, to);
@@ -75,10 +93,11 @@ const mail = async (deps: AnnounceDependencies, notification: Notification, to: 
 export const announce = async (deps: AnnounceDependencies, notification: Notification): Promise<void> => {
   const { organization } = notification;
   const webhooks = (await deps.webhooks.list(organization)).filter((webhook) => isNotifiedOf(webhook, notification));
-  const addresses = deps.emailsOf && mailTextOf(notification) ? await deps.emailsOf(organization) : [];
+  const mailing = await mailingOf(deps, notification);
   const made = await Promise.allSettled([
     ...webhooks.map((webhook) => deliver(deps, notification, webhook)),
-    ...[...new Set(addresses)].map((address) => mail(deps, notification, address)),
+    ...(mailing ? [...new Set(mailing.to)].map((address) => mail(deps, notification, mailing.text, address)) : []),
+    ...(deps.putEvent && isAboutTicket(notification) ? [deps.putEvent(notification)] : []),
   ]);
   throwFailures(made.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
 };

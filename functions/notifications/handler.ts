@@ -13,6 +13,7 @@ import { createResolveHost } from './deliver/resolve-host.ts';
 import { handleEvent, type NotificationsDependencies } from './handle-event.ts';
 import { createMailStore } from './mail/mail-store.ts';
 import { createSendEmail } from './mail/send-email.ts';
+import { createPutEvent } from './put-event.ts';
 
 const database = createSdkDatabase();
 const rows = createAccountTable(database, environmentVariable('NOTIFICATIONS_TABLE'));
@@ -28,6 +29,8 @@ const dependencies: NotificationsDependencies = {
   deliveries: createDeliveryStore(rows),
   mails: createMailStore(rows),
   emailsOf: from ? async (organization) => (await profiles.getProfile(organization)).emails : undefined,
+  supportDesk: { email: process.env.SUPPORT_EMAIL, replyTo: process.env.SUPPORT_REPLY_TO },
+  putEvent: process.env.TICKET_EVENTS === 'true' ? createPutEvent() : undefined,
   sendEmail: from ? createSendEmail(from) : undefined,
   installation: environmentVariable('INSTALLATION'),
   queue: createDelayQueue(environmentVariable('DELIVERIES_QUEUE')),

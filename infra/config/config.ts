@@ -207,6 +207,15 @@ export const Config = z.strictObject({
     .strictObject({
       /** How fast support promises to answer and to resolve, by severity, and when it works. Default: around the clock. */
       promise: SupportPromise.prefault({}),
+      /** The address that gets an e-mail of each new ticket and of each message of a customer, if `notifications.emailFrom` is set. Default: none. */
+      email: z.email().max(254).optional(),
+      /**
+       * Where answers to e-mails about tickets go, such as `support@example.com`. The ticket's id is added to it: `support+tkt_…@example.com`. Default: to
+       * the sender.
+       */
+      replyTo: z.email().max(200).optional(),
+      /** Whether `sluice.ticket.*` events are put on EventBridge's default bus, for a bridge to another system. */
+      events: z.boolean().default(false),
       /** How many days a closed ticket is kept, with its messages and attachments. Longer than it can be reopened. */
       retentionDays: z.int().min(31).max(3_650).default(730),
     })

@@ -1,7 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { TICKET_SOURCE } from '../../functions/notifications/put-event.ts';
 import { OUTBOX_PREFIX } from '../../shared/notifications/outbox.ts';
 import type { Config } from '../config/config.ts';
 import { Deliveries } from '../constructs/deliveries.ts';
@@ -39,6 +41,8 @@ export class NotificationsStack extends Stack {
     data.audit.grantAdd(this.function);
     if (emailFrom !== undefined) grantSendEmail(this.function, emailFrom);
 
+    this.#reachSupport(config.support);
+
     this.deliveries = new Deliveries(this, 'Deliveries');
     this.deliveries.grantSend(this.function);
     this.deliveries.deliverTo(this.function);
@@ -54,5 +58,21 @@ export class NotificationsStack extends Stack {
         }),
       ],
     });
+  }
+
+  /** Who of support is told of tickets. */
+  #reachSupport({ email, replyTo, events }: Config['support']): void {
+    if (email !== undefined) this.function.addEnvironment('SUPPORT_EMAIL', email);
+    if (replyTo !== undefined) this.function.addEnvironment('SUPPORT_REPLY_TO', replyTo);
+    if (!events) return;
+    this.function.addEnvironment('TICKET_EVENTS', 'true');
+    const bus = this.formatArn({ service: 'events', resource: 'event-bus', resourceName: 'default' });
+    this.function.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['events:PutEvents'],
+        resources: [bus],
+        conditions: { StringEquals: { 'events:source': TICKET_SOURCE } },
+      }),
+    );
   }
 }

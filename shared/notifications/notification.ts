@@ -32,8 +32,10 @@ export const Notification = z.object({
   subject: z.string(),
   /** Milliseconds since the epoch. */
   at: z.int(),
-  /** JSON without bigints; amounts are dollars as text. Never contains secrets or content of requests. */
+  /** JSON without bigints; amounts are dollars as text. Never contains secrets or content of requests; of a ticket, it has what both sides can read. */
   data: z.record(z.string(), z.unknown()),
+  /** Whom an e-mail about it goes to, if it concerns one person. Receivers of webhooks don't see it. */
+  recipient: z.string().optional(),
 });
 export type Notification = z.infer<typeof Notification>;
 

@@ -86,5 +86,5 @@ export const toNotify = (
     by: sideOf(actor),
     ...(message && { message: message.id, body: message.body }),
   };
-  return outbox.toEmit(newNotification({ type, organization, subject: id, at: ticket.updated_at, data }));
+  return outbox.toEmit(newNotification({ type, organization, subject: id, at: ticket.updated_at, data, recipient: ticket.email }));
 };

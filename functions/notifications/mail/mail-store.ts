@@ -11,6 +11,8 @@ export const Mail = z.object({
   to: z.string(),
   subject: z.string(),
   text: z.string(),
+  /** Where an answer goes; absent: to the sender. */
+  reply_to: z.string().optional(),
   state: z.enum(['pending', 'sent', 'failed']),
   /** How often sending was begun. */
   begun: z.int().min(0),

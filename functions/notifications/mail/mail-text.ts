@@ -21,8 +21,15 @@ const textOf = (value: unknown): string =>
 
 const labelOf = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 
+/** An e-mail without its address. */
+export interface MailText {
+  subject: string;
+  text: string;
+  reply_to?: string;
+}
+
 /** The subject and the plain text of a notification's e-mail; undefined: no e-mail is sent for its type. */
-export const mailTextOf = ({ id, type, organization, subject, at, data }: Notification): { subject: string; text: string } | undefined => {
+export const mailTextOf = ({ id, type, organization, subject, at, data }: Notification): MailText | undefined => {
   const title = SUBJECTS[type];
   if (title === undefined) return undefined;
   const facts = Object.entries(data).filter(([, value]) => value !== null && value !== undefined);

@@ -9,7 +9,7 @@ const REQUEST_TIMEOUT_MS = 5_000;
 export class MailRejected extends Error {}
 
 /** Sends a plain-text e-mail. @throws MailRejected; the SDK's errors for what can pass */
-export type SendEmail = (mail: { to: string; subject: string; text: string }) => Promise<void>;
+export type SendEmail = (mail: { to: string; subject: string; text: string; reply_to?: string | undefined }) => Promise<void>;
 
 /** SES (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html). @param from an address that is verified there */
 export const createSendEmail = (from: string): SendEmail => {
@@ -26,6 +26,7 @@ export const createSendEmail = (from: string): SendEmail => {
     const email = {
       FromEmailAddress: from,
       Destination: { ToAddresses: [mail.to] },
+      ...(mail.reply_to !== undefined && { ReplyToAddresses: [mail.reply_to] }),
       Content: { Simple: { Subject: text(mail.subject), Body: { Text: text(mail.text) } } },
     };
     try {

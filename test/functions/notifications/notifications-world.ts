@@ -38,11 +38,11 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
   const table = createAccountTable(test.database, test.tables.Notifications as string);
   const queue: { body: string; dueAtMs: number }[] = [];
   const received: Received[] = [];
-  const mails: { to: string; subject: string; text: string }[] = [];
+  const mails: { to: string; subject: string; text: string; reply_to?: string | undefined }[] = [];
   const seen = new Set<string>();
   let emails: string[] = [];
   let status = 200;
-  let sendEmail = async (mail: { to: string; subject: string; text: string }): Promise<void> => void mails.push(mail);
+  let sendEmail = async (mail: (typeof mails)[number]): Promise<void> => void mails.push(mail);
   /** Called while a request is being answered. */
   let meanwhile = async (): Promise<void> => undefined;
 
@@ -65,6 +65,8 @@ export const createNotificationsWorld = async (test: TestDatabase) => {
       mails: createMailStore(rows),
       emailsOf: async () => emails,
       sendEmail: (mail) => sendEmail(mail),
+      supportDesk: { email: 'desk@example.com', replyTo: 'support@example.com' },
+      putEvent: undefined,
       installation: 'sluice',
       queue: {
         send: async ({ body, delaySeconds }) => void queue.push({ body, dueAtMs: nowMs + delaySeconds * SECOND_MS }),

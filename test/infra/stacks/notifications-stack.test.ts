@@ -69,20 +69,33 @@ describe('the function notifications', () => {
   });
 });
 
-test('with an address and networks, it can send e-mail from that address only, and knows the networks, as does the control plane', async () => {
+test('with an address, networks and a support desk, it can send e-mail from that address and events of tickets only, and knows the networks, as does the control plane', async () => {
   const templates = await templatesWith({
     notifications: { emailFrom: 'billing@mail.example.com', allowedNetworks: ['10.1.0.0/16', 'fd00::/8'] },
+    support: { email: 'desk@example.com', replyTo: 'support@example.com', events: true },
   });
   const template = templates('notifications');
   const identities = ['billing@mail.example.com', 'mail.example.com'].map((identity) => `arn::ses:::identity/${identity}`);
   const fromAddress = { StringEquals: { 'ses:FromAddress': 'billing@mail.example.com' } };
   expect(grantsOf(template, 'NotificationsRole').sort(byText)).toEqual(
-    [...whatItCanDo, ...all('ses', ['SendEmail'], identities, fromAddress)].sort(byText),
+    [
+      ...whatItCanDo,
+      ...all('ses', ['SendEmail'], identities, fromAddress),
+      ...all('events', ['PutEvents'], ['arn::events:::event-bus/default'], { StringEquals: { 'events:source': 'sluice.tickets' } }),
+    ].sort(byText),
   );
   templates('control').hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: Match.objectLike({ SLUICE_FUNCTION: 'control', ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8' }) },
   });
   template.hasResourceProperties('AWS::Lambda::Function', {
-    Environment: { Variables: Match.objectLike({ EMAIL_FROM: 'billing@mail.example.com', ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8' }) },
+    Environment: {
+      Variables: Match.objectLike({
+        EMAIL_FROM: 'billing@mail.example.com',
+        ALLOWED_NETWORKS: '10.1.0.0/16,fd00::/8',
+        SUPPORT_EMAIL: 'desk@example.com',
+        SUPPORT_REPLY_TO: 'support@example.com',
+        TICKET_EVENTS: 'true',
+      }),
+    },
   });
 });
