@@ -5,6 +5,7 @@ import {
   BucketEncryption,
   Bucket as CdkBucket,
   type CfnBucket,
+  HttpMethods,
   type LifecycleRule,
   ObjectLockRetention,
   ObjectOwnership,
@@ -25,6 +26,8 @@ interface BucketProps {
   expiry?: { tag: string; days: readonly number[] };
   /** Objects under this prefix are deleted so many days after they were stored. What is deleted is deleted for good: no older versions are kept. */
   temporary?: { prefix: string; days: number };
+  /** Pages of any origin can send signed forms to it, like requests to the hosts. */
+  takesForms?: boolean;
 }
 
 const RETENTIONS = { governance: ObjectLockRetention.governance, compliance: ObjectLockRetention.compliance };
@@ -40,7 +43,7 @@ export class Bucket extends Construct {
   readonly #variable: string;
   readonly #isTagged: boolean;
 
-  constructor(scope: Construct, id: string, { variable, lock, expiry, temporary }: BucketProps) {
+  constructor(scope: Construct, id: string, { variable, lock, expiry, temporary, takesForms = false }: BucketProps) {
     const isVersioned = !expiry && !temporary;
     super(scope, id);
     this.#variable = variable;
@@ -51,6 +54,7 @@ export class Bucket extends Construct {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       versioned: isVersioned,
+      ...(takesForms && { cors: [{ allowedMethods: [HttpMethods.POST], allowedOrigins: ['*'] }] }),
       ...(lock && { objectLockDefaultRetention: RETENTIONS[lock.mode](Duration.days(lock.days)) }),
       lifecycleRules: [
         { ...(!lock && isVersioned && { noncurrentVersionExpiration: KEEP_REPLACED }), abortIncompleteMultipartUploadAfter: ABORT_UPLOADS },

@@ -105,6 +105,7 @@ export class DataStack extends Stack {
     this.ticketFiles = new Bucket(this, 'TicketFiles', {
       variable: 'TICKET_FILES_BUCKET',
       temporary: { prefix: PENDING_FILES, days: 1 },
+      takesForms: true,
     });
     new CfnOutput(this, 'KeysTable', { value: this.keys.table.tableName });
     new CfnOutput(this, 'ModelsTable', { value: this.models.table.tableName });

@@ -78,6 +78,13 @@ describe('the data stack', () => {
     ]);
   });
 
+  test('lets pages of any origin send forms to the bucket for files of tickets, and to no other', () => {
+    const rules = Object.entries(data.findResources('AWS::S3::Bucket')).flatMap(([id, { Properties }]) =>
+      Properties.CorsConfiguration ? [[id, Properties.CorsConfiguration.CorsRules]] : [],
+    );
+    expect(rules).toEqual([['TicketFiles', [{ AllowedMethods: ['POST'], AllowedOrigins: ['*'] }]]]);
+  });
+
   test('deletes files of tickets that no message names for good after a day, and no others', () => {
     const rules = data.findResources('AWS::S3::Bucket').TicketFiles?.Properties.LifecycleConfiguration.Rules;
     const expiring = rules.filter((rule: object) => Object.keys(rule).some((name) => name.includes('Expiration')));
