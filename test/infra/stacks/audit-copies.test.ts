@@ -27,7 +27,13 @@ test('the control plane can add audit entries only in a transaction, and neither
 });
 
 test('without the option there is no copy: no bucket, no stream and no function', () => {
-  expect(Object.keys(templateOf('data').findResources('AWS::S3::Bucket'))).toEqual(['Tokenizers', 'Weights', 'BillingFiles', 'Payloads']);
+  expect(Object.keys(templateOf('data').findResources('AWS::S3::Bucket'))).toEqual([
+    'Tokenizers',
+    'Weights',
+    'BillingFiles',
+    'Payloads',
+    'TicketFiles',
+  ]);
   const { Audit } = templateOf('data').findResources('AWS::DynamoDB::GlobalTable');
   expect(Audit?.Properties.StreamSpecification).toBeUndefined();
   templateOf('control').resourceCountIs('AWS::Lambda::EventSourceMapping', 0);

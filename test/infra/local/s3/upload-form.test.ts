@@ -85,8 +85,9 @@ describe('a form is rejected', () => {
     expect(await submit(policyOf([CONDITION], '2026-11-01T00:00:00.001Z'), KEY)).toEqual([204, undefined]);
   });
 
-  test('if it is none', async () => {
+  test('if it is none, and the page that sent it can read why', async () => {
     const response = await fetch(`${emulator.url}/${BUCKET}`, { method: 'POST', body: 'text' });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('MalformedPOSTRequest')]);
   });
 });
