@@ -83,7 +83,8 @@ describe.each(named)('%s', (_, operation) => {
 
   test('says which role it requires and which errors it can return', () => {
     const isPublic = access === 'public';
-    expect(documented.description).toContain(isPublic ? 'Requires no access token.' : `Requires the role ${access}.`);
+    const who = access === 'support' ? 'Open to users with any role.' : `Requires the role ${access}.`;
+    expect(documented.description).toContain(isPublic ? 'Requires no access token.' : who);
     expect(documented.security).toEqual(isPublic ? [] : undefined);
     const refused = [...operation.errors, 400, ...(isPublic ? [] : [403]), ...(isVersioned ? [412] : []), ...(body ? [413] : []), 401, 500];
     const replies = [reply.status, ...(trialReply ? [trialReply.status] : [])];

@@ -261,8 +261,9 @@ describe('messages', () => {
       desk.notifications(organization),
       desk.deps.audit.list(organization, { limit: 100 }),
     ]);
-    const listed = (reply: unknown) => JSON.stringify(reply).replaceAll(/"updated_at":\d+/g, '');
-    expect(listed(rest)).toEqual(listed(before.slice(1)));
+    const withoutTime = (reply: unknown): unknown =>
+      JSON.parse(JSON.stringify(reply, (name, value) => (name === 'updated_at' ? 0 : value)));
+    expect(withoutTime(rest)).toEqual(withoutTime(before.slice(1)));
     expect({ ...ticket, version: 1, updated_at: before[0].updated_at }).toEqual(before[0]);
     const { body } = await send('listTicketHistory', { as: support, id });
     expect(body.data.map(({ action }: { action: string }) => action)).toEqual(['ticket.created', 'ticket.note_added', 'ticket.assigned']);
