@@ -94,7 +94,7 @@ export class InternalError extends ApiError {
       status: 500,
       type: 'server_error',
       code: 'internal_error',
-      message: 'Sluice failed to handle this request. The error has been logged; include the request id when you report it.',
+      message: 'Sluice failed to handle this request. The error has been logged; quote the request id in a support ticket.',
     });
   }
 }
@@ -107,7 +107,8 @@ export class ServiceUnavailable extends ApiError {
       status: 503,
       type: 'server_error',
       code: 'service_unavailable',
-      message: "Sluice can't handle this request right now. Try again shortly.",
+      message:
+        "Sluice can't handle this request right now. Try again shortly. If that does not help, quote the request id in a support ticket.",
       headers: { 'retry-after': '1' },
     });
   }

@@ -6,7 +6,8 @@ import { ErrorInStream } from './error-in-stream.ts';
 export type UpstreamCode = 'upstream_error' | 'upstream_timeout' | 'no_capacity' | 'model_not_ready';
 
 const texts: Record<UpstreamCode, string> = {
-  upstream_error: 'The model failed to answer. Nothing is wrong with the request; try it again.',
+  upstream_error:
+    'The model failed to answer. Nothing is wrong with the request; try it again. If that does not help, quote the request id in a support ticket.',
   upstream_timeout: 'The model took too long to answer. Lower max_tokens. The limit is 280 seconds, or 580 seconds with stream: true.',
   no_capacity: 'The model has no free capacity at the moment. Try again shortly.',
   model_not_ready: 'The model is starting. Try again in a few moments.',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { wrongKey } from '../../../shared/admission/key-errors.ts';
-import { InvalidRequest, toApiError, toWire } from '../../../shared/http/errors.ts';
+import { InternalError, InvalidRequest, ServiceUnavailable, toApiError, toWire } from '../../../shared/http/errors.ts';
 import { validate } from '../../../shared/http/validate.ts';
+import { UpstreamFailed } from '../../../shared/upstream/errors.ts';
 
 describe('an error on the wire', () => {
   test('is an object with message, type, param and code, and the request id', () => {
@@ -48,3 +49,11 @@ describe('validation', () => {
     expect(refused([])).toMatchObject({ param: null, message: expect.stringContaining('expected object') });
   });
 });
+
+test.each([new InternalError(), new ServiceUnavailable(), new UpstreamFailed('upstream_error', 'detail')])(
+  'an error that is not the fault of the caller says to quote the request id, and has it: $code',
+  (error) => {
+    expect(error.message).toContain('quote the request id in a support ticket');
+    expect(toWire(error, 'req_1')).toMatchObject({ error: { message: error.message }, request_id: 'req_1' });
+  },
+);

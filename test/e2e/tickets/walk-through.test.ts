@@ -1,0 +1,18 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startWalk, type Walk } from '../../support/walk-through.ts';
+
+const DOCUMENT = path.join(import.meta.dirname, '../../../docs/support.md');
+const TIMEOUT_MS = 120_000;
+
+let walk: Walk;
+beforeAll(async () => {
+  walk = await startWalk('--batch-window-ms', '300', '--schedule-ms', '1000');
+});
+afterAll(() => walk.close());
+
+test(
+  'the commands in docs/support.md lead from a failed request to a closed ticket, and print the output that it shows',
+  async () => expect(await walk.follow(DOCUMENT)).toBe(7),
+  TIMEOUT_MS,
+);
