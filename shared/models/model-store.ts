@@ -1,20 +1,19 @@
-import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { logError } from '../logging/log.ts';
-import { Price } from '../prices/price.ts';
+import type { Price } from '../prices/price.ts';
 import { ModelExists } from './errors.ts';
-import { Model, type NewModel } from './model.ts';
+import type { Model, NewModel } from './model.ts';
 
 /** The pool of shared models; the pool of an organization's deployments is the organization's id. */
 export const SERVERLESS_POOL = 'serverless';
 
 const MAX_PAGES = 20;
 
-/** Unknown attributes are ignored, so that this release can read rows of a later one. */
-const Stored = Model.strip();
+/** Loaded with the first read: a request that is rejected before it needs a model does not wait for these schemas. */
+const schemas = () => import('./model.ts');
 
 /** The row still has the version that was read. Rows from before versioning have no version attribute, which counts as version 1. */
 const isOfVersion = (version: number) => ({
@@ -33,12 +32,12 @@ const changedMeanwhile = (): PreconditionFailed => new PreconditionFailed();
 /** The `models` table: the inventory, with one partition per pool. The only code that knows its key attributes. */
 export const createModelStore = (database: Database, table: string) => ({
   put: async (pool: string, model: NewModel): Promise<void> => {
-    await database.put({ TableName: table, Item: { pool, ...Model.parse(model) } });
+    await database.put({ TableName: table, Item: { pool, ...(await schemas()).Model.parse(model) } });
   },
 
   get: async (pool: string, name: string): Promise<Model | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: { pool, name }, ConsistentRead: true });
-    return Item && Stored.parse(Item);
+    return Item && (await schemas()).StoredModel.parse(Item);
   },
 
   /** All models of a pool, by name. */
@@ -50,9 +49,10 @@ export const createModelStore = (database: Database, table: string) => ({
       ExpressionAttributeValues: { ':pool': pool },
       ConsistentRead: true,
     };
+    const { StoredModel } = await schemas();
     const models = new Map<string, Model>();
     for await (const { pool: _, ...item } of queryItems(database, query, MAX_PAGES)) {
-      const { data: model, error } = Stored.safeParse(item);
+      const { data: model, error } = StoredModel.safeParse(item);
       // One unreadable row must not make the other models unavailable.
       if (model) models.set(model.name, model);
       else logError('model_unreadable', error, { pool, model: item.name });
@@ -95,7 +95,7 @@ export const createModelStore = (database: Database, table: string) => ({
   /** The prices of deleted models with this name: usage events refer to their versions. */
   retiredPrices: async (pool: string, name: string): Promise<Price[]> => {
     const { Item } = await database.get({ TableName: table, Key: { pool: retired(pool), name }, ConsistentRead: true });
-    return Item ? z.array(Price).parse(Item.prices) : [];
+    return Item ? (await schemas()).RetiredPrices.parse(Item.prices) : [];
   },
 
   /** Stores the prices of a model that is deleted. */

@@ -114,5 +114,10 @@ export const Model = z.strictObject({
 });
 /** A model as read, with every default filled in. */
 export type Model = z.output<typeof Model>;
+
+/** Unknown attributes are ignored, so that this release can read rows of a later one. */
+export const StoredModel = Model.strip();
+export const RetiredPrices = z.array(Price);
+
 /** A model as written. */
 export type NewModel = z.input<typeof Model>;

@@ -3,7 +3,7 @@ import { ConditionFailed, type Database } from '../database/database.ts';
 import { queryItems } from '../database/query.ts';
 import type { Write } from '../database/transaction.ts';
 import { requestTimeMs } from '../ids/request-id.ts';
-import { UsageEvent } from './event.ts';
+import type { UsageEvent } from './event.ts';
 
 /** Events are partitioned by ten minutes, so that one consistent query reads all events of a total. */
 export const BUCKET_MS = 10 * 60_000;
@@ -25,6 +25,9 @@ const keyOf = (keyId: string, eventId: string, shards: number) => {
   };
 };
 
+/** Loaded with the first read: most functions only write events. */
+const schema = async () => (await import('./event.ts')).UsageEvent;
+
 /** The request of an event already has another one. */
 export class EventExists extends Error {}
 
@@ -32,7 +35,7 @@ export class EventExists extends Error {}
 export const createUsageStore = (database: Database, table: string) => {
   const get = async (keyId: string, requestId: string, shards = 1): Promise<UsageEvent | undefined> => {
     const { Item } = await database.get({ TableName: table, Key: keyOf(keyId, requestId, shards), ConsistentRead: true });
-    return Item && UsageEvent.parse(Item);
+    return Item && (await schema()).parse(Item);
   };
   const toPut = (event: UsageEvent, shards: number) => ({
     TableName: table,
@@ -78,6 +81,7 @@ export const createUsageStore = (database: Database, table: string) => {
         ConsistentRead: true,
         ...(atOnce && { Limit: atOnce }),
       };
+      const UsageEvent = await schema();
       for await (const item of queryItems(database, query, MAX_PAGES)) yield UsageEvent.parse(item);
     },
   };
