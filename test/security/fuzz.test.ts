@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
+import { residentMiB } from '../bench/processes.ts';
+import { controlOf } from '../support/control.ts';
+import { startTestRun, type TestRun } from '../support/local-run.ts';
+import { createFixtures, type FuzzedHosts } from './fuzz/fixtures.ts';
+import { createJudge } from './fuzz/judge.ts';
+import { createRequests } from './fuzz/requests.ts';
+import { createSender, type FuzzedReply, toCurl } from './fuzz/send.ts';
+
+const REQUESTS = Number(process.env.FUZZED_REQUESTS ?? 4_500);
+const SEED = Number(process.env.FUZZ_SEED ?? 1);
+/** After as many requests everything that they may have changed or deleted is created anew. */
+const REQUESTS_A_ROUND = 1_500;
+/** The control plane has most of the operations. */
+const SHARES = { serverless: 0.25, 'on-demand': 0.2, control: 0.55 } as const;
+const HOSTS = ['serverless', 'on-demand', 'control'] as const;
+const CALLERS_AT_ONCE = 12;
+const MAX_FAULTS = 20;
+/** Of an operation that gets at least this many requests, some are authenticated. */
+const ENOUGH_REQUESTS = 20;
+const MAX_MS = 60_000 + REQUESTS * 20;
+
+let run: TestRun;
+beforeAll(async () => {
+  run = await startTestRun();
+});
+afterAll(async () => {
+  await run.close();
+});
+
+const faults: unknown[] = [];
+const statuses = new Map<string, number>();
+const operations = new Map<string, { requests: number; authenticated: number; successes: number }>();
+const count = <Key>(counts: Map<Key, number>, key: Key): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+
+/** The code of an error; most have one. */
+const codeOf = ({ text }: FuzzedReply): string => /"code":"(\w+)"/.exec(text)?.[0] ?? '';
+
+const fuzzHost = async (
+  name: string,
+  host: FuzzedHosts['hosts']['control'],
+  entitled: ReadonlySet<string>,
+  seed: number,
+  requests: number,
+) => {
+  const random = seededRandom(seed);
+  const next = createRequests(host);
+  const judge = await createJudge(host, entitled);
+  const sender = createSender(CALLERS_AT_ONCE);
+  let left = requests;
+  const call = async (): Promise<void> => {
+    while (left > 0 && faults.length < MAX_FAULTS) {
+      left -= 1;
+      const request = next(random);
+      try {
+        const reply = await sender.send(host.baseUrl, request);
+        count(statuses, `${name} ${reply.status}${codeOf(reply)}`);
+        const operation = `${name} ${request.operation}`;
+        const seen = operations.get(operation) ?? { requests: 0, authenticated: 0, successes: 0 };
+        const authenticated = seen.authenticated + (reply.status === 401 ? 0 : 1);
+        operations.set(operation, { requests: seen.requests + 1, authenticated, successes: seen.successes + (reply.status < 300 ? 1 : 0) });
+        const found = await judge(request, reply);
+        if (found.length > 0)
+          faults.push({ found, curl: toCurl(host.baseUrl, request), reply: `${reply.status} ${reply.text.slice(0, 1_000)}` });
+      } catch (error) {
+        faults.push({ found: String(error), curl: toCurl(host.baseUrl, request) });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS_AT_ONCE }, call));
+  sender.close();
+};
+
+/** Nothing stays reserved, and what the keys have spent is the sum of their usage events. */
+const checkLedger = async (keyIds: readonly string[]): Promise<void> => {
+  for (const keyId of keyIds) {
+    const item = await run.limiters.whole(keyId);
+    const cost = (await run.eventsOf(keyId)).reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+    expect({ keyId, inFlight: item?.fl, spent: BigInt(item?.spent ?? 0) }).toEqual({ keyId, inFlight: {}, spent: cost });
+  }
+};
+
+test(
+  `${REQUESTS} hostile requests to the three hosts get documented replies in time: no 5xx, no leak, nothing reserved or unbilled`,
+  async () => {
+    const control = controlOf(run);
+    const rounds = Math.ceil(REQUESTS / REQUESTS_A_ROUND);
+    const residents: number[] = [];
+    for (let round = 0; round < rounds && faults.length === 0; round += 1) {
+      const { hosts, keyIds, entitled } = await createFixtures(run, control);
+      const requests = Math.min(REQUESTS_A_ROUND, REQUESTS - round * REQUESTS_A_ROUND);
+      for (const [index, name] of HOSTS.entries())
+        await fuzzHost(name, hosts[name], entitled, SEED * 1_000_003 + round * HOSTS.length + index, Math.ceil(requests * SHARES[name]));
+      if (faults.length === 0) await checkLedger(keyIds);
+      const [pid] = (await run.facts()).pids.functions.inference ?? [];
+      if (pid) residents.push(Math.round(residentMiB(pid).now));
+    }
+    expect(faults).toEqual([]);
+    const table = [...statuses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([status, replies]) => `${status}: ${replies}`);
+    console.log(
+      `Seed ${SEED}. Replies by host and status:\n${table.join('\n')}\nMiB resident of inference by round: ${residents.join(', ')}`,
+    );
+    if (process.env.FUZZ_OPERATIONS) console.log([...operations].map(([name, seen]) => `${name} ${JSON.stringify(seen)}`).join('\n'));
+    const unreached = [...operations].filter(([, { requests, authenticated }]) => requests >= ENOUGH_REQUESTS && authenticated === 0);
+    expect(unreached).toEqual([]);
+  },
+  MAX_MS,
+);

@@ -1,0 +1,61 @@
+import { type Json, schemasOf } from './schemas.ts';
+import { readEvents } from './server-sent-events.ts';
+
+interface Reply {
+  $ref?: string;
+  content?: Record<string, { schema: Json }>;
+}
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Reply> }>>;
+  components: { responses: Record<string, Reply> };
+}
+
+/** A reply that a test received, with whichever client. */
+export interface SeenReply {
+  method: string;
+  path: string;
+  status: number;
+  type: string;
+  /** undefined if the caller aborted it. */
+  text: Promise<string | undefined>;
+}
+
+/** The documented paths that match a path. */
+const matchingPaths = (paths: readonly string[], path: string): string[] =>
+  paths.filter((documented) => new RegExp(`^${documented.replace(/\{model\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+
+/** The documented operation of a method and a path. A path without parameters wins over one with parameters. */
+const operationOf = ({ paths }: Document, { method, path }: SeenReply): { responses: Record<string, Reply> } | undefined => {
+  const matching = matchingPaths(Object.keys(paths), path).filter((documented) => paths[documented]?.[method]);
+  return paths[matching.includes(path) ? path : (matching[0] ?? '')]?.[method];
+};
+
+const valuesOf = (type: string, text: string): unknown[] =>
+  type === 'text/event-stream' ? readEvents(text).events.map(({ data }) => data) : [JSON.parse(text)];
+
+/** Where a reply differs from the document of its host. */
+const faultsOf = async (document: Document, schemas: ReturnType<typeof schemasOf>, seen: SeenReply): Promise<unknown[]> => {
+  const { method, path, status, type } = seen;
+  const operation = operationOf(document, seen);
+  const text = await seen.text;
+  if (!operation || text === undefined) return [];
+  const documented = operation.responses[status];
+  const reply = documented?.$ref ? document.components.responses[status] : documented;
+  if (text === '' && type !== 'text/event-stream')
+    return reply && !reply.content ? [] : [{ method, path, status, fault: 'the document has no such reply without a body' }];
+  if (type !== 'application/json' && type !== 'text/event-stream') return [];
+  const schema = reply?.content?.[type]?.schema;
+  if (!schema) return [{ method, path, status, type, fault: 'the document has no such reply' }];
+  return valuesOf(type, text).flatMap((value) => schemas.faults(schema, value).map((fault) => ({ method, path, status, fault, value })));
+};
+
+/** Compares replies of a host with its OpenAPI document, as it was served. An undocumented property is a fault. */
+export const readDocument = async (served: Response) => {
+  const document = (await served.json()) as Document;
+  const schemas = schemasOf(document as unknown as Json, { isClosed: true });
+  return {
+    document,
+    /** Where a reply differs from the document; empty if its path or method is not documented. */
+    faults: (seen: SeenReply): Promise<unknown[]> => faultsOf(document, schemas, seen),
+  };
+};
