@@ -3,6 +3,9 @@ import { CANARY, type FuzzedHosts } from './fixtures.ts';
 import type { FuzzedRequest } from './requests.ts';
 import type { FuzzedReply } from './send.ts';
 
+/** Replies that repeat parts of the request, with unknown properties as the caller sent them. */
+const ECHOES = ['Response', 'ResponseStreamEvent', 'InputItemList'];
+
 /** What tells a caller how a host is built: stack traces, files, AWS's names, SDK and schema errors. */
 const INTERNALS = [
   /\bat (?:async )?[\w.<>]+ \(/,
@@ -20,7 +23,7 @@ const isErrorBody = (text: string): boolean => {
 
 /** Judges the replies of a host: what is wrong with one, in words; nothing if it is as it must be. */
 export const createJudge = async ({ baseUrl }: { baseUrl: string }, entitled: FuzzedHosts['entitled']) => {
-  const document = await readDocument(await fetch(`${baseUrl}/openapi.json`));
+  const document = await readDocument(await fetch(`${baseUrl}/openapi.json`), ECHOES);
   return async ({ method, path, caller }: FuzzedRequest, { status, headers, text }: FuzzedReply): Promise<string[]> => {
     const faults: string[] = [];
     if (status >= 500) faults.push(`status ${status}`);
