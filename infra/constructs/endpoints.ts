@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Config } from '../config/config.ts';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import type { NodeFunction } from './node-function.ts';
 
@@ -44,6 +45,11 @@ export const grantDescribeEndpoints = (grantee: NodeFunction, config: Config): v
     }),
   );
   grantee.addEnvironment('ENDPOINT_TAG', config.endpointTag);
+  acknowledgeUnexercised(
+    grantee.role,
+    { actions: ['sagemaker:DescribeEndpoint', 'sagemaker:DescribeInferenceComponent', 'sagemaker:ListTags'] },
+    'Each of the actions is for one of the two kinds of resources.',
+  );
   acknowledgeWildcards(
     grantee.role,
     resources,

@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import { generationLogArns } from './generation-names.ts';
 import type { NodeFunction } from './node-function.ts';
@@ -32,6 +33,7 @@ export class ExecutionRole extends Construct {
     });
     this.#grantImages(config);
     this.#grantLogs(config);
+    acknowledgeUnexercised(this.role, { actions: ['*'] }, 'SageMaker uses the role for containers of deployments; no function has it.');
   }
 
   /** Lets a function create models and endpoints that run with this role, and gives it the role's ARN. */

@@ -7,6 +7,7 @@ import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
 import { bundle } from '../bundling/bundle.ts';
 import type { Config, ReservedConcurrency } from '../config/config.ts';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -90,6 +91,11 @@ export class NodeFunction extends LambdaFunction {
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },
     });
     this.title = as;
+    acknowledgeUnexercised(
+      role,
+      { actions: ['logs:CreateLogStream', 'logs:PutLogEvents', 'xray:PutTraceSegments', 'xray:PutTelemetryRecords'] },
+      'Lambda writes logs and traces with the role of the function.',
+    );
     role.addToPolicy(new PolicyStatement({ actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], resources: ['*'] }));
     Validations.of(role).acknowledge({
       id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',

@@ -5,6 +5,7 @@ import { LambdaDestination } from 'aws-cdk-lib/aws-logs-destinations';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { says } from './alarms.ts';
 import { deadLetterQueue } from './dead-letter-queue.ts';
 import type { InferenceHost } from './inference-host.ts';
@@ -35,6 +36,11 @@ export class Refusals extends Construct {
     observability.grant(this.function, 'GetItem', 'PutItem', 'UpdateItem');
     this.failures = deadLetterQueue(this);
     this.function.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.failures.queueArn] }));
+    acknowledgeUnexercised(
+      this.function.role,
+      { actions: ['sqs:SendMessage'], resource: this.failures.queueArn },
+      'Lambda sends the invocations that failed with the role of the function.',
+    );
     this.function.configureAsyncInvoke({
       retryAttempts: RETRIES,
       maxEventAge: MAX_AGE,

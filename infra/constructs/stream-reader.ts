@@ -2,6 +2,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type EventSourceMappingProps, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { deadLetterQueue } from './dead-letter-queue.ts';
 import type { NodeFunction } from './node-function.ts';
 import type { Table } from './table.ts';
@@ -13,6 +14,11 @@ export const readStream = (scope: Construct, table: Table, reader: NodeFunction,
   const failures = deadLetterQueue(scope);
   table.grantStream(reader);
   reader.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [failures.queueArn] }));
+  acknowledgeUnexercised(
+    reader.role,
+    { actions: ['sqs:SendMessage'], resource: failures.queueArn },
+    'Lambda sends the batches that failed with the role of the function.',
+  );
   new EventSourceMapping(scope, 'Stream', {
     ...reading,
     target: reader,

@@ -11,6 +11,7 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import type { NodeFunction } from './node-function.ts';
 
 type Action = 'GetItem' | 'BatchGetItem' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem' | 'Query';
@@ -95,6 +96,11 @@ export class Table extends Construct {
     grantee.addToRolePolicy(new PolicyStatement({ actions, resources: [this.streamArn] }));
     // AWS evaluates this action on no resource, so a policy that names a stream doesn't allow it.
     grantee.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:ListStreams'], resources: ['*'] }));
+    acknowledgeUnexercised(
+      grantee.role,
+      { actions: [...actions, 'dynamodb:ListStreams'] },
+      'Lambda reads the stream with the role of the function.',
+    );
     Validations.of(grantee.role as NonNullable<typeof grantee.role>).acknowledge({
       id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
       reason: 'ListStreams does not support resource-level permissions. Lambda needs it to read a stream; it returns names only.',

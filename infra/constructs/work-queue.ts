@@ -3,6 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { deadLetterQueue } from './dead-letter-queue.ts';
 import type { NodeFunction } from './node-function.ts';
 
@@ -57,6 +58,7 @@ export class WorkQueue extends Construct {
   deliverTo(target: NodeFunction): void {
     const actions = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action}`);
     target.addToRolePolicy(new PolicyStatement({ actions, resources: [this.queue.queueArn] }));
+    acknowledgeUnexercised(target.role, { actions }, 'Lambda receives the messages with the role of the function.');
     new EventSourceMapping(this, 'Delivery', {
       target,
       eventSourceArn: this.queue.queueArn,

@@ -19,6 +19,7 @@ export const USAGE = `npm start -- [options]
   --schedule-ms N      maximum period of schedules (default as deployed)
   --state DIR          folder of the database, logs and local.json (default .sluice)
   --assembly DIR       run this cloud assembly instead of synthesizing the app
+  --check-permissions  deny the AWS calls that a function's role does not allow, and list the used permissions in logs/permissions.log
   --quiet              do not log requests and events
   --help
 `;
@@ -38,6 +39,7 @@ const Flags = z.strictObject({
   'schedule-ms': count(MIN_SCHEDULE_MS, 86_400_000).optional(),
   state: z.string().min(1),
   assembly: z.string().min(1).optional(),
+  'check-permissions': z.boolean(),
   quiet: z.boolean(),
   help: z.boolean(),
 });
@@ -64,6 +66,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'schedule-ms': { type: 'string' },
       state: { type: 'string', default: '.sluice' },
       assembly: { type: 'string' },
+      'check-permissions': { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },

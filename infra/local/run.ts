@@ -15,6 +15,7 @@ import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
+import { accessKeyIdOf } from './lambda/access-key-id.ts';
 import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
@@ -22,10 +23,13 @@ import { createLaterInvocations } from './lambda/later.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createMailbox } from './mail/mailbox.ts';
+import type { Use } from './permissions/check.ts';
+import { guardEndpoints } from './permissions/guard.ts';
+import { logUse } from './permissions/permission-log.ts';
 import { createProcessList } from './processes/process-list.ts';
 import { createQueues } from './queues.ts';
 import { createFileStore, createMemoryStore } from './s3/object-store.ts';
-import { startS3 } from './s3/server.ts';
+import { LOCAL_KEYS, startS3 } from './s3/server.ts';
 import type { StartContainer } from './sagemaker/component-containers.ts';
 import type { ContainerTarget } from './sagemaker/container-request.ts';
 import { startSageMaker } from './sagemaker/server.ts';
@@ -73,6 +77,8 @@ export interface LocalOptions {
   queueDelayMs?: number | undefined;
   /** Caps the template's periods of schedules. */
   scheduleMs?: number | undefined;
+  /** Denies the AWS calls that a function's role does not allow, and logs the permissions that are used. */
+  checkPermissions?: boolean | undefined;
   /** Turns off the log lines for requests and events. */
   quiet: boolean;
   /** Called when a process has started or exited. */
@@ -147,7 +153,10 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   });
   started.defer(sagemaker.close);
   const objects = options.ephemeral ? createMemoryStore() : createFileStore(path.join(options.stateDir, 'buckets'));
-  const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects);
+  const s3 = await startS3(new Set(app.buckets.map(({ name }) => name)), objects, Date.now, {
+    ...LOCAL_KEYS,
+    accessKeyIds: app.functions.map(accessKeyIdOf),
+  });
   started.defer(s3.close);
   const clock = createFunctionClock();
   const invokeApi = await startInvokeApi({ start: startFunction, exists: (name) => functions.exists(name), later: later.add }, clock);
@@ -162,20 +171,22 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   const { port, stopOnDisconnect } = options;
   const hosts = await startHosts(app, { port, startFunction, stopOnDisconnect, log }, gateways);
   const cognitoUrl = cognito?.url ?? null;
+  const emulators = {
+    dynamodbUrl: database.url,
+    sagemakerUrl: sagemaker.url,
+    s3Url: s3.url,
+    lambdaUrl: invokeApi.url,
+    sqsUrl: sqs.url,
+    sesUrl: ses.url,
+    cognitoUrl,
+  };
+  const report = (use: Use): void => logUse(options.stateDir, use);
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
-    endpoints: {
-      dynamodbUrl: database.url,
-      sagemakerUrl: sagemaker.url,
-      s3Url: s3.url,
-      lambdaUrl: invokeApi.url,
-      sqsUrl: sqs.url,
-      sesUrl: ses.url,
-      cognitoUrl,
-    },
+    endpoints: options.checkPermissions ? await guardEndpoints(emulators, { ...app, report }, started) : emulators,
     hosts,
     batchWindowMs: options.batchWindowMs,
   });

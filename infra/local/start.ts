@@ -53,6 +53,7 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
     batchWindowMs: flags['batch-window-ms'],
     queueDelayMs: flags['queue-delay-ms'],
     scheduleMs: flags['schedule-ms'],
+    checkPermissions: flags['check-permissions'],
     quiet: flags.quiet,
     onChange: () => publish(),
   });

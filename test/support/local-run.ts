@@ -7,6 +7,7 @@ import { AdminSetUserPasswordCommand } from '@aws-sdk/client-cognito-identity-pr
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import { type LocalFacts, readFacts } from '../../infra/local/local-facts.ts';
+import { readUses } from '../../infra/local/permissions/permission-log.ts';
 import { openLocalDatabase } from '../../infra/local/seed.ts';
 import { shardsOf } from '../../shared/admission/limiter-item.ts';
 import { shardIds } from '../../shared/admission/shards.ts';
@@ -17,6 +18,7 @@ import { BUCKET_MS, createUsageStore } from '../../shared/usage/usage-store.ts';
 import { assemblyDir } from './assembly.ts';
 import { createKey, type TestKey } from './create-key.ts';
 import { openLimiters } from './limiters.ts';
+import { isChecked, recordUses } from './used-permissions.ts';
 import { watchReplies } from './watch-replies.ts';
 
 const START = path.join(import.meta.dirname, '../../infra/local/start.ts');
@@ -49,6 +51,8 @@ const startRun = async ({
       state,
       '--assembly',
       assemblyDir(),
+      // Runs with several environments are for races under load, which a check of each call would slow down.
+      ...(isChecked() && !flags.includes('--environments') ? ['--check-permissions'] : []),
       ...(durable ? [] : ['--ephemeral']),
       ...flags,
     ],
@@ -70,16 +74,23 @@ const startRun = async ({
   const replies = watchReplies(...[facts.base_url, facts.ondemand_url, facts.control_url].filter((url) => url !== null));
   const end = async (): Promise<number | null> => {
     const faults = await replies.faults();
+    const uses = readUses(state);
+    const denied = uses.filter(({ kind, action }) => kind === 'denied' && !expectedDenials.has(action));
+    recordUses(uses);
     database.destroy();
     const code = await stop(child);
     rmSync(state, { recursive: true, force: true });
+    if (denied.length > 0) throw new Error(`Calls that the roles do not allow: ${JSON.stringify(denied.slice(0, 5), null, 1)}`);
     if (faults.length > 0) throw new Error(`Replies differ from the OpenAPI document: ${JSON.stringify(faults.slice(0, 5), null, 1)}`);
     return code;
   };
+  const expectedDenials = new Set<string>();
   return {
     ...facts,
     state,
     output,
+    /** The test makes a function call what its role does not allow. */
+    expectDenial: (action: string): void => void expectedDenials.add(action),
     database,
     limiters,
     usage,

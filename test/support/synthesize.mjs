@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 
-/** Runs before all tests: writes one cloud assembly, which tests read for the app's tables, functions and hosts. */
+/**
+ * Runs before all tests: writes one cloud assembly, which tests read for the app's tables, functions and hosts, and makes a folder in which local
+ * runs record the permissions that they used.
+ */
 export default async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-assembly-'));
   await synthesize(path.join(import.meta.dirname, '../..'), folder);
   process.env.SLUICE_TEST_ASSEMBLY = folder;
+  process.env.SLUICE_TEST_PERMISSIONS = await mkdtemp(path.join(tmpdir(), 'sluice-permissions-'));
 };

@@ -3,6 +3,7 @@ import { assertConnected, interpretEventSource } from './interpret-event-sources
 import { interpretFunction } from './interpret-functions.ts';
 import { interpretLogSubscriptions } from './interpret-log-subscriptions.ts';
 import { interpretQueue, interpretQueueSource, isOfQueue } from './interpret-queues.ts';
+import { readRoles } from './interpret-roles.ts';
 import { interpretRule } from './interpret-rules.ts';
 import { interpretTable } from './interpret-tables.ts';
 import { interpretUserPool } from './interpret-user-pools.ts';
@@ -60,6 +61,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const eventRules: EventRule[] = [];
   const eventSources: EventSource[] = [];
   const ofQueues: LocatedResource[] = [];
+  const located: LocatedResource[] = [];
   const ofLogs = { filters: [], permissions: [], invokeConfigs: [] } as Record<
     'filters' | 'permissions' | 'invokeConfigs',
     LocatedResource[]
@@ -67,6 +69,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   for (const stack of stacks) {
     for (const [logicalId, resource] of stack.resources) {
       const at = { stack, logicalId, resource, resolve };
+      located.push(at);
       if (resource.type === 'AWS::Lambda::Function') functions.push(interpretFunction(at));
       else if (resource.type === 'AWS::Lambda::EventSourceMapping' && isOfQueue(at)) ofQueues.push(at);
       else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
@@ -94,5 +97,18 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   assertConnected(eventSources, { functions, tables, queues });
   const queueSources = ofQueues.map((at) => interpretQueueSource(at, queues, functions));
   const logSubscriptions = interpretLogSubscriptions({ ...ofLogs, functions, queues });
-  return { apis, functions, tables, buckets, queues, userPools, schedules, eventRules, eventSources, queueSources, logSubscriptions };
+  return {
+    apis,
+    functions,
+    tables,
+    buckets,
+    queues,
+    userPools,
+    schedules,
+    eventRules,
+    eventSources,
+    queueSources,
+    logSubscriptions,
+    roles: readRoles(located),
+  };
 };

@@ -1,4 +1,5 @@
 import type { Filter } from './event-filter.ts';
+import type { Role } from './interpret-roles.ts';
 
 /** The parts of a cloud assembly that the local run serves. */
 export interface LocalApp {
@@ -13,6 +14,7 @@ export interface LocalApp {
   eventSources: readonly EventSource[];
   queueSources: readonly QueueSource[];
   logSubscriptions: readonly LogSubscription[];
+  roles: readonly Role[];
 }
 
 export interface LambdaFunction {
@@ -27,6 +29,7 @@ export interface LambdaFunction {
   environment: Readonly<Record<string, string>>;
   timeoutMs: number;
   memoryMiB: number;
+  roleArn?: string | undefined;
   /** The name of its log group, if it is in the assembly. */
   logGroup?: string | undefined;
 }

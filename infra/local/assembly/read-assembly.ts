@@ -6,6 +6,7 @@ import * as z from 'zod';
 export interface Resource {
   type: string;
   properties: Readonly<Record<string, unknown>>;
+  metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A stack of a cloud assembly. `assets` maps the hash of a file asset to its absolute path. */
@@ -30,7 +31,16 @@ const Manifest = z.object({
 });
 
 const Template = z.object({
-  Resources: z.record(z.string(), z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) })).default({}),
+  Resources: z
+    .record(
+      z.string(),
+      z.object({
+        Type: z.string(),
+        Properties: z.record(z.string(), z.unknown()).default({}),
+        Metadata: z.record(z.string(), z.unknown()).optional(),
+      }),
+    )
+    .default({}),
   Parameters: z.record(z.string(), z.object({ Default: z.unknown() })).default({}),
   Outputs: z.record(z.string(), z.object({ Value: z.unknown(), Export: z.object({ Name: z.string() }).optional() })).default({}),
 });
@@ -64,7 +74,10 @@ const toStack = (name: string, template: z.infer<typeof Template>, assets: z.inf
   return {
     name,
     resources: new Map(
-      Object.entries(template.Resources).map(([id, { Type, Properties }]) => [id, { type: Type, properties: Properties }]),
+      Object.entries(template.Resources).map(([id, { Type, Properties, Metadata }]) => [
+        id,
+        { type: Type, properties: Properties, metadata: Metadata },
+      ]),
     ),
     parameters: new Map(Object.entries(template.Parameters).map(([id, { Default }]) => [id, Default])),
     outputs: new Map(outputs.map(([id, { Value }]) => [id, Value])),

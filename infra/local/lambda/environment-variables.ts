@@ -1,6 +1,7 @@
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { REGION } from '../assembly/resolve.ts';
 import { LOCAL_KEYS } from '../s3/server.ts';
+import { accessKeyIdOf } from './access-key-id.ts';
 
 /** URLs of the emulators. */
 export interface Endpoints {
@@ -54,7 +55,7 @@ export const functionVariables = (
   hosts?: InferenceHosts,
   batchWindowMs = Number.POSITIVE_INFINITY,
 ): Record<string, string> => ({
-  AWS_ACCESS_KEY_ID: LOCAL_KEYS.accessKeyId,
+  AWS_ACCESS_KEY_ID: accessKeyIdOf(fn),
   AWS_SECRET_ACCESS_KEY: LOCAL_KEYS.secretAccessKey,
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',

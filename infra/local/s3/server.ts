@@ -28,7 +28,7 @@ const DEFAULT_TYPE = 'application/octet-stream';
 /** Stored with an object. A signed read can replace each with a parameter, such as `response-content-type`. */
 const OBJECT_HEADERS = ['content-type', 'content-disposition'];
 /** The keys of the local run, by which its functions sign. */
-export const LOCAL_KEYS: SigningKeys = { accessKeyId: 'local', secretAccessKey: 'local' };
+export const LOCAL_KEYS = { accessKeyIds: ['local'], secretAccessKey: 'local' } as const satisfies SigningKeys;
 /** Stored with an object, and not returned with it. */
 const TAGS = 'x-amz-tagging';
 

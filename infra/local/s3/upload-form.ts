@@ -10,9 +10,9 @@ import {
   signatureDoesNotMatch,
 } from './errors.ts';
 
-/** The keys whose signatures are valid. */
+/** The keys whose signatures are valid. All have the same secret. */
 export interface SigningKeys {
-  accessKeyId: string;
+  accessKeyIds: readonly string[];
   secretAccessKey: string;
 }
 
@@ -86,10 +86,10 @@ const matchesOf = ({ conditions }: Policy): Match[] =>
 
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-const isSigned = ({ fields }: Form, { accessKeyId, secretAccessKey }: SigningKeys): boolean => {
+const isSigned = ({ fields }: Form, { accessKeyIds, secretAccessKey }: SigningKeys): boolean => {
   const [id, ...scope] = (fields.get('x-amz-credential') ?? '').split('/');
   const [day, , service, end] = scope;
-  if (fields.get('x-amz-algorithm') !== 'AWS4-HMAC-SHA256' || id !== accessKeyId) return false;
+  if (fields.get('x-amz-algorithm') !== 'AWS4-HMAC-SHA256' || !accessKeyIds.includes(id ?? '')) return false;
   if (scope.length !== 4 || service !== 's3' || end !== 'aws4_request' || !fields.get('x-amz-date')?.startsWith(`${day}T`)) return false;
   const key = scope.reduce<Buffer | string>(hmac, `AWS4${secretAccessKey}`);
   const expected = hmac(key, fields.get('policy') ?? '');

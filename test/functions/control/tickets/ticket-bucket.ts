@@ -18,7 +18,7 @@ export const startTicketBucket = async () => {
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL_S3: s3.url,
-    AWS_ACCESS_KEY_ID: LOCAL_KEYS.accessKeyId,
+    AWS_ACCESS_KEY_ID: LOCAL_KEYS.accessKeyIds[0],
     AWS_SECRET_ACCESS_KEY: LOCAL_KEYS.secretAccessKey,
   });
   return {

@@ -5,7 +5,7 @@ import { type S3Emulator, startS3 } from '../../../../infra/local/s3/server.ts';
 
 const BUCKET = 'uploads';
 const NOW_MS = Date.UTC(2026, 10, 1);
-const KEYS = { accessKeyId: 'AKIA', secretAccessKey: 'secret' };
+const KEYS = { accessKeyIds: ['AKIA'], secretAccessKey: 'secret' };
 const SCOPE = ['20261101', 'us-east-1', 's3', 'aws4_request'];
 
 let store: ObjectStore;
@@ -22,7 +22,7 @@ const sign = (policy: string): string =>
 
 const SIGNED = {
   'x-amz-algorithm': 'AWS4-HMAC-SHA256',
-  'x-amz-credential': `${KEYS.accessKeyId}/${SCOPE.join('/')}`,
+  'x-amz-credential': `${KEYS.accessKeyIds[0]}/${SCOPE.join('/')}`,
   'x-amz-date': '20261101T000000Z',
 };
 const OWN = Object.entries(SIGNED).map(([name, value]) => ['eq', `$${name}`, value]);

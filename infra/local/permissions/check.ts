@@ -1,0 +1,69 @@
+import type { Role } from '../assembly/interpret-roles.ts';
+import type { LambdaFunction } from '../assembly/local-app.ts';
+import { accessKeyIdOf } from '../lambda/access-key-id.ts';
+import { evaluate, type Grant, type Need } from './evaluate.ts';
+import type { ServiceCall } from './needs/arn.ts';
+import { NEEDS } from './needs/needs.ts';
+import { type Call, signerOf } from './signed-call.ts';
+
+/** A permission that a call used, or lacked. */
+export type Use =
+  | ({ kind: 'used'; role: string } & Grant)
+  | { kind: 'denied'; role: string; function: string; action: string; resource: string; why: string };
+
+interface CheckOptions {
+  functions: readonly LambdaFunction[];
+  roles: readonly Role[];
+  /** The tags of a SageMaker resource, as condition keys. */
+  tagsOf: ServiceCall['tagsOf'];
+  /** Called once for each permission that is used, and for each call that is denied. */
+  report: (use: Use) => void;
+}
+
+/**
+ * Checks calls against the policies of the role whose function signed them.
+ * @returns why a call is denied, or undefined. Calls that no function signed are not checked: they are not the app's.
+ */
+export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) => {
+  const callers = new Map(functions.map((fn) => [accessKeyIdOf(fn), { fn, role: roles.find(({ arn }) => arn === fn.roleArn) }]));
+  const used = new Set<string>();
+  const reportUse = (role: string, by: Grant): void => {
+    const id = [role, by.action, by.resource].join(' ');
+    if (!used.has(id)) report({ kind: 'used', role, ...by });
+    used.add(id);
+  };
+  const needsOf = async ({ method, url, headers, body }: Call, service: string, region: string): Promise<Need[]> => {
+    const toNeeds = NEEDS[service];
+    if (!toNeeds) throw new Error(`the permission check does not know the service ${service}`);
+    const header = (name: string): string | undefined => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(',') : value;
+    };
+    return toNeeds({ method, url, header, body, region, tagsOf });
+  };
+  return async (call: Call): Promise<string | undefined> => {
+    const signer = signerOf(call);
+    const caller = signer && callers.get(signer.accessKeyId);
+    if (!caller) return undefined;
+    const { fn, role } = caller;
+    const title = role?.title ?? fn.name;
+    const deny = (action: string, resource: string, why: string): string => {
+      report({ kind: 'denied', role: title, function: fn.shortName, action, resource, why });
+      return `${title} is not authorized to perform ${action} on ${resource}: ${why}`;
+    };
+    let needs: Need[];
+    try {
+      needs = await needsOf(call, signer.service, signer.region);
+    } catch (error) {
+      return deny(`${call.method} ${call.url.pathname}`, signer.service, String(error));
+    }
+    for (const need of needs) {
+      const decision = evaluate(role?.statements ?? [], need);
+      if (!decision.isAllowed) return deny(need.action, need.resource, decision.why);
+      reportUse(title, decision.by);
+    }
+    return undefined;
+  };
+};
+
+export type Check = ReturnType<typeof createCheck>;
