@@ -57,7 +57,16 @@ export class ControlStack extends Stack {
     data.attempts.grant(this.function, 'UpdateItem');
     for (const table of [data.billing, data.notifications])
       table.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem');
-    data.observability.grant(this.function, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem');
+    data.observability.grant(
+      this.function,
+      'GetItem',
+      'BatchGetItem',
+      'Query',
+      'PutItem',
+      'UpdateItem',
+      'DeleteItem',
+      'ConditionCheckItem',
+    );
     data.tickets.grant(this.function, 'GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem');
     // A form and a presigned download have the permissions of the function that signs them.
     for (const prefix of [PENDING_FILES, KEPT_FILES]) data.ticketFiles.grantUnder(this.function, prefix, 's3:GetObject', 's3:PutObject');
