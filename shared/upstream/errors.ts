@@ -110,6 +110,8 @@ const byName: Record<string, UpstreamCode> = {
   ServiceUnavailable: 'no_capacity',
   ModelNotReadyException: 'model_not_ready',
   TimeoutError: 'upstream_timeout',
+  // The role may only invoke what has the tag, and an endpoint that does not exist has none.
+  AccessDeniedException: 'model_not_ready',
 };
 
 /** Whether the other side closed the connection. */

@@ -133,6 +133,8 @@ describe('a deployment', () => {
 
   test('whose endpoint is being created, or whose component has no copies, returns deployment_not_ready', async () => {
     const { secret } = await keyOf('org_one');
+    // The role may only invoke tagged endpoints, and one that does not exist has no tag.
+    run.expectDenial('sagemaker:InvokeEndpoint');
     const creating = await post(secret, { ...ask, model: 'creating' });
     expect([creating.headers.get('retry-after'), (await errorOf(creating)).code]).toEqual(['30', 'deployment_not_ready']);
     await run.control('sagemaker', { fault: { kind: 'no_capacity', times: 1 } });

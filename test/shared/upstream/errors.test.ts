@@ -11,6 +11,7 @@ describe('an upstream error', () => {
     [thrown('ThrottlingException'), 'no_capacity'],
     [thrown('ServiceUnavailable'), 'no_capacity'],
     [thrown('ModelNotReadyException'), 'model_not_ready'],
+    [thrown('AccessDeniedException'), 'model_not_ready'],
     [thrown('InternalFailure'), 'upstream_error'],
     [thrown('InternalDependencyException'), 'upstream_error'],
     [thrown('InternalStreamFailure'), 'upstream_error'],
