@@ -2,14 +2,20 @@ import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { awsTags } from '../../shared/deployments/names.ts';
 import type { Config } from '../config/config.ts';
+import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import { generationArns, generationLogArns } from './generation-names.ts';
 import type { NodeFunction } from './node-function.ts';
 
-const KINDS = ['endpoint', 'endpoint-config', 'inference-component', 'model'];
-/** What each generation of a deployment has on SageMaker. */
-const RESOURCES = ['Endpoint', 'EndpointConfig', 'InferenceComponent', 'Model'];
-const actionsOn = (verb: string): string[] => RESOURCES.map((resource) => `sagemaker:${verb}${resource}`);
+/** What each generation of a deployment has on SageMaker: the names in actions, and in ARNs. */
+const KINDS = {
+  Endpoint: 'endpoint',
+  EndpointConfig: 'endpoint-config',
+  InferenceComponent: 'inference-component',
+  Model: 'model',
+} as const;
+const RESOURCES = Object.keys(KINDS);
+const CREATE = RESOURCES.map((resource) => `sagemaker:Create${resource}`);
 
 const BY_NAME = 'Deployments are created while the service runs. Their names have this form.';
 
@@ -39,18 +45,28 @@ export const grantManageGenerations = (grantee: NodeFunction, config: Config): v
 
 const grantSageMaker = (grantee: NodeFunction, config: Config): void => {
   const { name } = config;
-  const resources = generationArns(grantee, config, ...KINDS);
-  const allow = (actions: string[], conditions?: object): void =>
+  const all = generationArns(grantee, config, ...Object.values(KINDS));
+  const allow = (actions: string[], resources: string[], conditions?: object): void =>
     grantee.addToRolePolicy(new PolicyStatement({ actions, resources, ...(conditions && { conditions: { StringEquals: conditions } }) }));
-  allow(actionsOn('Create'), { [`aws:RequestTag/${awsTags.installation}`]: name });
+  allow(CREATE, all, { [`aws:RequestTag/${awsTags.installation}`]: name });
   // SageMaker requires this to create anything with tags. It can't add the tag to something that exists.
-  allow(['sagemaker:AddTags'], {
+  allow(['sagemaker:AddTags'], all, {
     [`aws:RequestTag/${awsTags.installation}`]: name,
-    'sagemaker:TaggingAction': actionsOn('Create').map(withoutService),
+    'sagemaker:TaggingAction': CREATE.map(withoutService),
   });
-  allow([...actionsOn('Delete'), 'sagemaker:UpdateInferenceComponentRuntimeConfig'], { [`aws:ResourceTag/${awsTags.installation}`]: name });
-  allow(actionsOn('Describe'));
-  acknowledgeWildcards(grantee.role, resources, BY_NAME);
+  const ofInstallation = { [`aws:ResourceTag/${awsTags.installation}`]: name };
+  for (const [resource, kind] of Object.entries(KINDS)) {
+    const own = generationArns(grantee, config, kind);
+    allow([`sagemaker:Describe${resource}`], own);
+    allow([`sagemaker:Delete${resource}`], own, ofInstallation);
+  }
+  allow(['sagemaker:UpdateInferenceComponentRuntimeConfig'], generationArns(grantee, config, KINDS.InferenceComponent), ofInstallation);
+  acknowledgeWildcards(grantee.role, all, BY_NAME);
+  acknowledgeUnexercised(
+    grantee.role,
+    { actions: CREATE },
+    'SageMaker also authorizes a creation for what the new resource uses, such as the endpoint of a component.',
+  );
 };
 
 const withoutService = (action: string): string => action.slice(action.indexOf(':') + 1);
@@ -84,6 +100,11 @@ const grantScaling = (grantee: NodeFunction): void => {
   allow(['cloudwatch:DescribeAlarms'], [`${alarms}*`], byScaling);
   const role = `arn:${partition}:iam::${account}:role/aws-service-role/${SCALING_OF_SAGEMAKER}/AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint`;
   allow(['iam:CreateServiceLinkedRole'], [role], { 'iam:AWSServiceName': SCALING_OF_SAGEMAKER });
+  acknowledgeUnexercised(
+    grantee.role,
+    { actions: ['cloudwatch:PutMetricAlarm', 'cloudwatch:DeleteAlarms', 'cloudwatch:DescribeAlarms', 'iam:CreateServiceLinkedRole'] },
+    'Application Auto Scaling makes these calls with the permissions of its caller; the local run has no alarms.',
+  );
   acknowledgeWildcards(
     grantee.role,
     [targets],
@@ -101,4 +122,9 @@ const grantLogs = (grantee: NodeFunction, config: Config): void => {
   const resources = [...groups, ...groups.map((arn) => `${arn}:*`)];
   grantee.addToRolePolicy(new PolicyStatement({ actions: ['logs:FilterLogEvents'], resources }));
   acknowledgeWildcards(grantee.role, resources, BY_NAME);
+  acknowledgeUnexercised(
+    grantee.role,
+    { actions: ['logs:FilterLogEvents'] },
+    'CloudWatch Logs authorizes the call for the log group, with or without the suffix of its streams.',
+  );
 };

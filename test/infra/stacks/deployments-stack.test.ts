@@ -7,8 +7,9 @@ const deployments = templateOf('deployments');
 
 /** An id has 18 characters without dashes, so this matches no name of another installation. */
 const NAMES = 'sluice-??????????????????-g*';
-const ofGenerations = ['endpoint', 'endpoint-config', 'inference-component', 'model'].map((kind) => `arn::sagemaker:::${kind}/${NAMES}`);
 const kinds = ['Endpoint', 'EndpointConfig', 'InferenceComponent', 'Model'];
+const ofGeneration = (kind: string): string => `arn::sagemaker:::${kind.replaceAll(/(?!^)[A-Z]/g, '-$&').toLowerCase()}/${NAMES}`;
+const ofGenerations = kinds.map(ofGeneration);
 const named = (verb: string): string[] => kinds.map((kind) => verb + kind);
 
 describe('the function that manages deployments', () => {
@@ -29,8 +30,9 @@ describe('the function that manages deployments', () => {
     const expected = [
       ...all('sagemaker', named('Create'), ofGenerations, { StringEquals: inRequest }),
       ...all('sagemaker', ['AddTags'], ofGenerations, { StringEquals: { ...inRequest, 'sagemaker:TaggingAction': named('Create') } }),
-      ...all('sagemaker', [...named('Delete'), 'UpdateInferenceComponentRuntimeConfig'], ofGenerations, onResource),
-      ...all('sagemaker', named('Describe'), ofGenerations),
+      ...kinds.flatMap((kind) => all('sagemaker', [`Delete${kind}`], [ofGeneration(kind)], onResource)),
+      ...kinds.flatMap((kind) => all('sagemaker', [`Describe${kind}`], [ofGeneration(kind)])),
+      ...all('sagemaker', ['UpdateInferenceComponentRuntimeConfig'], [ofGeneration('InferenceComponent')], onResource),
       ...all(
         'sagemaker',
         named('List').map((name) => `${name}s`),
