@@ -23,6 +23,10 @@ export const ReservedConcurrency = z.strictObject({
 });
 export type ReservedConcurrency = z.output<typeof ReservedConcurrency>;
 
+const Provisioned = z.int().min(0).max(100_000).default(0);
+/** The functions for whose cold starts callers wait. */
+const ProvisionedConcurrency = z.strictObject({ inference: Provisioned, 'ondemand-inference': Provisioned });
+
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const FUNCTION = /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]{1,64}(:[\w$-]{1,128})?$/;
 const SECRET = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}$/;
@@ -107,6 +111,13 @@ export const Config = z.strictObject({
    * not; any other synthesis reserves nothing. Null: all functions share the account's executions (only 10 in new accounts).
    */
   reservedConcurrency: ReservedConcurrency.nullable().optional(),
+  /**
+   * Whether a new version of `inference` first gets a tenth of the requests, for five minutes, and is rolled back if it breaks the promises of `slo`. A
+   * deployment then takes five minutes longer for each inference host.
+   */
+  canary: z.boolean().default(false),
+  /** How many environments of each function Lambda keeps started. They cost money while they are idle, and are part of what the function reserves. */
+  provisionedConcurrency: ProvisionedConcurrency.prefault({}),
   /** The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits to its other APIs. */
   hosts: z
     .strictObject({

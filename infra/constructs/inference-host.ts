@@ -1,10 +1,12 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import { Alias, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { Scope } from '../../shared/hosts/host.ts';
 import { routesOfHost } from '../../shared/hosts/inference-routes.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/release.ts';
 import type { Bucket } from './bucket.ts';
+import { Canary } from './canary.ts';
 import { grantInvokeEndpoints } from './endpoints.ts';
 import { grantInvoke } from './invocation.ts';
 import { NodeFunction } from './node-function.ts';
@@ -13,6 +15,8 @@ import type { Settlements } from './settlements.ts';
 import type { Table } from './table.ts';
 
 export const INFERENCE_TIMEOUT = Duration.seconds(600);
+/** The alias of the version that callers get. */
+const LIVE = 'live';
 
 /** The names of a host and its functions, by the scope of the keys that the host accepts. */
 const NAMES = {
@@ -40,6 +44,8 @@ interface InferenceHostProps {
 export class InferenceHost extends RestHost {
   readonly inference: NodeFunction;
   readonly catalog: NodeFunction;
+  /** Only if the configuration has `canary`. */
+  readonly canary?: Canary;
 
   constructor(scope: Construct, id: string, props: InferenceHostProps) {
     const { config, keyScope, authorization } = props;
@@ -48,7 +54,10 @@ export class InferenceHost extends RestHost {
     super(scope, id, { config, name: NAMES[keyScope].host, fallback: catalog, authorization });
     this.inference = inference;
     this.catalog = catalog;
-    for (const { path, servedBy } of routesOfHost(keyScope)) if (servedBy === 'inference') this.stream(path, inference);
+    const alias = createAlias(inference, props);
+    if (alias && config.canary) this.canary = new Canary(this, 'Canary', alias);
+    const handler = (alias ?? inference) as IFunction;
+    for (const { path, servedBy } of routesOfHost(keyScope)) if (servedBy === 'inference') this.stream(path, handler);
   }
 }
 
@@ -80,6 +89,20 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
   // A secret that nobody has to manage: the stack's id ends in a random UUID, callers never see it, and deployments don't change it.
   inference.addEnvironment('CACHE_SALT_SECRET', Stack.of(scope).stackId);
   return inference;
+};
+
+/**
+ * The alias that callers get, if the configuration needs one. Without an alias, a deployment replaces the function at once. The versions of a function
+ * are deleted with it; until then they stay, because a stream can run on one for ten minutes after it was replaced.
+ */
+const createAlias = (inference: NodeFunction, { config, keyScope }: InferenceHostProps): Alias | undefined => {
+  const provisioned = config.provisionedConcurrency[NAMES[keyScope].inference];
+  if (!config.canary && provisioned === 0) return undefined;
+  return new Alias(inference, 'Live', {
+    aliasName: LIVE,
+    version: inference.currentVersion as IVersion,
+    ...(provisioned > 0 && { provisionedConcurrentExecutions: provisioned }),
+  });
 };
 
 const createCatalog = (scope: Construct, props: InferenceHostProps): NodeFunction => {

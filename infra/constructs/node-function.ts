@@ -86,6 +86,7 @@ export class NodeFunction extends LambdaFunction {
       role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       tracing: Tracing.ACTIVE,
       ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       environment: { SLUICE_FUNCTION: as, NODE_OPTIONS: nodeOptions(memoryMb) },

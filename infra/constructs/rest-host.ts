@@ -12,7 +12,7 @@ import {
   ResponseTransferMode,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
@@ -27,7 +27,7 @@ interface RestHostProps {
   config: Config;
   name: keyof Config['hosts'];
   /** Serves all paths and methods without a function of their own. */
-  fallback: LambdaFunction;
+  fallback: IFunction;
   /** Why the API has no authorizer: where callers are authenticated instead. */
   authorization: string;
 }
@@ -106,7 +106,7 @@ export class RestHost extends Construct {
   }
 
   /** Streams responses to POST on a path from a function. The fallback still serves other methods, and all paths between this one and the root. */
-  stream(path: string, handler: LambdaFunction): void {
+  stream(path: string, handler: IFunction): void {
     const resource = this.api.root.resourceForPath(path);
     resource.addMethod(
       'POST',

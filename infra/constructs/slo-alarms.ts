@@ -53,7 +53,7 @@ const addBurnAlarm = (alarms: Alarms, name: string, objective: Objective, minimu
   alarms.anyOfAll(name, pairs);
 };
 
-interface WatchedHost {
+export interface WatchedHost {
   inference: NodeFunction;
   metrics: HostMetrics;
 }

@@ -135,7 +135,9 @@ export class OperationsStack extends Stack {
     const overcounted = alarms.count('RequestOvercounted', FilterPattern.booleanValue('$.is_overcounted', true), ...inference);
     const watchHost = (prefix: string, host: InferenceHost, excused: readonly string[]): HostMetrics => {
       const metrics = addHostMetrics(alarms, prefix, { inference: host.inference, excused, firstTokenMs: config.slo.firstTokenMs });
-      addSloAlarms(alarms, prefix, { inference: host.inference, metrics }, config.slo);
+      const watched = { inference: host.inference, metrics };
+      addSloAlarms(alarms, prefix, watched, config.slo);
+      host.canary?.rollBackFor(watched, config.slo);
       return metrics;
     };
     const onServerless = watchHost('Serverless', serverless.host, NOT_IN_SERVICE);

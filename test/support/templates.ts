@@ -26,7 +26,9 @@ const fileOf = (folder: string, stack: StackName): string => path.join(folder, `
 /** The template of a stack in the cloud assembly that was made before all tests. */
 export const templateOf = (stack: StackName): Template => readTemplate(assemblyDir(), stack);
 
-const readTemplate = (folder: string, stack: StackName): Template => Template.fromString(readFileSync(fileOf(folder, stack), 'utf8'));
+/** The template of a stack in a cloud assembly. */
+export const readTemplate = (folder: string, stack: StackName): Template =>
+  Template.fromString(readFileSync(fileOf(folder, stack), 'utf8'));
 
 /**
  * The templates of the app with these settings of a deployer, without bundles, which are slow.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { FunctionOf } from './interpret-aliases.ts';
 import type { GatewayResponseTemplate, RestApi, Route } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 import type { Stack } from './read-assembly.ts';
@@ -37,7 +38,7 @@ interface PathPart {
 }
 
 /** Reads the REST APIs of a stack. Throws an Error naming a method that is not a Lambda proxy without authorization. */
-export const interpretApis = (stack: Stack, resolve: Resolve): RestApi[] => {
+export const interpretApis = (stack: Stack, resolve: Resolve, functionOf: FunctionOf): RestApi[] => {
   const located = (type: string): LocatedResource[] =>
     [...stack.resources]
       .filter(([, resource]) => resource.type === type)
@@ -60,7 +61,7 @@ export const interpretApis = (stack: Stack, resolve: Resolve): RestApi[] => {
       stage: stage.StageName,
       stageVariables: stage.Variables ?? null,
       binaryMediaTypes: readProperties(at, ApiProperties).BinaryMediaTypes,
-      routes: methods.filter(({ RestApiId }) => RestApiId === id).map((method) => toRoute(method, parts)),
+      routes: methods.filter(({ RestApiId }) => RestApiId === id).map((method) => toRoute(method, parts, functionOf)),
       gatewayResponses: new Map(
         responses.filter(({ RestApiId }) => RestApiId === id).map((response) => [response.ResponseType, toTemplate(response)]),
       ),
@@ -68,15 +69,15 @@ export const interpretApis = (stack: Stack, resolve: Resolve): RestApi[] => {
   });
 };
 
-const toRoute = (method: z.infer<typeof MethodProperties>, parts: ReadonlyMap<string, PathPart>): Route => {
+const toRoute = (method: z.infer<typeof MethodProperties>, parts: ReadonlyMap<string, PathPart>, functionOf: FunctionOf): Route => {
   const { Uri, TimeoutInMillis, ResponseTransferMode } = method.Integration;
-  const [, functionArn] = /\/functions\/(arn:[^/]+)\//.exec(Uri) ?? [];
-  if (functionArn === undefined) throw new Error(`The integration ${Uri} does not name a Lambda function`);
+  const [, arn] = /\/functions\/(arn:[^/]+)\//.exec(Uri) ?? [];
+  if (arn === undefined) throw new Error(`The integration ${Uri} does not name a Lambda function`);
   return {
     resourceId: method.ResourceId,
     resourcePath: pathOf(method.ResourceId, parts),
     method: method.HttpMethod,
-    functionArn,
+    functionArn: functionOf(arn),
     transferMode: ResponseTransferMode,
     timeoutMs: TimeoutInMillis,
   };

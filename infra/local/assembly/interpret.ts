@@ -1,3 +1,4 @@
+import { interpretAliases } from './interpret-aliases.ts';
 import { interpretApis } from './interpret-apis.ts';
 import { assertConnected, interpretEventSource } from './interpret-event-sources.ts';
 import { interpretFunction } from './interpret-functions.ts';
@@ -31,11 +32,14 @@ const IGNORED = new Set([
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::CompositeAlarm',
   'AWS::CloudWatch::Dashboard',
+  'AWS::CodeDeploy::Application',
+  'AWS::CodeDeploy::DeploymentGroup',
   'AWS::IAM::ManagedPolicy',
   'AWS::IAM::Policy',
   'AWS::IAM::Role',
   'AWS::KMS::Alias',
   'AWS::KMS::Key',
+  'AWS::Lambda::Version',
   'AWS::Logs::LogGroup',
   'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',
@@ -60,6 +64,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
   const schedules: Schedule[] = [];
   const eventRules: EventRule[] = [];
   const eventSources: EventSource[] = [];
+  const aliases: LocatedResource[] = [];
   const ofQueues: LocatedResource[] = [];
   const located: LocatedResource[] = [];
   const ofLogs = { filters: [], permissions: [], invokeConfigs: [] } as Record<
@@ -71,6 +76,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       const at = { stack, logicalId, resource, resolve };
       located.push(at);
       if (resource.type === 'AWS::Lambda::Function') functions.push(interpretFunction(at));
+      else if (resource.type === 'AWS::Lambda::Alias') aliases.push(at);
       else if (resource.type === 'AWS::Lambda::EventSourceMapping' && isOfQueue(at)) ofQueues.push(at);
       else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
       else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
@@ -89,7 +95,8 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       }
     }
   }
-  const apis = stacks.flatMap((stack) => interpretApis(stack, resolve));
+  const functionOf = interpretAliases(aliases, functions);
+  const apis = stacks.flatMap((stack) => interpretApis(stack, resolve, functionOf));
   const known = new Set(functions.map(({ arn }) => arn));
   for (const arn of [...apis.flatMap(({ routes }) => routes), ...schedules, ...eventRules].map(({ functionArn }) => functionArn)) {
     if (!known.has(arn)) throw new Error(`An integration or a rule calls ${arn}, which is not a function of the assembly`);

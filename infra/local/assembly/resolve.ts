@@ -99,9 +99,13 @@ export const createResolver = (stacks: readonly Stack[]): Resolve => {
     if (resource.type === 'AWS::ApiGateway::Resource') return id;
     if (resource.type === 'AWS::ApiGateway::Stage') return resolve(stack, resource.properties.StageName, depth);
     if (resource.type === 'AWS::Cognito::UserPoolClient') return clientId(stack, id);
+    if (resource.type === 'AWS::Lambda::Alias') return aliasArn(stack, resource, depth);
     const name = nameOf(stack, id, resource, depth);
     return resource.type === 'AWS::SQS::Queue' ? `https://sqs.${REGION}.amazonaws.com/${ACCOUNT_ID}/${name}` : name;
   };
+
+  const aliasArn = (stack: Stack, { properties }: Resource, depth: number): string =>
+    `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${resolve(stack, properties.FunctionName, depth)}:${resolve(stack, properties.Name, depth)}`;
 
   const attributeOf = (stack: Stack, id: string, attribute: string, depth: number): unknown => {
     const resource = find(stack, id);
