@@ -18,6 +18,7 @@ export const USAGE = `npm start -- [options]
   --queue-delay-ms N   maximum delay of queues, and so the time between two looks at a deployment (default as deployed)
   --schedule-ms N      maximum period of schedules (default as deployed)
   --state DIR          folder of the database, logs and local.json (default .sluice)
+  --beside DIR         run the functions of another release, which was unpacked to DIR, beside those of this one
   --assembly DIR       run this cloud assembly instead of synthesizing the app
   --check-permissions  deny the AWS calls that a function's role does not allow, and list the used permissions in logs/permissions.log
   --quiet              do not log requests and events
@@ -38,6 +39,7 @@ const Flags = z.strictObject({
   'queue-delay-ms': count(0, 900_000).optional(),
   'schedule-ms': count(MIN_SCHEDULE_MS, 86_400_000).optional(),
   state: z.string().min(1),
+  beside: z.string().min(1).optional(),
   assembly: z.string().min(1).optional(),
   'check-permissions': z.boolean(),
   quiet: z.boolean(),
@@ -65,6 +67,7 @@ export const readFlags = (parameters: readonly string[]): Flags => {
       'queue-delay-ms': { type: 'string' },
       'schedule-ms': { type: 'string' },
       state: { type: 'string', default: '.sluice' },
+      beside: { type: 'string' },
       assembly: { type: 'string' },
       'check-permissions': { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },

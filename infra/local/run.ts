@@ -15,11 +15,13 @@ import { startDatabase } from './dynamodb/dynoxide.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { createEventBus, type EventBus } from './event-bus.ts';
 import { assertServed, type Hosts, startHosts } from './gateway/hosts.ts';
+import type { ManagedSettings } from './http/serve-settings.ts';
 import { accessKeyIdOf } from './lambda/access-key-id.ts';
 import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createLaterInvocations } from './lambda/later.ts';
+import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts';
 import type { LocalFacts } from './local-facts.ts';
 import { startLogSubscriptions } from './logs/subscriptions.ts';
 import { createMailbox } from './mail/mailbox.ts';
@@ -79,6 +81,8 @@ export interface LocalOptions {
   scheduleMs?: number | undefined;
   /** Denies the AWS calls that a function's role does not allow, and logs the permissions that are used. */
   checkPermissions?: boolean | undefined;
+  /** The folder of another release, whose functions get a share of the invocations: none, until it is set at `/releases` of Lambda's API. */
+  besideDir?: string | undefined;
   /** Turns off the log lines for requests and events. */
   quiet: boolean;
   /** Called when a process has started or exited. */
@@ -159,7 +163,14 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   });
   started.defer(s3.close);
   const clock = createFunctionClock();
-  const invokeApi = await startInvokeApi({ start: startFunction, exists: (name) => functions.exists(name), later: later.add }, clock);
+  const shares = createReleaseShares();
+  const invokeApi = await startInvokeApi(
+    { start: startFunction, exists: (name) => functions.exists(name), later: later.add },
+    new Map<string, ManagedSettings<object>>([
+      ['/clock', clock.settings],
+      ['/releases', shares.settings],
+    ]),
+  );
   started.defer(invokeApi.close);
   const deliveredQueues = new Map(app.queueSources.map((source) => [source.queueUrl, createQueueOf(source, options.queueDelayMs)]));
   const sqs = await startSqs(deliveredQueues);
@@ -181,9 +192,12 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     cognitoUrl,
   };
   const report = (use: Use): void => logUse(options.stateDir, use);
+  const { besideDir } = options;
+  const others = besideDir === undefined ? undefined : await readOtherRelease(besideDir, app.functions);
   const functions = createFunctionSet({
     ...common,
     functions: app.functions,
+    beside: others && { functions: others, picksOther: shares.picksOther },
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
     endpoints: options.checkPermissions ? await guardEndpoints(emulators, { ...app, report }, started) : emulators,

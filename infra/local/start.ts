@@ -54,6 +54,7 @@ const serve = async (flags: Flags, stateDir: string, stopping: Promise<void>): P
     queueDelayMs: flags['queue-delay-ms'],
     scheduleMs: flags['schedule-ms'],
     checkPermissions: flags['check-permissions'],
+    besideDir: flags.beside,
     quiet: flags.quiet,
     onChange: () => publish(),
   });

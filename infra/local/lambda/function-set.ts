@@ -7,12 +7,17 @@ import { collect } from '../http/collect.ts';
 import { type Endpoints, functionVariables, type InferenceHosts } from './environment-variables.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from './function-pool.ts';
 import type { Invocation } from './invocation.ts';
+import type { ReleaseShares } from './other-release.ts';
 
 const MAX_RESULT_BYTES = 6_291_556;
+/** After the short name of a function: the processes of its other release. */
+const OTHER = ':other';
 
 interface FunctionSetOptions
   extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'clockOffsetMs' | 'processes' | 'onChange' | 'log'> {
   functions: readonly LambdaFunction[];
+  /** Another release of some of them, and which one gets an invocation. */
+  beside?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;
   endpoints: Endpoints;
   /** URLs of the local hosts, for functions with HOST_SCOPE. */
   hosts?: InferenceHosts | undefined;
@@ -36,31 +41,40 @@ export interface FunctionSet {
   start(name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation>;
   /** Invokes a function as `lambda:Invoke` does and returns its parsed result. Rejects with InvocationFailed if it fails. */
   invoke(name: string, event: unknown): Promise<unknown>;
-  /** Process ids by short name. */
+  /** Process ids by short name; `inference:other` are those of another release. */
   pids(): Record<string, number[]>;
   close(): Promise<void>;
 }
 
 /** Starts the processes of all functions. */
 export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
-  // A socket path is limited to about 100 characters, so it cannot be in the state folder.
-  const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
-  const { endpoints, hosts, batchWindowMs } = options;
-  const pools = options.functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
-    fn,
-    pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, endpoints, hosts, batchWindowMs) }),
-  }));
+  const socketFolders: string[] = [];
+  const { endpoints, hosts, batchWindowMs, beside } = options;
+  const startPools = (functions: readonly LambdaFunction[]) => {
+    // A socket path is limited to about 100 characters, so it cannot be in the state folder.
+    const socketFolder = mkdtempSync(path.join(tmpdir(), 'sluice-'));
+    socketFolders.push(socketFolder);
+    return functions.map((fn): { fn: LambdaFunction; pool: FunctionPool } => ({
+      fn,
+      pool: createFunctionPool({ ...options, fn, socketFolder, variables: functionVariables(fn, endpoints, hosts, batchWindowMs) }),
+    }));
+  };
+  const pools = startPools(options.functions);
+  const others = beside ? startPools(beside.functions) : [];
+  const all = [...pools, ...others];
 
   const find = (name: string) => pools.find(({ fn }) => fn.arn === name || fn.shortName === name || fn.name === name);
 
   const start = async (name: string, payload: Buffer, signal?: AbortSignal): Promise<Invocation> => {
     const found = find(name);
     if (!found) throw new FunctionNotFound(name);
-    return found.pool.start(payload, signal);
+    const { shortName } = found.fn;
+    const other = others.find(({ fn }) => fn.shortName === shortName);
+    return (other && beside?.picksOther(shortName) ? other : found).pool.start(payload, signal);
   };
 
   return {
-    ready: Promise.all(pools.map(({ pool }) => pool.ready)).then(() => undefined),
+    ready: Promise.all(all.map(({ pool }) => pool.ready)).then(() => undefined),
     exists: (name) => find(name) !== undefined,
     start,
     async invoke(name, event) {
@@ -68,10 +82,14 @@ export const createFunctionSet = (options: FunctionSetOptions): FunctionSet => {
       const result = (await collect(body, MAX_RESULT_BYTES)).toString();
       return result === '' ? null : JSON.parse(result);
     },
-    pids: () => Object.fromEntries(pools.map(({ fn, pool }) => [fn.shortName, pool.pids()])),
+    pids: () =>
+      Object.fromEntries([
+        ...pools.map(({ fn, pool }) => [fn.shortName, pool.pids()]),
+        ...others.map(({ fn, pool }) => [`${fn.shortName}${OTHER}`, pool.pids()]),
+      ]),
     async close() {
-      await Promise.all(pools.map(({ pool }) => pool.close()));
-      await rm(socketFolder, { recursive: true, force: true });
+      await Promise.all(all.map(({ pool }) => pool.close()));
+      await Promise.all(socketFolders.map((folder) => rm(folder, { recursive: true, force: true })));
     },
   };
 };

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { collect } from '../http/collect.ts';
 import { closeServer, listen } from '../http/listen.ts';
 import { readBody } from '../http/read-body.ts';
-import { serveSettings } from '../http/serve-settings.ts';
-import type { FunctionClock } from './function-clock.ts';
+import { type ManagedSettings, serveSettings } from '../http/serve-settings.ts';
 import { FunctionNotFound, type FunctionSet } from './function-set.ts';
 import { InvocationFailed } from './invocation.ts';
 import type { LaterInvocations } from './later.ts';
@@ -31,18 +30,20 @@ interface Functions extends Pick<FunctionSet, 'start' | 'exists'> {
 /**
  * Starts Lambda's Invoke API, for the invocation types RequestResponse and Event
  * (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html). The function keeps running if its caller disconnects. `PUT`, `GET` and `DELETE`
- * manage the functions' clock at `/clock`.
+ * manage settings of the functions at paths of their own.
+ * @param settings by path, such as `/clock`
  */
-export const startInvokeApi = async (functions: Functions, clock: FunctionClock): Promise<InvokeApi> => {
+export const startInvokeApi = async (functions: Functions, settings: ReadonlyMap<string, ManagedSettings<object>>): Promise<InvokeApi> => {
   const server = createServer((request, response) => {
-    const serving = request.url === '/clock' ? serveClock(clock, request, response) : serve(functions, request, response);
+    const managed = settings.get(request.url ?? '');
+    const serving = managed ? serveManaged(managed, request, response) : serve(functions, request, response);
     serving.catch(() => response.destroy());
   });
   server.requestTimeout = 0;
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 
-const serveClock = async ({ settings }: FunctionClock, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const serveManaged = async (settings: ManagedSettings<object>, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const body = await readBody(request, MAX_EVENT_BYTES);
   serveSettings(settings, request.method ?? 'GET', body ?? Buffer.alloc(0), response);
 };

@@ -15,6 +15,7 @@ const folder = temporaryFolder();
 const processes = createProcessList();
 const fn = fixtureFunction('buffered', { timeoutMs: 1_500 });
 const clock = createFunctionClock();
+const settings = new Map([['/clock', clock.settings]]);
 let functions: FunctionSet;
 let api: InvokeApi;
 let later: LaterInvocations;
@@ -42,7 +43,7 @@ beforeAll(async () => {
   });
   await functions.ready;
   later = createLaterInvocations(functions.start, (line) => logged.push(line));
-  api = await startInvokeApi({ start: functions.start, exists: functions.exists, later: later.add }, clock);
+  api = await startInvokeApi({ start: functions.start, exists: functions.exists, later: later.add }, settings);
   client = new LambdaClient({
     endpoint: api.url,
     region: 'us-east-1',
@@ -159,7 +160,7 @@ test('invocations without a free process are throttled', async () => {
     exists: () => true,
     later: () => false,
   };
-  const throttled = await startInvokeApi(full, clock);
+  const throttled = await startInvokeApi(full, settings);
   const other = new LambdaClient({
     endpoint: throttled.url,
     region: 'us-east-1',
