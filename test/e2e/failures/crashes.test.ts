@@ -1,17 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
-import { type LimiterItem, shardsOf } from '../../../shared/admission/limiter-item.ts';
+import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf, shardId } from '../../../shared/admission/shards.ts';
-import { createCreditStore } from '../../../shared/credit/credit-store.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { createKey } from '../../support/create-key.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type Caller, createEveryKindOfKey } from '../../support/every-kind-of-key.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import { grantCredit } from '../../support/grant-credit.ts';
-import { limitOrganization } from '../../support/limit-organization.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
-import { newId } from '../../support/new-id.ts';
 import { sweepNow } from '../../support/sweep-now.ts';
 import type { LoggedWrite } from '../../support/write-log.ts';
 
@@ -54,41 +50,6 @@ afterAll(async () => {
 beforeEach(() => {
   jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
-
-interface Caller {
-  secret: string;
-  keyId: string;
-  shards: number;
-  organization: string;
-}
-
-const limits = { scope: 'serverless', requests_per_minute: 24_000, tokens_per_minute: 10_000_000, concurrency: 32 } as const;
-
-/** Every kind of key: plain, with more shards, with budgets, and of a prepaid organization. */
-const createCallers = async (): Promise<Caller[]> => {
-  const { limiters } = database;
-  const prepaid = newId('organization');
-  const make = async (fields: Partial<Parameters<typeof createKey>[1]>): Promise<Caller> => {
-    const organization = fields.org ?? newId('organization');
-    const { secret, key_id } = await createKey(limiters, { ...limits, ...fields, org: organization });
-    const item = (await limiters.get(key_id)) as LimiterItem;
-    return { secret, keyId: key_id, shards: shardsOf(item), organization };
-  };
-  const callers = [
-    await make({}),
-    await make({ concurrency: 64 }),
-    await make({ day_budget_nanos: GRANTED, month_budget_nanos: GRANTED, total_budget_nanos: GRANTED }),
-    await make({ org: prepaid }),
-    await make({ org: prepaid, total_budget_nanos: GRANTED, concurrency: 64 }),
-  ];
-  await limitOrganization(limiters, prepaid, { budgets: { month: GRANTED }, isPrepaid: true, concurrency: 200, requestsPerMinute: 24_000 });
-  const credit = createCreditStore(database.database, database.tables.Accounts as string);
-  await grantCredit(
-    { database: database.database, limiters, credit },
-    { organization: prepaid, amount_nanos: GRANTED, actor: 'a', reason: 'r', granted_at: Date.now() },
-  );
-  return callers;
-};
 
 const ending = async (caller: Caller, number: number): Promise<number | 'cut'> => {
   const headers = {
@@ -186,7 +147,8 @@ const eventsOf = async (limiterIds: Iterable<string>): Promise<UsageEvent[]> => 
 test(
   `after ${KILLS} function processes are killed under load over a failing database, the sweep leaves one event for each admitted request, nothing in flight, and balances that equal the sum of the events`,
   async () => {
-    const callers = await createCallers();
+    const { database: stored, limiters, tables } = database;
+    const callers = await createEveryKindOfKey({ database: stored, limiters, accountsTable: tables.Accounts as string }, GRANTED);
     const keyLimiters = new Map(
       callers.flatMap((caller) => Array.from({ length: caller.shards }, (_, i) => [shardId(caller.keyId, i), caller] as const)),
     );
@@ -205,7 +167,7 @@ test(
     expect(endings.filter((end) => end === 'cut').length).toBeGreaterThan(20);
 
     // Wait for work in the background, such as retried settlements, to end.
-    const stored = async (): Promise<LimiterItem[]> => {
+    const storedItems = async (): Promise<LimiterItem[]> => {
       const organizations = [...new Set(callers.map(({ organization }) => organization))];
       const reads = [...[...keyLimiters.keys()].map(database.limiters.get), ...organizations.map(database.limiters.whole)];
       return (await Promise.all(reads)).filter((item) => item !== undefined);
@@ -216,7 +178,7 @@ test(
       quiet = now === before ? quiet + 1 : 0;
       before = now;
     }
-    const expected = expectedEvents(proxy.writes(), keyLimiters, await stored());
+    const expected = expectedEvents(proxy.writes(), keyLimiters, await storedItems());
     const sweepAt = (nowMs: number) =>
       sweepNow({
         limiters: database.limiters,
@@ -237,7 +199,7 @@ test(
       endings.filter((end) => end === 200).length,
     );
 
-    const items = await stored();
+    const items = await storedItems();
     for (const item of items) expect({ id: item.id, inFlight: item.fl }).toEqual({ id: item.id, inFlight: {} });
     const costOf = (of: (event: UsageEvent) => boolean): bigint => events.filter(of).reduce((sum, event) => sum + event.cost_nanos, 0n);
     const counted = (of: (item: LimiterItem) => boolean, counter: (item: LimiterItem) => unknown): bigint =>

@@ -1,0 +1,67 @@
+import { rebuild } from '../../infra/admin/rebuild-totals.ts';
+import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
+import { dayOf } from '../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../shared/usage/event.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Caller } from '../support/every-kind-of-key.ts';
+import type { TestRun } from '../support/local-run.ts';
+import { rollupStores } from '../support/rollups.ts';
+
+const costOf = (events: readonly UsageEvent[]): bigint => events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n);
+
+/** What is wrong with a limiter whose usage events are these. */
+const faultsOf = (id: string, item: LimiterItem | undefined, events: readonly UsageEvent[], granted: bigint): string[] => {
+  if (!item) return [`${id} has no limiter`];
+  const inFlight = Object.keys(item.fl);
+  const [spent, cost] = [BigInt(item.spent ?? 0), costOf(events)];
+  return [
+    ...(inFlight.length > 0 ? [`${id} has ${inFlight.length} requests in flight`] : []),
+    ...(spent === cost ? [] : [`${id} has spent ${spent}, but its events cost ${cost}`]),
+    ...(item.prepaid && BigInt(item.avail ?? 0) !== granted - cost
+      ? [`${id} has ${item.avail} left of ${granted}, and spent ${cost}`]
+      : []),
+  ];
+};
+
+/** Waits until the totals of the day have all events, and compares them with the events. */
+const totalsFaults = async (run: TestRun, callers: readonly Caller[], events: number): Promise<string[]> => {
+  const stores = rollupStores(run.database, run.tables.Usage as string);
+  const day = dayOf(Date.now());
+  const yesterday = dayOf(Date.now() - 86_400_000);
+  const counted = async (): Promise<number> => {
+    let sum = 0;
+    for (const { keyId } of callers) for await (const { totals } of stores.rollups.listDays(keyId, yesterday, day)) sum += totals.events;
+    return sum;
+  };
+  await eventually(async () => (await counted()) === events, 'the totals have all events');
+  const keys = callers.map(({ keyId, shards, organization }) => ({ id: keyId, shards, organization }));
+  const { drift, organizations } = await rebuild(stores, day, keys, Date.now);
+  const rows = drift.rows + organizations.drift.rows;
+  return rows === 0 ? [] : [`${rows} rows of totals differ from the events`];
+};
+
+/**
+ * Compares the counters of keys and organizations, and the totals of the day, with the usage events.
+ * @param granted the credit of each prepaid organization
+ * @param requests how many events the callers should have together
+ * @returns what is wrong
+ */
+export const ledgerFaults = async (
+  run: TestRun,
+  callers: readonly Caller[],
+  { granted, requests }: { granted: bigint; requests: number },
+): Promise<string[]> => {
+  const events = (await Promise.all(callers.map(({ keyId }) => run.eventsOf(keyId)))).flat();
+  const faults = events.length === requests ? [] : [`${events.length} events for ${requests} requests`];
+  for (const { keyId } of callers) {
+    const own = events.filter(({ key_id }) => key_id === keyId);
+    faults.push(...faultsOf(keyId, await run.limiters.whole(keyId), own, granted));
+  }
+  for (const organization of new Set(callers.map((caller) => caller.organization))) {
+    const item = await run.limiters.whole(organization);
+    const own = events.filter(({ org_id }) => org_id === organization);
+    // An organization without limits has no limiter.
+    if (item) faults.push(...faultsOf(organization, item, own, granted));
+  }
+  return faults.length > 0 ? faults : totalsFaults(run, callers, events.length);
+};

@@ -1,0 +1,29 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { version } from '../../infra/config/release.ts';
+import { interpret } from '../../infra/local/assembly/interpret.ts';
+import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
+import { synthesize } from '../../infra/local/assembly/synthesize.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { latestRelease } from './changelog.ts';
+import { LAST_RELEASE, packRelease } from './release-archive.ts';
+
+/*
+ * `npm run release`: keeps the bundles of the version in package.json for the upgrade test, after its entry was added to CHANGELOG.md.
+ */
+const ROOT = path.join(import.meta.dirname, '../..');
+
+const latest = latestRelease(readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'));
+if (latest?.version !== version) {
+  console.error(`CHANGELOG.md must begin with an entry '## ${version} (YYYY-MM-DD)', the version in package.json.`);
+  process.exit(1);
+}
+await using assembly = temporaryFolder();
+await synthesize(ROOT, assembly.path);
+const archive = packRelease(version, interpret(await readAssembly(assembly.path)).functions);
+writeFileSync(LAST_RELEASE, archive);
+const file = path.relative(ROOT, LAST_RELEASE);
+console.log(`${file}: ${Math.ceil(archive.length / 1_024)} KiB. Now commit and tag it:
+
+git commit -m 'Release ${version}' package.json package-lock.json CHANGELOG.md ${file}
+git tag -a v${version} -m 'Release ${version}'`);

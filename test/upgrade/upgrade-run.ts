@@ -1,0 +1,53 @@
+import { createEveryKindOfKey } from '../support/every-kind-of-key.ts';
+import { startTestRun } from '../support/local-run.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ledgerFaults } from './ledger.ts';
+import { LAST_RELEASE, unpackRelease } from './release-archive.ts';
+import { sendDuring } from './traffic.ts';
+
+/** Nano-dollars. */
+const GRANTED = 1_000_000_000n;
+
+/**
+ * A local run of this version with the last release's functions beside its own, over one state.
+ * @param change the text of each of the last release's scripts, to try what a release with other code would do
+ */
+export const startUpgradeRun = async (change?: (script: string) => string) => {
+  const folder = temporaryFolder();
+  unpackRelease(LAST_RELEASE, folder.path, change);
+  const run = await startTestRun('--beside', folder.path, '--batch-window-ms', '20');
+  return {
+    ...run,
+    /** Sets the share of the invocations that the last release gets. */
+    setShare: async (other_share: number): Promise<void> => {
+      const response = await fetch(`${run.lambda_endpoint}/releases`, { method: 'PUT', body: JSON.stringify({ other_share }) });
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    },
+    /** How many invocations of each function this version and the last release got. */
+    invocations: async (): Promise<Record<string, { own: number; other: number }>> => {
+      const response = await fetch(`${run.lambda_endpoint}/releases`);
+      return ((await response.json()) as { invocations: Record<string, { own: number; other: number }> }).invocations;
+    },
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      await run.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+};
+export type UpgradeRun = Awaited<ReturnType<typeof startUpgradeRun>>;
+
+/**
+ * Upgrades a run under load: only the last release, both, only this version.
+ * @param requests of each of the three phases, at least
+ * @returns the number of requests, and what was wrong with replies, counters and totals
+ */
+export const upgradeUnderLoad = async (run: UpgradeRun, requests: number): Promise<{ requests: number; faults: string[] }> => {
+  const { database, limiters, tables } = run;
+  const callers = await createEveryKindOfKey({ database, limiters, accountsTable: tables.Accounts as string }, GRANTED);
+  const phases = [1, 0.5, 0].map((share) => ({ requests, begin: () => run.setShare(share) }));
+  const traffic = await sendDuring(run, callers, phases);
+  const ledger = await ledgerFaults(run, callers, { granted: GRANTED, requests: traffic.requests }).catch((error: unknown) => [
+    String(error),
+  ]);
+  return { requests: traffic.requests, faults: [...traffic.faults, ...ledger] };
+};
