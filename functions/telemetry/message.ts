@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-const Message = z.strictObject({
+const Message = z.object({
   /** The destination's. */
   url: z.url(),
   /** An export's body, compressed with gzip, in base64. */

@@ -1,8 +1,12 @@
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import { BillingProfile } from './billing-profile.ts';
 import { Seller } from './seller.ts';
+
+const StoredSeller = ignoringUnknown(Seller);
+const StoredProfile = ignoringUnknown(BillingProfile);
 
 const PLATFORM = 'platform';
 const SELLER: Place = { account: PLATFORM, record: 'seller' };
@@ -24,7 +28,7 @@ export const createBillingSettingsStore = (table: AccountTable) => {
     /** The seller; undefined until an admin has set it. */
     getSeller: async (): Promise<Seller | undefined> => {
       const row = await table.get(SELLER);
-      return row && Seller.parse(row);
+      return row && StoredSeller.parse(row);
     },
 
     /** Replaces the seller. @param seller with the version that was read, or 0 if there was none */
@@ -32,7 +36,7 @@ export const createBillingSettingsStore = (table: AccountTable) => {
 
     /** An organization's profile; the defaults, with version 0, until it is changed. */
     getProfile: async (organization: string): Promise<BillingProfile> =>
-      BillingProfile.parse((await table.get(profilePlace(organization))) ?? { organization }),
+      StoredProfile.parse((await table.get(profilePlace(organization))) ?? { organization }),
 
     /** Replaces a profile that was read, and adds or removes the organization among those whose usage is exported. */
     toReplaceProfile: (profile: BillingProfile, before: BillingProfile): Write[] => {

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { CreditNote } from './invoice.ts';
+
+const StoredCreditNote = ignoringUnknown(CreditNote);
 
 const LIST = 'credit-note#';
 const ONCE = 'credit-note-once#';
@@ -30,7 +33,7 @@ interface Once {
 export const createCreditNoteStore = (table: AccountTable) => {
   const find = async (id: string): Promise<CreditNote | undefined> => {
     const row = await table.get(placeOf(id));
-    return row && CreditNote.parse(row);
+    return row && StoredCreditNote.parse(row);
   };
 
   return {
@@ -48,7 +51,7 @@ export const createCreditNoteStore = (table: AccountTable) => {
       const { rows, hasMore } = await table.page({ account: of, prefix: LIST, newestFirst: true }, request);
       const ids = rows.map(({ id }) => String(id));
       const found = ids.length === 0 ? [] : await table.getMany(ids.map(placeOf));
-      return { notes: found.map((row) => CreditNote.parse(row)), hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
+      return { notes: found.map((row) => StoredCreditNote.parse(row)), hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
     },
 
     /** Adds a credit note as writes of a transaction; only once per idempotency key: fails with AlreadyCredited. */

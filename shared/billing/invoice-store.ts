@@ -1,9 +1,12 @@
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed, ResourceNotFound } from '../http/errors.ts';
 import type { PageRequest } from '../http/page.ts';
 import { Invoice } from './invoice.ts';
 import { pack, unpack } from './packed.ts';
+
+const StoredInvoice = ignoringUnknown(Invoice);
 
 const LIST = 'invoice#';
 /** More than a month can have: one is not void, and each void one was issued by hand. */
@@ -26,7 +29,7 @@ const CHANGEABLE = new Set<string>([
 ] satisfies (keyof Invoice)[]);
 /** These are stored packed. */
 const itemOf = ({ lines, replaced, ...invoice }: Invoice) => ({ ...invoice, packed: pack({ lines, replaced }) });
-const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => Invoice.parse({ ...row, ...unpack(packed) });
+const invoiceOf = ({ packed, ...row }: Record<string, unknown>): Invoice => StoredInvoice.parse({ ...row, ...unpack(packed) });
 
 /** The partition of the invoices that are not issued or have no files yet. */
 const PLATFORM = 'platform';

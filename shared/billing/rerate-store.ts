@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { Page, PageRequest } from '../http/page.ts';
 import { Rerate, type ReratePhase, RerateProgress } from './rerate.ts';
+
+const StoredRerate = ignoringUnknown(Rerate);
 
 const PLATFORM = 'platform';
 const LISTED = 'rerate#';
@@ -31,7 +34,7 @@ const Extent = z.object({ organizations: z.int() });
 export const createRerateStore = (table: AccountTable) => {
   const get = async (id: string): Promise<Rerate | undefined> => {
     const row = await table.get(placeOf(id));
-    return row && Rerate.parse(row);
+    return row && StoredRerate.parse(row);
   };
   return {
     get,
@@ -59,7 +62,7 @@ export const createRerateStore = (table: AccountTable) => {
     list: async (request: PageRequest): Promise<Page<Rerate>> => {
       const { rows, hasMore } = await table.page({ account: PLATFORM, prefix: LISTED, newestFirst: true }, request);
       const ids = rows.map((row) => Once.parse(row).id);
-      const data = (await table.getMany(ids.map(placeOf))).map((row) => Rerate.parse(row));
+      const data = (await table.getMany(ids.map(placeOf))).map((row) => StoredRerate.parse(row));
       return { object: 'list', data, has_more: hasMore, next: hasMore ? (ids.at(-1) ?? null) : null };
     },
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
 import { PreconditionFailed } from '../http/errors.ts';
@@ -21,18 +22,19 @@ const createEntries = <Entry extends Versioned & { id: string }>(
   schema: z.ZodType<Entry>,
   builtIn: readonly Entry[],
 ) => {
+  const stored = ignoringUnknown(schema);
   const placeOf = (id: string): Place => ({ account: CATALOGUE, record: prefix + id });
   return {
     get: async (id: string): Promise<Entry | undefined> => {
       const row = await table.get(placeOf(id));
-      return row ? schema.parse(row) : builtIn.find((entry) => entry.id === id);
+      return row ? stored.parse(row) : builtIn.find((entry) => entry.id === id);
     },
 
     /** All entries, by id. */
     list: async (): Promise<Entry[]> => {
       const entries = new Map(builtIn.map((entry) => [entry.id, entry]));
       for await (const row of table.all({ account: CATALOGUE, prefix })) {
-        const entry = schema.parse(row);
+        const entry = stored.parse(row);
         entries.set(entry.id, entry);
       }
       return [...entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import { queryItems } from '../database/query.ts';
 import type { AccountTable, Place } from '../database/record-table.ts';
 import type { Write } from '../database/transaction.ts';
@@ -10,6 +11,7 @@ import { Deployment, inState } from './deployment.ts';
 /** The index with every deployment that is not deleted. */
 export const LIVE_INDEX = 'live';
 const LIVE = 'live';
+const StoredDeployment = ignoringUnknown(Deployment);
 const MAX_PAGES = 100;
 
 const ROW = 'deployment';
@@ -55,7 +57,7 @@ const itemOf = (deployment: Deployment) => ({ ...deployment, ...(deployment.stat
 export const createDeploymentStore = (table: AccountTable) => {
   const find = async (id: string): Promise<Deployment | undefined> => {
     const row = await table.get(placeOf(id));
-    return row && Deployment.parse(row);
+    return row && StoredDeployment.parse(row);
   };
   return {
     find,
@@ -77,7 +79,7 @@ export const createDeploymentStore = (table: AccountTable) => {
     list: async (organization: string, request: PageRequest): Promise<{ deployments: Deployment[]; hasMore: boolean }> => {
       const { rows, hasMore } = await table.page({ account: organization, prefix: NAME }, request);
       const found = await table.getMany(rows.map(({ id }) => placeOf(String(id))));
-      return { deployments: found.map((row) => Deployment.parse(row)), hasMore };
+      return { deployments: found.map((row) => StoredDeployment.parse(row)), hasMore };
     },
 
     /**

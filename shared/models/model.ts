@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import { Price } from '../prices/price.ts';
 
 /** A SageMaker endpoint, or an inference component on one, that serves a model. */
@@ -116,8 +117,8 @@ export const Model = z.strictObject({
 export type Model = z.output<typeof Model>;
 
 /** Unknown attributes are ignored, so that this release can read rows of a later one. */
-export const StoredModel = Model.strip();
-export const RetiredPrices = z.array(Price);
+export const StoredModel = ignoringUnknown(Model);
+export const RetiredPrices = ignoringUnknown(z.array(Price));
 
 /** A model as written. */
 export type NewModel = z.input<typeof Model>;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ignoringUnknown } from '../database/ignoring-unknown.ts';
 import { TokenizerFiles } from '../models/model.ts';
 import type { ChatPrompt } from './prompt.ts';
 import { TokenIds } from './token-ids.ts';
@@ -53,5 +54,7 @@ export const DetokenizeQuestion = z.strictObject({
 export type DetokenizeQuestion = z.infer<typeof DetokenizeQuestion>;
 
 /** The event of the function `tokenizer`. */
-export const TokenizerQuestion = z.discriminatedUnion('operation', [FitQuestion, CountQuestion, TokenizeQuestion, DetokenizeQuestion]);
+export const TokenizerQuestion = ignoringUnknown(
+  z.discriminatedUnion('operation', [FitQuestion, CountQuestion, TokenizeQuestion, DetokenizeQuestion]),
+);
 export type TokenizerQuestion = z.infer<typeof TokenizerQuestion>;

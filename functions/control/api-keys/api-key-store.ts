@@ -1,3 +1,4 @@
+import { ignoringUnknown } from '../../../shared/database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { Conflict, ResourceNotFound } from '../../../shared/http/errors.ts';
@@ -30,7 +31,7 @@ const tooMany = (): Conflict =>
     message: `An organization can have at most ${MAX_KEYS} active API keys. Revoke a key first.`,
   });
 
-const Stored = ApiKey.omit({ last_used_at: true });
+const Stored = ignoringUnknown(ApiKey.omit({ last_used_at: true }));
 
 /** Who set the restrictions of an older key is unknown: members cannot loosen them. */
 const restrictionsOf = ({ owner_restrictions, models, expires_at, no_content }: Record<string, unknown>): unknown =>

@@ -1,11 +1,14 @@
 import { ChangedMeanwhile } from '../../../shared/admission/configuration-write.ts';
 import { OrganizationSuspended } from '../../../shared/admission/organization.ts';
 import { DIRECTORY, LISTED, placeOfOrganization } from '../../../shared/billing/organization-directory.ts';
+import { ignoringUnknown } from '../../../shared/database/ignoring-unknown.ts';
 import type { AccountTable } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
 import { ResourceNotFound } from '../../../shared/http/errors.ts';
 import type { Page, PageRequest } from '../../../shared/http/page.ts';
 import { Organization } from './organization.ts';
+
+const StoredOrganization = ignoringUnknown(Organization);
 
 const notFound = (id: string) => new ResourceNotFound('organization', id, 'organization');
 
@@ -15,7 +18,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
   get: async (id: string): Promise<Organization> => {
     const row = await table.get(placeOfOrganization(id));
     if (!row) throw notFound(id);
-    return Organization.parse(row);
+    return StoredOrganization.parse(row);
   },
 
   /** Newest first. */
@@ -25,7 +28,7 @@ export const createOrganizationStore = (table: AccountTable) => ({
     const found = await table.getMany(ids.map(placeOfOrganization));
     return {
       object: 'list',
-      data: found.map((row) => Organization.parse(row)),
+      data: found.map((row) => StoredOrganization.parse(row)),
       has_more: hasMore,
       next: hasMore ? (ids.at(-1) ?? null) : null,
     };
