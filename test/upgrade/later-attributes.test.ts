@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { controlRoutes } from '../../functions/control/routes.ts';
+import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
+import { type Control, controlOf, type SignedIn } from '../support/control.ts';
+import { type Caller, createEveryKindOfKey } from '../support/every-kind-of-key.ts';
+import { ledgerFaults } from './ledger.ts';
+import { sendDuring } from './traffic.ts';
+import { startUpgradeRun, type UpgradeRun } from './upgrade-run.ts';
+
+const REQUESTS = 20;
+const GRANTED = 1_000_000_000n;
+const MAX_PAGES = 100;
+const LATER = { later_attribute: { written_by: 'a later release', list: [1] } };
+
+/** Reads that need no id and no time range, as far as an owner or an admin may make them. */
+const READS = controlRoutes.filter(({ method, path, access }) => method === 'GET' && !path.includes('{') && access !== 'public');
+
+let run: UpgradeRun;
+let control: Control;
+let owner: SignedIn;
+let callers: Caller[];
+let requests = 0;
+
+const send = async (): Promise<void> => {
+  const traffic = await sendDuring(run, callers, [{ requests: REQUESTS, begin: async () => undefined }]);
+  expect(traffic.faults).toEqual([]);
+  requests += traffic.requests;
+};
+
+/** Adds attributes to every row of every table, as if a later release had written it. Returns the number of rows by table. */
+const addAttributes = async (): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const [table, TableName] of Object.entries(run.tables)) {
+    let ExclusiveStartKey: Record<string, unknown> | undefined;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const { Items = [], LastEvaluatedKey } = await run.database.scan({ TableName, ...(ExclusiveStartKey && { ExclusiveStartKey }) });
+      for (const item of Items) await run.database.put({ TableName, Item: { ...item, ...LATER } });
+      counts[table] = (counts[table] ?? 0) + Items.length;
+      ExclusiveStartKey = LastEvaluatedKey;
+      if (!ExclusiveStartKey) break;
+    }
+  }
+  return counts;
+};
+
+/** What the control plane says to every read, by role and path: the status, and the objects without what is of the moment. */
+const readAll = async (): Promise<Record<string, number>> => {
+  const admin = await control.asAdmin();
+  const statuses: Record<string, number> = {};
+  for (const { path } of READS)
+    for (const [role, { token }] of Object.entries({ owner, admin }))
+      statuses[`${role} ${path}`] = (await control.call('GET', path, { token })).status;
+  return statuses;
+};
+
+beforeAll(async () => {
+  run = await startUpgradeRun();
+  await run.setShare(1);
+  const { database, limiters, tables } = run;
+  callers = await createEveryKindOfKey({ database, limiters, accountsTable: tables.Accounts as string }, GRANTED);
+  control = controlOf(run);
+  const { id: organization } = await control.createOrganization();
+  owner = await control.createUser({ role: 'owner', organization });
+  const { token } = owner;
+  await control.done('POST', '/v1/api-keys', { token, body: { name: 'A key', budgets: { day: '5' } } });
+  await control.done('POST', '/v1/webhooks', { token, body: { url: 'https://example.com/webhooks' } });
+  await control.done('POST', '/v1/tickets', { token, body: { subject: 'A ticket', body: 'What is a sluice?' } });
+});
+afterAll(async () => {
+  await run[Symbol.asyncDispose]();
+});
+
+test('rows that the last release wrote and a later one added to are read by this release, and by the last one after a rollback', async () => {
+  await send();
+  const before = await readAll();
+  expect(Object.values(before).filter((status) => status === 200).length).toBeGreaterThan(READS.length / 2);
+  const rows = await addAttributes();
+  for (const table of ['Keys', 'Usage', 'Accounts', 'Audit', 'Models', 'Responses', 'Notifications', 'Tickets'])
+    expect({ table, rows: rows[table] }).not.toEqual({ table, rows: 0 });
+  for (const share of [0, 1]) {
+    await run.setShare(share);
+    await send();
+    expect(await readAll()).toEqual(before);
+  }
+  expect(await ledgerFaults(run, callers, { granted: GRANTED, requests })).toEqual([]);
+});
+
+test('a model stays published if a later release wrote attributes into its targets', async () => {
+  await run.setShare(0);
+  const model = (await run.models.list(SERVERLESS_POOL)).get(run.model);
+  const [target, ...others] = model?.targets ?? [];
+  const Item = {
+    ...model,
+    pool: SERVERLESS_POOL,
+    targets: [{ ...target, ...LATER }, ...others],
+    capabilities: { ...model?.capabilities, ...LATER },
+  };
+  await run.database.put({ TableName: run.tables.Models as string, Item });
+  expect((await run.models.list(SERVERLESS_POOL)).get(run.model)).toEqual(model);
+});
