@@ -96,7 +96,10 @@ const createInference = (scope: Construct, props: InferenceHostProps): NodeFunct
  * are deleted with it; until then they stay, because a stream can run on one for ten minutes after it was replaced.
  */
 const createAlias = (inference: NodeFunction, { config, keyScope }: InferenceHostProps): Alias | undefined => {
-  const provisioned = config.provisionedConcurrency[NAMES[keyScope].inference];
+  const name = NAMES[keyScope].inference;
+  const provisioned = config.provisionedConcurrency[name];
+  const reserved = config.reservedConcurrency?.[name] ?? provisioned;
+  if (provisioned > reserved) throw new Error(`provisionedConcurrency.${name} must be at most ${reserved}, which the function reserves.`);
   if (!config.canary && provisioned === 0) return undefined;
   return new Alias(inference, 'Live', {
     aliasName: LIVE,

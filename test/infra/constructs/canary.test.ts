@@ -86,6 +86,13 @@ test('provisioned concurrency is of the alias, and of the functions that have a 
   gradual('ondemand').hasResourceProperties('AWS::Lambda::Alias', { [property]: Match.absent() });
 });
 
+test('more provisioned than reserved concurrency is rejected, which Lambda would do half-way', async () => {
+  await using folder = temporaryFolder();
+  const settings = { provisionedConcurrency: { inference: 11 }, reservedConcurrency: { inference: 10 } };
+  const synthesizing = synthesizeWith(settings, folder.path, { 'aws:cdk:bundling-stacks': [] });
+  await expect(synthesizing).rejects.toThrow('provisionedConcurrency.inference must be at most 10');
+});
+
 test('without either setting, there is no alias and no deployment group', () => {
   for (const host of HOSTS)
     for (const type of ['AWS::Lambda::Alias', 'AWS::Lambda::Version', 'AWS::CodeDeploy::DeploymentGroup'])
