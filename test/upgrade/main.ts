@@ -7,9 +7,11 @@ import { synthesize } from '../../infra/local/assembly/synthesize.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { latestRelease } from './changelog.ts';
 import { LAST_RELEASE, packRelease } from './release-archive.ts';
+import { keepRows } from './stored-rows.ts';
 
 /*
- * `npm run release`: keeps the bundles of the version in package.json for the upgrade test, after its entry was added to CHANGELOG.md.
+ * `npm run release`: keeps the bundles of the version in package.json, and rows that they wrote, for the tests of
+ * the next release, after its entry was added to CHANGELOG.md.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -22,8 +24,12 @@ await using assembly = temporaryFolder();
 await synthesize(ROOT, assembly.path);
 const archive = packRelease(version, interpret(await readAssembly(assembly.path)).functions);
 writeFileSync(LAST_RELEASE, archive);
+// The local run that writes the rows has this assembly's tables.
+process.env.SLUICE_TEST_ASSEMBLY = assembly.path;
+const rows = path.relative(ROOT, await keepRows(version));
 const file = path.relative(ROOT, LAST_RELEASE);
 console.log(`${file}: ${Math.ceil(archive.length / 1_024)} KiB. Now commit and tag it:
 
-git commit -m 'Release ${version}' package.json package-lock.json CHANGELOG.md ${file}
+git add ${rows}
+git commit -m 'Release ${version}' package.json package-lock.json CHANGELOG.md ${file} ${rows}
 git tag -a v${version} -m 'Release ${version}'`);

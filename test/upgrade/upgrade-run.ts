@@ -16,19 +16,22 @@ export const startUpgradeRun = async (change?: (script: string) => string) => {
   const folder = temporaryFolder();
   unpackRelease(LAST_RELEASE, folder.path, change);
   const run = await startTestRun('--beside', folder.path, '--batch-window-ms', '20');
+  /** Sets the share of the invocations that the last release gets. */
+  const setShare = async (other_share: number): Promise<void> => {
+    const response = await fetch(`${run.lambda_endpoint}/releases`, { method: 'PUT', body: JSON.stringify({ other_share }) });
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  };
   return {
     ...run,
-    /** Sets the share of the invocations that the last release gets. */
-    setShare: async (other_share: number): Promise<void> => {
-      const response = await fetch(`${run.lambda_endpoint}/releases`, { method: 'PUT', body: JSON.stringify({ other_share }) });
-      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-    },
+    setShare,
     /** How many invocations of each function this version and the last release got. */
     invocations: async (): Promise<Record<string, { own: number; other: number }>> => {
       const response = await fetch(`${run.lambda_endpoint}/releases`);
       return ((await response.json()) as { invocations: Record<string, { own: number; other: number }> }).invocations;
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
+      // The replies are compared with the document of this version, which the kept bundles don't have.
+      await setShare(0);
       await run.close();
       await folder[Symbol.asyncDispose]();
     },
