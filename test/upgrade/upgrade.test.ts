@@ -26,13 +26,8 @@ describe('the last release and this version over one state', () => {
   }, 600_000);
 });
 
-describe('a last release that stores another shape', () => {
-  test.each([
-    ['usage events', /\bcost_nanos\b/g, 'price_nanos', /cost_nanos/],
-    ['limiters', /\bspent\b/g, 'expended', /has spent \d+, but its events cost \d+/],
-  ])('of %s makes the upgrade fail', async (_, attribute, renamed, fault) => {
-    await using run = await startUpgradeRun((script) => script.replaceAll(attribute, renamed));
-    const { faults } = await upgradeUnderLoad(run, 20);
-    expect(faults.join()).toMatch(fault);
-  });
+test('a last release that has another name for what a limiter has spent makes the upgrade fail', async () => {
+  await using run = await startUpgradeRun((script) => script.replaceAll(/\bspent\b/g, 'expended'));
+  const { faults } = await upgradeUnderLoad(run, 20);
+  expect(faults.join()).toMatch(/has spent \d+, but its events cost \d+/);
 });
