@@ -1,12 +1,14 @@
-import { Annotations, App, Validations } from 'aws-cdk-lib';
+import { Annotations, App, Aspects, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config/config.ts';
+import { EncryptWith } from './constructs/encryption-key.ts';
 import { BillingStack } from './stacks/billing-stack.ts';
 import { ControlStack } from './stacks/control-stack.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { DeploymentsStack } from './stacks/deployments-stack.ts';
 import { GatewayStack, hasGatewayStack } from './stacks/gateway-stack.ts';
 import { IdentityStack } from './stacks/identity-stack.ts';
+import { KeysStack } from './stacks/keys-stack.ts';
 import { NotificationsStack } from './stacks/notifications-stack.ts';
 import { OndemandStack } from './stacks/ondemand-stack.ts';
 import { OperationsStack } from './stacks/operations-stack.ts';
@@ -51,6 +53,10 @@ if (config.reservedConcurrency === undefined)
 if (hasGatewayStack(config)) {
   const gateway = new GatewayStack(app, `${config.name}-gateway`, { config });
   for (const host of [serverless, ondemand, control]) host.addStackDependency(gateway);
+}
+if (config.customerManagedKey) {
+  const { encryption } = new KeysStack(app, `${config.name}-keys`, { config });
+  Aspects.of(app).add(new EncryptWith(encryption.key));
 }
 
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SupportPromise } from '../../shared/tickets/clocks.ts';
+import { host, inferenceHost } from './host.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
 
@@ -27,35 +28,11 @@ const Provisioned = z.int().min(0).max(100_000).default(0);
 /** The functions for whose cold starts callers wait. */
 const ProvisionedConcurrency = z.strictObject({ inference: Provisioned, 'ondemand-inference': Provisioned });
 
-const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const FUNCTION = /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]{1,64}(:[\w$-]{1,128})?$/;
 const SECRET = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]{1,512}-[A-Za-z0-9]{6}$/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const AWS_TRACES = /^https:\/\/xray\.[a-z0-9-]+\.(amazonaws\.com(\.cn)?|amazonaws\.eu)\/v1\/traces$/;
 const AWS_METRICS = /^https:\/\/monitoring\.[a-z0-9-]+\.(amazonaws\.com(\.cn)?|amazonaws\.eu)\/v1\/metrics$/;
-const CERTIFICATE = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/;
-
-/** The settings of a host. @param throttle how much of the account's 10,000 requests per second and bursts of 5,000 the host can use by default */
-const host = (throttle: { requestsPerSecond: number; burst: number }) =>
-  z
-    .strictObject({
-      /** The host's own domain, such as `api.example.com`, so that its URL does not change if its stack is replaced. It needs `certificateArn`. */
-      domain: z.string().regex(DOMAIN, 'expected a lower-case domain name such as api.example.com').optional(),
-      /** The certificate of the domain in AWS Certificate Manager, in the region of the deployment. */
-      certificateArn: z.string().regex(CERTIFICATE, 'expected the ARN of a certificate in AWS Certificate Manager').optional(),
-      /** Whether to reject requests at the API's own URL (execute-api). Set it when the domain's DNS record works and callers use the domain. */
-      onlyDomain: z.boolean().default(false),
-      /** Requests per second of all callers together. API Gateway rejects more with a 429. */
-      requestsPerSecond: z.int().min(1).max(1_000_000).default(throttle.requestsPerSecond),
-      /** Requests at the same moment, of all callers together. */
-      burst: z.int().min(1).max(1_000_000).default(throttle.burst),
-    })
-    .refine(({ domain, certificateArn }) => (domain === undefined) === (certificateArn === undefined), {
-      path: ['certificateArn'],
-      message: 'expected domain and certificateArn together',
-    })
-    .refine(({ domain, onlyDomain }) => domain !== undefined || !onlyDomain, { path: ['onlyDomain'], message: 'expected a domain' })
-    .prefault({});
 
 /** TLS, except for a receiver on the same machine, in a local run. */
 const OTLP_URL = z
@@ -89,16 +66,23 @@ const otlpEndpoint = z
     message: 'expected https://monitoring.<region>.amazonaws.com/v1/metrics',
   });
 
+const MAX_NAME = 'expected up to 20 lower-case letters, digits and dashes, starting with a letter';
+
 /**
  * All settings of a deployer. They are read from the CDK context key `sluice`, in cdk.json or as
  * `cdk deploy -c sluice='{"alarmEmail":"ops@example.com"}'`.
  */
 export const Config = z.strictObject({
-  /** The prefix of every stack's name. Deployments in the same account need different ones. */
+  /** The prefix of every stack's name, before the stage. Deployments in the same account need different ones, or different stages. */
   name: z
     .string()
-    .regex(/^[a-z][a-z0-9-]{0,19}$/, 'expected up to 20 lower-case letters, digits and dashes, starting with a letter')
+    .regex(/^[a-z][a-z0-9-]{0,19}$/, MAX_NAME)
     .default('sluice'),
+  /** The stage, such as `dev` or `prod`, if an account has several. It is added to the name: the stacks are then `sluice-dev-data` and so on. */
+  stage: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{0,9}$/, 'expected up to 10 lower-case letters and digits, starting with a letter')
+    .optional(),
   /** Endpoints and inference components can be invoked if they have this tag with the value `true`. */
   endpointTag: z.string().min(1).max(128).default('sluice'),
   /** The regions whose endpoints can be invoked. Empty: the region of the deployment. */
@@ -121,8 +105,8 @@ export const Config = z.strictObject({
   /** The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits to its other APIs. */
   hosts: z
     .strictObject({
-      serverless: host({ requestsPerSecond: 5_000, burst: 2_500 }),
-      ondemand: host({ requestsPerSecond: 2_000, burst: 1_000 }),
+      serverless: inferenceHost({ requestsPerSecond: 5_000, burst: 2_500 }),
+      ondemand: inferenceHost({ requestsPerSecond: 2_000, burst: 1_000 }),
       control: host({ requestsPerSecond: 500, burst: 250 }),
     })
     .prefault({}),
@@ -253,6 +237,28 @@ export const Config = z.strictObject({
       minimumMisses: z.int().min(1).max(100_000).default(10),
     })
     .prefault({}),
+  /**
+   * A web application firewall before each host: AWS's managed rules, and a limit for each IP address. Bodies of inference requests are not inspected,
+   * because prompts look like attacks. Default: none.
+   */
+  firewall: z
+    .strictObject({
+      /** Requests of one IP address within five minutes, over which it is blocked. Callers of an office share one address, so this must be far above what they send. */
+      requestsPerAddress: z.int().min(1_000).max(100_000_000).default(60_000),
+    })
+    .optional(),
+  /**
+   * Whether tables, buckets, queues, logs and alarms are encrypted with a key of the account in KMS, which its owner can disable and whose use CloudTrail
+   * records. Otherwise they are encrypted with keys that AWS manages, without a cost.
+   */
+  customerManagedKey: z.boolean().default(false),
+  /** An e-mail to `alarmEmail` about the bill of the whole AWS account, not only of Sluice. Default: none. */
+  billBudget: z
+    .strictObject({
+      /** What the account's bill of a month should not exceed, in dollars. An e-mail is sent at 80% of it, and when AWS forecasts more than all of it. */
+      monthlyUsd: z.int().min(1).max(100_000_000),
+    })
+    .optional(),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
   /** The e-mail address for alarms. Without it, alarms are only visible in the console. */
   alarmEmail: z.email().optional(),
@@ -260,15 +266,27 @@ export const Config = z.strictObject({
   commit: z.string().max(64).default('unknown'),
 });
 export type Config = z.output<typeof Config>;
+
+/** What no single field can tell. */
+const Consistent = Config.refine(({ name, stage }) => nameOf(name, stage).length <= 20, {
+  path: ['stage'],
+  message: `with the name, ${MAX_NAME}`,
+}).refine(({ billBudget, alarmEmail }) => !billBudget || alarmEmail !== undefined, {
+  path: ['billBudget'],
+  message: 'expected alarmEmail, which gets the e-mails',
+});
+
+const nameOf = (name: string, stage: string | undefined): string => (stage === undefined ? name : `${name}-${stage}`);
 export type TelemetrySettings = NonNullable<Config['telemetry']>;
 
 /** The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws SyntaxError if they are not JSON */
 export const settingsOf = (context: unknown): unknown => (typeof context === 'string' ? JSON.parse(context) : (context ?? {}));
 
-/** Reads and validates the configuration. @throws Error that names the invalid fields */
+/** Reads and validates the configuration. Its name includes the stage. @throws Error that names the invalid fields */
 export const readConfig = (context: unknown): Config => {
-  const result = Config.safeParse(settingsOf(context));
+  const result = Consistent.safeParse(settingsOf(context));
   if (!result.success)
     throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
-  return result.data;
+  const { name, stage } = result.data;
+  return { ...result.data, name: nameOf(name, stage) };
 };

@@ -12,6 +12,9 @@ export const TLS = { securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09, en
 
 /** The custom domain of a host. The host maps it to its API. The outputs are the target of the domain's DNS record. */
 export class HostDomain extends Construct {
+  /** The name of the domain in API Gateway, to which its DNS record points. */
+  readonly target: string;
+
   constructor(scope: Construct, id: string, { domain, certificateArn }: { domain: string; certificateArn: string }) {
     super(scope, id);
     const { domainNameAliasDomainName, domainNameAliasHostedZoneId } = new DomainName(this, 'Domain', {
@@ -20,6 +23,7 @@ export class HostDomain extends Construct {
       endpointType: EndpointType.REGIONAL,
       ...TLS,
     });
+    this.target = domainNameAliasDomainName;
     new CfnOutput(scope, `${id}Target`, { value: domainNameAliasDomainName, description: `The target of the DNS record of ${domain}.` });
     new CfnOutput(scope, `${id}TargetZone`, { value: domainNameAliasHostedZoneId, description: 'The hosted zone of an alias target.' });
   }

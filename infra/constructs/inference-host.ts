@@ -51,13 +51,14 @@ export class InferenceHost extends RestHost {
     const { config, keyScope, authorization } = props;
     const inference = createInference(scope, props);
     const catalog = createCatalog(scope, props);
-    super(scope, id, { config, name: NAMES[keyScope].host, fallback: catalog, authorization });
+    const prompts = routesOfHost(keyScope).flatMap(({ path, servedBy }) => (servedBy === 'inference' ? [path] : []));
+    super(scope, id, { config, name: NAMES[keyScope].host, fallback: catalog, authorization, prompts });
     this.inference = inference;
     this.catalog = catalog;
     const alias = createAlias(inference, props);
     if (alias && config.canary) this.canary = new Canary(this, 'Canary', alias);
     const handler = (alias ?? inference) as IFunction;
-    for (const { path, servedBy } of routesOfHost(keyScope)) if (servedBy === 'inference') this.stream(path, handler);
+    for (const path of prompts) this.stream(path, handler);
   }
 }
 

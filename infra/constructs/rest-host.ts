@@ -16,6 +16,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
+import { Firewall } from './firewall.ts';
 import { gatewayTexts } from './gateway-texts.ts';
 import { TLS } from './host-domain.ts';
 
@@ -30,6 +31,8 @@ interface RestHostProps {
   fallback: IFunction;
   /** Why the API has no authorizer: where callers are authenticated instead. */
   authorization: string;
+  /** The paths whose requests have prompts, which a firewall must let through. */
+  prompts?: readonly string[];
 }
 
 /** A public host: a regional REST API. All its error responses have the format of interface 2.6, including those of API Gateway. */
@@ -39,7 +42,7 @@ export class RestHost extends Construct {
   readonly #fallback: LambdaIntegration;
   readonly #fellBack = new Set<string>();
 
-  constructor(scope: Construct, id: string, { config, name, fallback, authorization }: RestHostProps) {
+  constructor(scope: Construct, id: string, { config, name, fallback, authorization, prompts = [] }: RestHostProps) {
     super(scope, id);
     const { domain, onlyDomain, requestsPerSecond, burst } = config.hosts[name];
     this.#domain = domain;
@@ -96,6 +99,10 @@ export class RestHost extends Construct {
     this.api.root.addProxy({ anyMethod: true, defaultIntegration: this.#fallback });
     this.#addGatewayResponses();
     this.#acknowledge(authorization);
+    if (config.firewall) {
+      const { stageArn } = this.api.deploymentStage;
+      new Firewall(this, 'Firewall', { config, name, stageArn, prompts });
+    } else this.#acknowledgeNoFirewall();
   }
 
   /** The public URL, without a trailing slash. It contains no reference to the stage, so stacks that use it don't depend on a deployment. */
@@ -155,11 +162,14 @@ export class RestHost extends Construct {
       'APIG2',
       'The function validates bodies, and its errors name the field. A request validator could only say that the body is invalid.',
     );
-    acknowledge(
-      'APIG3',
-      'A web application firewall has a monthly cost. A deployer can attach one to the stage. Keys and limits are checked for every request.',
-    );
     acknowledge('APIG4', authorization);
     acknowledge('COG4', authorization);
+  }
+
+  #acknowledgeNoFirewall(): void {
+    Validations.of(this.api).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-APIG3',
+      reason: 'A web application firewall has a monthly cost, so it is a setting. Keys and limits are checked for every request.',
+    });
   }
 }

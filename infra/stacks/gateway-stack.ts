@@ -1,10 +1,12 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
+import { CloudFrontDistribution } from '../constructs/cloud-front.ts';
 import { GatewayLogRole } from '../constructs/gateway-log-role.ts';
 import { HostDomain } from '../constructs/host-domain.ts';
 
 const IDS = { serverless: 'ServerlessDomain', ondemand: 'OndemandDomain', control: 'ControlDomain' } as const;
+const CLOUD_FRONT_IDS = { serverless: 'ServerlessCloudFront', ondemand: 'OndemandCloudFront' } as const;
 
 /** Whether the gateway stack has a resource. CloudFormation rejects an empty one. */
 export const hasGatewayStack = ({ gatewayLogRole, hosts }: Config): boolean =>
@@ -16,8 +18,11 @@ export class GatewayStack extends Stack {
     super(scope, id, { terminationProtection: true });
     if (config.gatewayLogRole) new GatewayLogRole(this, 'LogRole');
     for (const name of ['serverless', 'ondemand', 'control'] as const) {
-      const { domain, certificateArn } = config.hosts[name];
-      if (domain && certificateArn) new HostDomain(this, IDS[name], { domain, certificateArn });
+      const { domain, certificateArn, ...more } = config.hosts[name];
+      if (!domain || !certificateArn) continue;
+      const { target } = new HostDomain(this, IDS[name], { domain, certificateArn });
+      if (name !== 'control' && 'cloudFront' in more && more.cloudFront)
+        new CloudFrontDistribution(this, CLOUD_FRONT_IDS[name], { config, name, domain, origin: target, ...more.cloudFront });
     }
   }
 }

@@ -10,6 +10,7 @@ import { LIVE_STATES } from '../../functions/deployments/count-states.ts';
 import type { ReasonCode } from '../../functions/deployments/reasons.ts';
 import type { Config } from '../config/config.ts';
 import { Alarms, ageOfStream, errorsOf, metricNameOf, PERIOD, says, throttlesOf, waiting } from '../constructs/alarms.ts';
+import { BillBudget } from '../constructs/bill-budget.ts';
 import { addBillingAlarms } from '../constructs/billing-alarms.ts';
 import { addDashboard, executionsOf, graph, inUnits, latencyOf, named, sumsOf, trafficOf } from '../constructs/dashboards.ts';
 import { rowsOfHost } from '../constructs/host-dashboard.ts';
@@ -82,7 +83,9 @@ export class OperationsStack extends Stack {
         conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
       }),
     );
-    if (config.alarmEmail) topic.addSubscription(new EmailSubscription(config.alarmEmail));
+    const { alarmEmail, billBudget } = config;
+    if (alarmEmail) topic.addSubscription(new EmailSubscription(alarmEmail));
+    if (alarmEmail && billBudget) new BillBudget(this, 'BillBudget', { ...billBudget, email: alarmEmail });
     new CfnSamplingRule(this, 'Traces', {
       samplingRule: {
         version: 1,
