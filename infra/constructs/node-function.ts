@@ -102,9 +102,5 @@ export class NodeFunction extends LambdaFunction {
       id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
       reason: 'The two write actions of X-Ray do not support resource-level permissions.',
     });
-    Validations.of(this).acknowledge({
-      id: 'AwsSolutions::AwsSolutions-L1',
-      reason: 'Node 24 is the newest runtime that is not a preview.',
-    });
   }
 }

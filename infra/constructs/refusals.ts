@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import type { Config } from '../config/config.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import { says } from './alarms.ts';
-import { deadLetterQueue } from './dead-letter-queue.ts';
+import { failureQueue } from './dead-letter-queue.ts';
 import type { InferenceHost } from './inference-host.ts';
 import { NodeFunction } from './node-function.ts';
 import type { Table } from './table.ts';
@@ -34,7 +34,7 @@ export class Refusals extends Construct {
     super(scope, id);
     this.function = new NodeFunction(this, 'Function', { config, name: 'refusals', memoryMb: MEMORY_MB, timeout: TIMEOUT });
     observability.grant(this.function, 'GetItem', 'PutItem', 'UpdateItem');
-    this.failures = deadLetterQueue(this);
+    this.failures = failureQueue(this);
     this.function.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.failures.queueArn] }));
     acknowledgeUnexercised(
       this.function.role,

@@ -3,7 +3,7 @@ import { EventSourceMapping, type EventSourceMappingProps, StartingPosition } fr
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
-import { deadLetterQueue } from './dead-letter-queue.ts';
+import { failureQueue } from './dead-letter-queue.ts';
 import type { NodeFunction } from './node-function.ts';
 import type { Table } from './table.ts';
 
@@ -11,7 +11,7 @@ type Reading = Pick<EventSourceMappingProps, 'batchSize' | 'maxBatchingWindow' |
 
 /** Delivers a table's stream to a function, from its oldest record on. Returns the queue with the batches that failed to the end. */
 export const readStream = (scope: Construct, table: Table, reader: NodeFunction, reading: Reading): Queue => {
-  const failures = deadLetterQueue(scope);
+  const failures = failureQueue(scope);
   table.grantStream(reader);
   reader.addToRolePolicy(new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [failures.queueArn] }));
   acknowledgeUnexercised(

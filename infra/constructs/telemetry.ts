@@ -1,4 +1,4 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -6,6 +6,7 @@ import { Construct } from 'constructs';
 import { DESTINATIONS_VARIABLE, type Destination, queueVariable } from '../../functions/telemetry/destinations.ts';
 import { prefixes } from '../../shared/ids/id.ts';
 import type { Config, TelemetrySettings } from '../config/config.ts';
+import { acknowledgeWildcards } from './acknowledge-wildcards.ts';
 import { NodeFunction } from './node-function.ts';
 import { readStream } from './stream-reader.ts';
 import type { Table } from './table.ts';
@@ -109,9 +110,10 @@ export class Telemetry extends Construct {
       this.function.addToRolePolicy(new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [...secrets] }));
     if (!destinations.some(({ signal, aws }) => aws && signal === 'metrics')) return;
     this.function.addToRolePolicy(new PolicyStatement({ actions: ['cloudwatch:PutMetricData'], resources: ['*'] }));
-    Validations.of(this.function).acknowledge({
-      id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
-      reason: 'PutMetricData does not support resource-level permissions.',
-    });
+    acknowledgeWildcards(
+      this.function.role,
+      ['*'],
+      'PutMetricData and the two write actions of X-Ray do not support resource-level permissions.',
+    );
   }
 }

@@ -5,6 +5,13 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
+/** An environment without credentials, whose programs end when they open a connection. @param home an empty folder */
+export const isolatedEnvironment = (home: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  NODE_OPTIONS: `--import=${path.join(import.meta.dirname, 'deny-network.mjs')}`,
+});
+
 /** The folder of the cloud assembly that was made before all tests. */
 export const assemblyDir = (): string => {
   const folder = process.env.SLUICE_TEST_ASSEMBLY;
@@ -14,6 +21,7 @@ export const assemblyDir = (): string => {
 
 /**
  * Synthesizes the app with these settings of a deployer.
+ * It must need no network, no credentials and no configuration of AWS, so it has none.
  * @param context further context, such as feature flags
  * @throws Error with the app's error output if it rejects the settings, or if they break a rule of cdk-nag
  */
@@ -23,5 +31,5 @@ export const synthesizeWith = async (settings: object, folder: string, context: 
   const app = `node ${path.join(ROOT, 'infra/app.ts')}`;
   const own = { app, context: { ...cdkJson.context, ...context, sluice: settings } };
   writeFileSync(path.join(project.path, 'cdk.json'), JSON.stringify(own));
-  await synthesize(project.path, folder);
+  await synthesize(project.path, folder, { environment: isolatedEnvironment(project.path) });
 };

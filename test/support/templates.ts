@@ -17,9 +17,9 @@ export const stackNames = [
   'support',
   'operations',
 ] as const;
-/** A stack that only some settings have. */
-const OPTIONAL = 'telemetry';
-export type StackName = (typeof stackNames)[number] | typeof OPTIONAL;
+/** The stacks that only some settings have. */
+const OPTIONAL = ['telemetry', 'keys'] as const;
+export type StackName = (typeof stackNames)[number] | (typeof OPTIONAL)[number];
 
 const fileOf = (folder: string, stack: StackName): string => path.join(folder, `sluice-${stack}.template.json`);
 
@@ -38,7 +38,7 @@ export const templatesWith = async (settings: object): Promise<(stack: StackName
   await using output = temporaryFolder();
   const folder = output.path;
   await synthesizeWith(settings, folder, { 'aws:cdk:bundling-stacks': [] });
-  const read = [...stackNames, OPTIONAL as StackName]
+  const read = [...stackNames, ...OPTIONAL]
     .filter((name) => existsSync(fileOf(folder, name)))
     .map((name) => [name, readTemplate(folder, name)] as const);
   const templates = new Map(read);

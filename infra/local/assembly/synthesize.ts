@@ -9,20 +9,28 @@ const MAX_ERROR_OUTPUT_CHARS = 20_000;
 
 const CdkJson = z.object({ app: z.string(), context: z.record(z.string(), z.unknown()).default({}) });
 
+/** How the CDK app runs. */
+interface Settings {
+  /** How long the app can take. */
+  timeoutMs?: number;
+  /** Its environment variables. Default: those of this process. */
+  environment?: NodeJS.ProcessEnv;
+}
+
 /**
  * Synthesizes the CDK app as `cdk synth` does, with the program and context (feature flags) of cdk.json.
  * @param projectRoot the folder of cdk.json
  * @param outputFolder where the cloud assembly is written
- * @param timeoutMs how long the app can take
  * @throws Error with the app's error output if it fails or takes too long
  */
-export const synthesize = async (projectRoot: string, outputFolder: string, timeoutMs = SYNTH_TIMEOUT_MS): Promise<void> => {
+export const synthesize = async (projectRoot: string, outputFolder: string, settings: Settings = {}): Promise<void> => {
+  const { timeoutMs = SYNTH_TIMEOUT_MS, environment = process.env } = settings;
   const { app, context } = CdkJson.parse(JSON.parse(await readFile(path.join(projectRoot, 'cdk.json'), 'utf8')));
   const [program, ...parameters] = app.split(' ');
   if (program !== 'node') throw new Error(`The app in cdk.json must be 'node <file>', not '${app}'`);
   const child = spawn(process.execPath, parameters, {
     cwd: projectRoot,
-    env: { ...process.env, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify(context) },
+    env: { ...environment, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify(context) },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: timeoutMs,
   });

@@ -7,6 +7,8 @@ import { DataStack } from '../../../infra/stacks/data-stack.ts';
 import { DeploymentsStack } from '../../../infra/stacks/deployments-stack.ts';
 import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
 
+const CERTIFICATE = 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e';
+
 describe('the configuration', () => {
   test('has a default for every field, and can be JSON from the command line', () => {
     expect(readConfig(undefined)).toMatchObject({
@@ -35,6 +37,27 @@ describe('the configuration', () => {
     expect(readConfig('{"alarmEmail":"ops@example.com"}').alarmEmail).toBe('ops@example.com');
   });
 
+  test('has each option off by default', () => {
+    const { stage, firewall, customerManagedKey, billBudget, hosts } = readConfig(undefined);
+    expect({ stage, firewall, customerManagedKey, billBudget }).toEqual({ customerManagedKey: false });
+    for (const host of Object.values(hosts)) {
+      expect(host.onlyDomain).toBe(false);
+      expect(host).not.toHaveProperty('domain');
+      expect(host).not.toHaveProperty('cloudFront');
+    }
+  });
+
+  test('adds the stage to the name', () => {
+    expect(readConfig({ stage: 'prod' }).name).toBe('sluice-prod');
+    expect(readConfig({ name: 'ai', stage: 'dev' }).name).toBe('ai-dev');
+  });
+
+  test('rejects requests at the API’s own URL if a host has a domain, unless that is set', () => {
+    const domain = { domain: 'api.example.com', certificateArn: CERTIFICATE };
+    expect(readConfig({ hosts: { serverless: domain } }).hosts.serverless.onlyDomain).toBe(true);
+    expect(readConfig({ hosts: { serverless: { ...domain, onlyDomain: false } } }).hosts.serverless.onlyDomain).toBe(false);
+  });
+
   test('can give the serverless host the URL of the on-demand host', () => {
     // Bundles and CloudFormation's rules don't matter here, and are slow.
     const app = new App({ builtinCloudFormationValidation: false, context: { 'aws:cdk:bundling-stacks': [] } });
@@ -59,6 +82,34 @@ describe('the configuration', () => {
     { hosts: { serverless: { domain: 'API.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e' } } },
     { hosts: { serverless: { onlyDomain: true } } },
     { hosts: { serverless: { burst: 0 } } },
+    { hosts: { serverless: { cloudFront: { certificateArn: CERTIFICATE } } } },
+    {
+      hosts: {
+        serverless: {
+          domain: 'api.example.com',
+          certificateArn: CERTIFICATE,
+          onlyDomain: false,
+          cloudFront: { certificateArn: CERTIFICATE },
+        },
+      },
+    },
+    {
+      hosts: {
+        serverless: {
+          domain: 'api.example.com',
+          certificateArn: CERTIFICATE,
+          cloudFront: { certificateArn: CERTIFICATE.replace('us-east-1', 'eu-west-1') },
+        },
+      },
+    },
+    { hosts: { control: { domain: 'control.example.com', certificateArn: CERTIFICATE, cloudFront: { certificateArn: CERTIFICATE } } } },
+    { firewall: { requestsPerAddress: 10 } },
+    { firewall: { rules: [] } },
+    { stage: 'Prod' },
+    { stage: 'production', name: 'a-name-of-16-chars' },
+    { billBudget: { monthlyUsd: 500 } },
+    { billBudget: { monthlyUsd: 0 }, alarmEmail: 'ops@example.com' },
+    { customerManagedKey: 'alias/aws/s3' },
     { deployments: { repositories: ['vllm:latest'] } },
     { deployments: { maxHeldRequests: -1 } },
     { billing: { taxFunctionArn: 'taxes' } },

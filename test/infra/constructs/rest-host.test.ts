@@ -45,14 +45,14 @@ describe('with settings for each host', () => {
     templates = await templatesWith({
       detailedMetrics: true,
       hosts: {
-        serverless: { domain: 'api.example.com', certificateArn: ARN, onlyDomain: true, requestsPerSecond: 300, burst: 60 },
-        ondemand: { domain: 'ondemand.example.com', certificateArn: ARN },
+        serverless: { domain: 'api.example.com', certificateArn: ARN, requestsPerSecond: 300, burst: 60 },
+        ondemand: { domain: 'ondemand.example.com', certificateArn: ARN, onlyDomain: false },
         control: { requestsPerSecond: 10 },
       },
     });
   });
 
-  test('a host answers at its domain, and only there if it is set', () => {
+  test('a host answers at its domain, and only there unless it is set otherwise', () => {
     for (const [name, domain, isOnly] of [
       ['serverless', 'api.example.com', true],
       ['ondemand', 'ondemand.example.com', false],

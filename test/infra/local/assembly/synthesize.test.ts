@@ -14,7 +14,7 @@ describe('the synthesis', () => {
   test('says that it timed out if the app does not finish, and what to do', async () => {
     await using folder = temporaryFolder();
     writeProject(folder.path, 'setInterval(() => {}, 1_000);');
-    await expect(synthesize(folder.path, path.join(folder.path, 'out'), 100)).rejects.toThrow(
+    await expect(synthesize(folder.path, path.join(folder.path, 'out'), { timeoutMs: 100 })).rejects.toThrow(
       /^The CDK app timed out after 0\.1 s\. Try again when the machine is less busy\./,
     );
   });
