@@ -7,7 +7,7 @@ import net from 'node:net';
 /*
  * For `node --import`: ends the process at its first use of the network, before a library can catch an error and go on without.
  */
-export const DENIED_EXIT_CODE = 87;
+const DENIED_EXIT_CODE = 87;
 
 const deny = (use) => () => {
   process.stderr.write(`The network is denied, but this program used ${use}.\n${new Error().stack}\n`);

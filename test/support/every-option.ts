@@ -26,15 +26,23 @@ export const options = {
   firewall: { firewall: {} },
   customerManagedKey: { customerManagedKey: true },
   billBudget: { billBudget: { monthlyUsd: 500 }, alarmEmail: 'ops@example.com' },
-  stage: { stage: 'dev' },
 } as const;
 
-/** All options together, with those that other tests look at alone. */
-export const everyOption = {
+/** Another host name in each stage. */
+const hostsOf = (stage: string) => {
+  const { serverless, ondemand } = options.cloudFront.hosts;
+  const { control } = options.domain.hosts;
+  const inStage = <Host extends { domain: string }>(host: Host) => ({ ...host, domain: `${stage}.${host.domain}` });
+  return { serverless: inStage(serverless), ondemand: inStage(ondemand), control: inStage(control) };
+};
+
+/** All settings together that add something to the templates. */
+export const everyOption = (stage: string) => ({
+  stage,
   ...options.firewall,
   ...options.customerManagedKey,
   ...options.billBudget,
-  hosts: { ...options.cloudFront.hosts, control: options.domain.hosts.control },
+  hosts: hostsOf(stage),
   auditCopies: { days: 400 },
   detailedMetrics: true,
   deployments: { hubModels: true, detailedMetrics: true },
@@ -59,4 +67,4 @@ export const everyOption = {
       },
     ],
   },
-};
+});
