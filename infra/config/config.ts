@@ -66,7 +66,8 @@ const otlpEndpoint = z
     message: 'expected https://monitoring.<region>.amazonaws.com/v1/metrics',
   });
 
-const MAX_NAME = 'expected up to 20 lower-case letters, digits and dashes, starting with a letter';
+const NAME = /^[a-z][a-z0-9-]{0,19}$/;
+const EXPECTED_NAME = 'expected up to 20 lower-case letters, digits and dashes, starting with a letter';
 
 /**
  * All settings of a deployer. They are read from the CDK context key `sluice`, in cdk.json or as
@@ -74,10 +75,7 @@ const MAX_NAME = 'expected up to 20 lower-case letters, digits and dashes, start
  */
 export const Config = z.strictObject({
   /** The prefix of every stack's name, before the stage. Deployments in the same account need different ones, or different stages. */
-  name: z
-    .string()
-    .regex(/^[a-z][a-z0-9-]{0,19}$/, MAX_NAME)
-    .default('sluice'),
+  name: z.string().regex(NAME, EXPECTED_NAME).default('sluice'),
   /** The stage, such as `dev` or `prod`, if an account has several. It is added to the name: the stacks are then `sluice-dev-data` and so on. */
   stage: z
     .string()
@@ -267,16 +265,18 @@ export const Config = z.strictObject({
 });
 export type Config = z.output<typeof Config>;
 
-/** What no single field can tell. */
-const Consistent = Config.refine(({ name, stage }) => nameOf(name, stage).length <= 20, {
-  path: ['stage'],
-  message: `with the name, ${MAX_NAME}`,
-}).refine(({ billBudget, alarmEmail }) => !billBudget || alarmEmail !== undefined, {
+/** The name of everything that a deployment has. */
+const nameOf = (name: string, stage: string | undefined): string => (stage === undefined ? name : `${name}-${stage}`);
+const isNameInStage = ({ name, stage }: { name: string; stage?: string | undefined }): boolean => NAME.test(nameOf(name, stage));
+const hasReceiver = ({ billBudget, alarmEmail }: { billBudget?: object | undefined; alarmEmail?: string | undefined }): boolean =>
+  billBudget === undefined || alarmEmail !== undefined;
+
+/** The settings, with the rules about several of them. */
+const ConsistentConfig = Config.refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` }).refine(hasReceiver, {
   path: ['billBudget'],
   message: 'expected alarmEmail, which gets the e-mails',
 });
 
-const nameOf = (name: string, stage: string | undefined): string => (stage === undefined ? name : `${name}-${stage}`);
 export type TelemetrySettings = NonNullable<Config['telemetry']>;
 
 /** The settings as a deployer wrote them: an object in cdk.json, JSON on the command line, or nothing. @throws SyntaxError if they are not JSON */
@@ -284,7 +284,7 @@ export const settingsOf = (context: unknown): unknown => (typeof context === 'st
 
 /** Reads and validates the configuration. Its name includes the stage. @throws Error that names the invalid fields */
 export const readConfig = (context: unknown): Config => {
-  const result = Consistent.safeParse(settingsOf(context));
+  const result = ConsistentConfig.safeParse(settingsOf(context));
   if (!result.success)
     throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
   const { name, stage } = result.data;
