@@ -95,9 +95,9 @@ export const Config = z.strictObject({
   reservedConcurrency: ReservedConcurrency.nullable().optional(),
   /**
    * Whether a new version of `inference` first gets a tenth of the requests, for five minutes, and is rolled back if it breaks the promises of `slo`. A
-   * deployment then takes five minutes longer for each inference host.
+   * deployment then takes five minutes longer for each inference host. Default: only in the stage `prod`.
    */
-  canary: z.boolean().default(false),
+  canary: z.boolean().optional(),
   /** How many environments of each function Lambda keeps started. They cost money while they are idle, and are part of what the function reserves. */
   provisionedConcurrency: ProvisionedConcurrency.prefault({}),
   /** The domain and the throttle of each host. By default, all hosts together leave a quarter of the account's limits to its other APIs. */
@@ -265,6 +265,9 @@ export const Config = z.strictObject({
 });
 export type Config = z.output<typeof Config>;
 
+/** The stage whose releases begin with a canary by default. */
+const PRODUCTION = 'prod';
+
 /** The name of everything that a deployment has. */
 const nameOf = (name: string, stage: string | undefined): string => (stage === undefined ? name : `${name}-${stage}`);
 const isNameInStage = ({ name, stage }: { name: string; stage?: string | undefined }): boolean => NAME.test(nameOf(name, stage));
@@ -288,5 +291,5 @@ export const readConfig = (context: unknown): Config => {
   if (!result.success)
     throw new Error(`The CDK context 'sluice' is invalid. infra/config/config.ts documents its fields.\n${z.prettifyError(result.error)}`);
   const { name, stage } = result.data;
-  return { ...result.data, name: nameOf(name, stage) };
+  return { canary: stage === PRODUCTION, ...result.data, name: nameOf(name, stage) };
 };

@@ -5,6 +5,7 @@ import { evaluate, type Grant, type Need } from './evaluate.ts';
 import type { ServiceCall } from './needs/arn.ts';
 import { NEEDS } from './needs/needs.ts';
 import { type Call, signerOf } from './signed-call.ts';
+import { EmulatorGone } from './tag-reader.ts';
 
 /** A permission that a call used, or lacked. */
 export type Use =
@@ -23,6 +24,7 @@ interface CheckOptions {
 /**
  * Checks calls against the policies of the role whose function signed them.
  * @returns why a call is denied, or undefined. Calls that no function signed are not checked: they are not the app's.
+ * @throws EmulatorGone if the tags of a resource can't be read
  */
 export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) => {
   const callers = new Map(functions.map((fn) => [accessKeyIdOf(fn), { fn, role: roles.find(({ arn }) => arn === fn.roleArn) }]));
@@ -55,6 +57,7 @@ export const createCheck = ({ functions, roles, tagsOf, report }: CheckOptions) 
     try {
       needs = await needsOf(call, signer.service, signer.region);
     } catch (error) {
+      if (error instanceof EmulatorGone) throw error;
       return deny(`${call.method} ${call.url.pathname}`, signer.service, String(error));
     }
     for (const need of needs) {

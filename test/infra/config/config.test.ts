@@ -10,6 +10,14 @@ import { ServerlessStack } from '../../../infra/stacks/serverless-stack.ts';
 const CERTIFICATE = 'arn:aws:acm:us-east-1:123456789012:certificate/0f5c9b1e';
 
 describe('the configuration', () => {
+  test('releases by canary in the stage prod, unless it says otherwise', () => {
+    expect(
+      [undefined, { stage: 'dev' }, { stage: 'prod' }, { stage: 'prod', canary: false }, { canary: true }].map(
+        (each) => readConfig(each).canary,
+      ),
+    ).toEqual([false, false, true, false, true]);
+  });
+
   test('has a default for every field, and can be JSON from the command line', () => {
     expect(readConfig(undefined)).toMatchObject({
       name: 'sluice',
