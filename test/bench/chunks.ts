@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { applyLoad, type Bound } from './load.ts';
-import { startCpuWatch } from './processes.ts';
+import type { Bound } from '../measuring/keep-in-flight.ts';
+import { startCpuWatch } from '../measuring/processes.ts';
+import { median, rotated, sum } from '../measuring/statistics.ts';
+import { applyLoad } from './load.ts';
 import { findLongAnswer, type StreamBodies } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { Stack } from './stack.ts';
-import { median, rotated, sum } from './statistics.ts';
 
 const gateways = ['proxy', 'sluice'] as const;
 type Gateway = (typeof gateways)[number];

@@ -7,12 +7,12 @@ import type { LambdaFunction } from '../../infra/local/assembly/local-app.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { functionVariables } from '../../infra/local/lambda/environment-variables.ts';
 import { newSecret } from '../../shared/admission/secret.ts';
+import { median, rotated } from '../measuring/statistics.ts';
 import { bundleFile } from '../support/bundle-files.ts';
 import { bundleSizes } from './bundles.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
 import type { Stack } from './stack.ts';
-import { median, rotated } from './statistics.ts';
 
 const PROBE = path.join(import.meta.dirname, 'cold-start-probe.mjs');
 const ROUNDS = 15;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { median, sum } from '../measuring/statistics.ts';
 import { startTestRun } from '../support/local-run.ts';
 import { ask, type Server } from './client.ts';
 import { measureKinds } from './key-kinds.ts';
@@ -7,7 +8,6 @@ import { type Observer, type SeenCall, startObserver } from './observer.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings } from './report.ts';
 import { openSluice, type Stack } from './stack.ts';
-import { median, sum } from './statistics.ts';
 
 const WARM_UP_REQUESTS = 10;
 const REQUESTS = 50;

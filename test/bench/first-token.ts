@@ -1,9 +1,9 @@
+import { median, rotated } from '../measuring/statistics.ts';
 import { ask } from './client.ts';
 import { openEmulators } from './emulators.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings } from './report.ts';
 import type { ServerName, Stack } from './stack.ts';
-import { median, rotated } from './statistics.ts';
 
 const names = ['direct', 'proxy', 'sluice'] as const satisfies ServerName[];
 const MAX_ROUNDS = 400;

@@ -8,13 +8,13 @@ import type { Database } from '../../shared/database/database.ts';
 import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
 import { newRequestId } from '../../shared/ids/request-id.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import { sum } from '../measuring/statistics.ts';
 import { eventOf } from '../support/completed-event.ts';
 import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';
 import { newId } from '../support/new-id.ts';
 import { startObserver } from './observer.ts';
 import type { Findings, Row } from './report.ts';
-import { sum } from './statistics.ts';
 
 const IN_FLIGHT = [1, 64, 250, 1_000, 10_000];
 /** Requests that are admitted, settled and released while the others are in flight. */

@@ -1,5 +1,6 @@
 import type { Limits } from '../../shared/admission/limits.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
+import { sum } from '../measuring/statistics.ts';
 import { grantCredit } from '../support/grant-credit.ts';
 import { limitOrganization } from '../support/limit-organization.ts';
 import type { TestRun } from '../support/local-run.ts';
@@ -8,7 +9,6 @@ import { ask } from './client.ts';
 import type { Observer } from './observer.ts';
 import { shortBody } from './prompts.ts';
 import type { Findings, Row } from './report.ts';
-import { sum } from './statistics.ts';
 
 const WARM_UP_REQUESTS = 3;
 const REQUESTS = 40;

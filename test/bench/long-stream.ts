@@ -1,6 +1,6 @@
 import { LOCAL_MODEL } from '../../infra/local/container.ts';
+import { residentMiB } from '../measuring/processes.ts';
 import { ask } from './client.ts';
-import { residentMiB } from './processes.ts';
 import type { Findings } from './report.ts';
 import type { Stack } from './stack.ts';
 

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { sum } from '../measuring/statistics.ts';
+import { toTable } from '../measuring/table.ts';
 import { applyLoad } from './load.ts';
 import { type Frame, profileProcess } from './profile.ts';
 import { shortBody } from './prompts.ts';
-import { type Findings, toTable } from './report.ts';
+import type { Findings } from './report.ts';
 import type { Stack } from './stack.ts';
-import { sum } from './statistics.ts';
 
 const CONCURRENCY = 32;
 const MS_PER_SECOND = 1_000;

@@ -1,5 +1,6 @@
+import { median } from '../measuring/statistics.ts';
+import { shownRatio, toTable } from '../measuring/table.ts';
 import type { ServerName } from './stack.ts';
-import { median } from './statistics.ts';
 
 /** One figure, with the same figure of the other servers if they have it. */
 export interface Row extends Partial<Record<ServerName, number>> {
@@ -26,8 +27,6 @@ export interface Findings {
 const COLUMNS = ['figure', 'direct', 'proxy', 'sluice', 'sluice/proxy', 'sluice/direct', 'peers/proxy', 'target'];
 
 const shown = (value: number | undefined, digits: number): string => (value === undefined ? '' : value.toFixed(digits));
-
-const shownRatio = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : 1)}×`;
 
 const ratio = (a: number | undefined, b: number | undefined): string => (a === undefined || b === undefined ? '' : shownRatio(a / b));
 
@@ -75,16 +74,6 @@ const toSpread = (rows: readonly Row[]): string[] => {
 const toSummary = (rows: readonly Row[]): string => {
   const short = rows.filter((row) => toVerdict(row).endsWith('MISS')).map(({ figure }) => figure);
   return short.length > 0 ? `Falls short of its target: ${short.join('; ')}.` : 'Every target is kept.';
-};
-
-/** Rows as a Markdown table whose columns are also aligned for a terminal. */
-export const toTable = (rows: readonly (readonly string[])[]): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  const [head = [], ...body] = rows;
-  return [line(head), rule, ...body.map(line)].join('\n');
 };
 
 /** All results as Markdown. */

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { machineBusyMs, startCpuWatch } from '../measuring/processes.ts';
+import { median, percentile, rotated, sum } from '../measuring/statistics.ts';
+import { toTable } from '../measuring/table.ts';
 import { applyLoad } from './load.ts';
-import { machineBusyMs, startCpuWatch } from './processes.ts';
 import { shortBody } from './prompts.ts';
-import { type Findings, type Row, toTable } from './report.ts';
+import type { Findings, Row } from './report.ts';
 import type { ServerName, Stack } from './stack.ts';
-import { median, percentile, rotated, sum } from './statistics.ts';
 
 const CONCURRENCIES = [1, 32];
 /** The most CPU of a request as a multiple of the proxy's. */

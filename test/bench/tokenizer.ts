@@ -4,10 +4,10 @@ import { interpret } from '../../infra/local/assembly/interpret.ts';
 import { readAssembly } from '../../infra/local/assembly/read-assembly.ts';
 import { LOCAL_MODEL } from '../../infra/local/container.ts';
 import { SERVERLESS_POOL } from '../../shared/models/model-store.ts';
-import { cpuMs } from './processes.ts';
+import { cpuMs } from '../measuring/processes.ts';
+import { median } from '../measuring/statistics.ts';
 import type { Findings } from './report.ts';
 import type { Stack } from './stack.ts';
-import { median } from './statistics.ts';
 
 const PROMPT_TOKENS = 100_000;
 const MESSAGES = 200;

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import path from 'node:path';
+import { synthesize } from '../../infra/local/assembly/synthesize.ts';
+import { startTestRun } from '../support/local-run.ts';
+import { readOptions, USAGE } from './options.ts';
+import { toReport } from './report.ts';
+import { runLoad } from './run-load.ts';
+
+const PROJECT_ROOT = path.join(import.meta.dirname, '../..');
+const MAX_MODEL_MS = 20_000;
+/** Callers that all began at the same moment would measure only that moment. */
+const RAMP_MS = 10_000;
+const BATCH_WINDOW_MS = '10000';
+const SETTLE_MS = 180_000;
+
+/** Runs the load on a local run of its own. Returns whether it found nothing wrong. */
+const main = async (): Promise<boolean> => {
+  const { help, ...options } = readOptions(process.argv.slice(2));
+  if (help) {
+    console.log(USAGE);
+    return true;
+  }
+  const assemblyDir = mkdtempSync(path.join(tmpdir(), 'sluice-load-'));
+  process.once('exit', () => rmSync(assemblyDir, { recursive: true, force: true }));
+  // The local run ends with this process.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+  progress('synthesis');
+  await synthesize(PROJECT_ROOT, assemblyDir);
+  process.env.SLUICE_TEST_ASSEMBLY = assemblyDir;
+  const run = await startTestRun('--batch-window-ms', BATCH_WINDOW_MS);
+  process.once('exit', () => rmSync(run.state, { recursive: true, force: true }));
+  try {
+    const modelBound = { ms: Math.min(options.bound.ms, MAX_MODEL_MS) };
+    const findings = await runLoad(run, { ...options, rampMs: RAMP_MS, modelBound, settleMs: SETTLE_MS, progress });
+    console.log(`\n${options.callers} callers on ${cpus().length} cores, which they share with all servers.\n\n${toReport(findings)}\n`);
+    return findings.faults.length === 0;
+  } finally {
+    await run.close();
+  }
+};
+
+const progress = (text: string): void => console.error(`load: ${text}`);
+
+try {
+  process.exit((await main()) ? 0 : 1);
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}

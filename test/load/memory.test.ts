@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
+import { growthOf, memoryFaults, type Sample, slopeOf } from './memory.ts';
+
+const REQUESTS = 100_000;
+const SAMPLES = 400;
+const BYTES_PER_MIB = 2 ** 20;
+
+/** Samples of a heap that grows in its first fifth, breathes by 20 MiB, and leaks. */
+const samples = (leakedBytesPerRequest: number, requests = REQUESTS): Sample[] => {
+  const random = seededRandom(1);
+  return Array.from({ length: SAMPLES }, (_, i) => {
+    const served = (requests * (i + 1)) / SAMPLES;
+    const warm = Math.min(1, (5 * served) / requests);
+    return { requests: served, mib: 80 + 40 * warm + 20 * random() + (served * leakedBytesPerRequest) / BYTES_PER_MIB };
+  });
+};
+const kindsOf = (some: readonly Sample[]): string[] => memoryFaults(new Map([['inference', some]])).map(({ kind }) => kind);
+
+test('memory that grows only at first, and breathes, is flat', () => {
+  expect(kindsOf(samples(0))).toEqual([]);
+  expect(Math.abs(slopeOf(samples(0)))).toBeLessThan(3);
+});
+
+test('a leak of 400 bytes per request is found in 100,000 requests', () => {
+  expect(kindsOf(samples(400))).toEqual(['growing']);
+  expect(Math.abs(slopeOf(samples(400)) - (400 * REQUESTS) / BYTES_PER_MIB)).toBeLessThan(3);
+});
+
+test('a short load finds only a large leak', () => {
+  expect(kindsOf(samples(400, 2_000))).toEqual([]);
+  expect(kindsOf(samples(200_000, 2_000))).toEqual(['growing']);
+  expect(growthOf(samples(200_000, 2_000))).toBeGreaterThan(100);
+});
+
+test('without samples, as on systems without /proc, there is nothing to find', () => {
+  expect(kindsOf([])).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+import * as z from 'zod';
+import type { Bound } from '../measuring/keep-in-flight.ts';
+
+export const USAGE = `npm run load -- [options]
+
+  --callers N         requests in flight, all the time (default 500; three of four are streams)
+  --seconds N         of load (default 60)
+  --requests N        ends the load after so many requests, if that is earlier
+  --token-delay-ms N  delay between two tokens of the model (default 100)
+  --max-tokens N      of a reply (default 32)
+  --help
+`;
+
+const MAX_SECONDS = 3_600;
+/** A stream is silent for a minute at most. */
+const MAX_DELAY_MS = 10_000;
+const integer = (least: number, most: number) => z.coerce.number().pipe(z.int().min(least).max(most));
+
+const Flags = z.strictObject({
+  callers: integer(20, 2_000),
+  seconds: integer(1, MAX_SECONDS),
+  requests: integer(1, 1_000_000).optional(),
+  'token-delay-ms': integer(0, MAX_DELAY_MS),
+  'max-tokens': integer(12, 512),
+  help: z.boolean(),
+});
+
+export interface Options {
+  callers: number;
+  bound: Bound & { ms: number };
+  tokenDelayMs: number;
+  maxTokens: number;
+  help: boolean;
+}
+
+/**
+ * Reads the command line of `npm run load`.
+ * @throws Error about a flag that is unknown or out of range
+ */
+export const readOptions = (parameters: readonly string[]): Options => {
+  const { values } = parseArgs({
+    args: [...parameters],
+    strict: true,
+    options: {
+      callers: { type: 'string', default: '500' },
+      seconds: { type: 'string', default: '60' },
+      requests: { type: 'string' },
+      'token-delay-ms': { type: 'string', default: '100' },
+      'max-tokens': { type: 'string', default: '32' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const parsed = Flags.safeParse(values);
+  if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
+  const { callers, seconds, requests, 'token-delay-ms': tokenDelayMs, 'max-tokens': maxTokens, help } = parsed.data;
+  return { callers, bound: { ms: seconds * 1_000, ...(requests !== undefined && { requests }) }, tokenDelayMs, maxTokens, help };
+};
