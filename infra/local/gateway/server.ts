@@ -13,7 +13,6 @@ import { newRequestIds, type RequestIds } from './request-ids.ts';
 const MAX_EVENT_BYTES = 6_291_556;
 const MAX_BODY_BYTES = 10_485_760;
 const LINGER_MS = 2_000;
-const KEEP_ALIVE_MS = 310_000;
 const LINGER_BYTES = 67_108_864;
 
 export interface GatewayOptions {
@@ -53,8 +52,6 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   });
   // API Gateway limits the time of the integration only.
   server.requestTimeout = 0;
-  // A client that reuses a connection at the moment when it is closed gets an error. Node closes idle ones after five seconds, API Gateway after minutes.
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   return { url: await listen(server, options.port), close: () => closeServer(server) };
 };
 
