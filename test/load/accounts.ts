@@ -40,7 +40,7 @@ const KINDS: readonly Kind[] = [
   { label: 'limits and budget', share: 3, budgetNanos: AMPLE_NANOS, refusals: [] },
   { label: 'prepaid', share: 3, grantedNanos: AMPLE_NANOS, refusals: [] },
   { label: 'throttled', share: 1, requestsPerMinute: 60, refusals: ['rate_limit_exceeded'] },
-  { label: 'little credit', share: 1, grantedNanos: LITTLE_NANOS, refusals: ['insufficient_quota'] },
+  { label: 'little credit', share: 1, grantedNanos: LITTLE_NANOS, refusals: ['insufficient_quota', 'rate_limit_exceeded'] },
 ];
 
 const SHARES = KINDS.reduce((sum, { share }) => sum + share, 0);

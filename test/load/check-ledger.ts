@@ -71,10 +71,13 @@ const requestFaults = (price: Price, all: readonly Sent[], events: readonly Usag
     admittedIds.add(requestId);
   }
   // A request without a reply is a fault by itself, whether or not it was admitted.
-  const lost = new Set(all.filter(({ ending }) => ending === 'lost').map(({ nonce }) => nonce));
+  const lost = new Set<unknown>(all.filter(({ ending }) => ending === 'lost').flatMap(({ nonce, requestId }) => [nonce, requestId]));
   for (const event of events)
-    if (!admittedIds.has(event.request_id) && !lost.has(String(nonceOf(event))))
-      faults.push({ kind: 'unexplained', detail: `${event.request_id} (${event.outcome}) is the event of no admitted request` });
+    if (!admittedIds.has(event.request_id) && !lost.has(event.request_id) && !lost.has(nonceOf(event)))
+      faults.push({
+        kind: 'unexplained',
+        detail: `the event of no admitted request: ${event.route} ${event.outcome} ${event.error_code ?? ''} ${event.request_id}`,
+      });
   return faults;
 };
 

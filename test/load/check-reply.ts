@@ -90,7 +90,11 @@ export const checkReply = (asking: Asking, reply: Exchange): Checked => {
   };
   if (reply.status !== 200) {
     if (refusals.includes(errorCode(reply.text) ?? '')) return { sent: { ...sent, ending: 'refused' }, faults: [] };
-    return { sent: { ...sent, ending: 'lost' }, faults: [{ kind: 'lost', detail: `${question.route}: ${reply.status} ${reply.text}` }] };
+    const requestId = headerOf(reply, 'x-request-id');
+    return {
+      sent: { ...sent, ending: 'lost', requestId },
+      faults: [{ kind: 'lost', detail: `${question.route}: ${reply.status} ${reply.text}` }],
+    };
   }
   try {
     const content = readReply(question, reply.text);

@@ -6,7 +6,9 @@ import { atTenths, growthOf, isFitted, type Memory, slopeOf } from './memory.ts'
 import type { Measured } from './meter.ts';
 import type { LoadFindings } from './run-load.ts';
 
-const MAX_DETAILS = 10;
+const MAX_DETAILS = 20;
+const GROUP_CHARACTERS = 60;
+const ID = /\b(req|key|org)_\w+/g;
 const SECOND_MS = 1_000;
 const P95 = 0.95;
 
@@ -85,11 +87,19 @@ const errorTable = (errors: ReadonlyMap<string, number>): string =>
 const faultTable = (faults: readonly Fault[]): string =>
   toTable([[...FAULTS], FAULTS.map((kind) => String(faults.filter((fault) => fault.kind === kind).length))]);
 
-const details = (faults: readonly Fault[]): string =>
-  faults
+/** Faults that differ only in ids are shown once, with their number. */
+const details = (faults: readonly Fault[]): string => {
+  const groups = new Map<string, { first: Fault; times: number }>();
+  for (const fault of faults) {
+    const group = `${fault.kind} ${fault.detail.slice(0, GROUP_CHARACTERS).replaceAll(ID, '')}`;
+    const { first = fault, times = 0 } = groups.get(group) ?? {};
+    groups.set(group, { first, times: times + 1 });
+  }
+  return [...groups.values()]
     .slice(0, MAX_DETAILS)
-    .map(({ kind, detail }) => `- ${kind}: ${detail}`)
+    .map(({ first: { kind, detail }, times }) => `- ${kind}: ${detail}${times > 1 ? ` (and ${times - 1} more)` : ''}`)
     .join('\n');
+};
 
 /** Everything that a load found, as Markdown. */
 export const toReport = (findings: LoadFindings): string =>
