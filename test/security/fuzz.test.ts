@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { seededRandom } from '../../infra/local/sagemaker/seeded-random.ts';
-import { residentMiB } from '../bench/processes.ts';
+import { residentMiB } from '../measuring/processes.ts';
 import { controlOf } from '../support/control.ts';
 import { startTestRun, type TestRun } from '../support/local-run.ts';
 import { createFixtures, type FuzzedHosts } from './fuzz/fixtures.ts';
