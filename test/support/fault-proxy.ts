@@ -17,8 +17,8 @@ export interface FaultProxyOptions {
   random: () => number;
   /** The shares at the start; none unless given. */
   faults?: Partial<FaultShares>;
-  /** Whether an operation, such as `UpdateItem`, may fail; all may unless given. */
-  mayFail?: (operation: string) => boolean;
+  /** Whether an operation, such as `UpdateItem`, with this body may fail; all may unless given. */
+  mayFail?: (operation: string, body: Buffer) => boolean;
   /** How long a `slow` reply is held back. The client gives up after 3 s. */
   holdMs?: number;
   /** Tables whose writes are logged. */
@@ -66,7 +66,7 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await read(incoming);
     const operation = String(incoming.headers['x-amz-target']).split('.')[1] ?? '';
-    const fault = mayFail(operation) ? draw(faults, random()) : undefined;
+    const fault = mayFail(operation, body) ? draw(faults, random()) : undefined;
     seen[fault ?? 'passed'] += 1;
     if (fault === 'lostRequest') return void outgoing.destroy();
     if (fault === 'throttled') return refuse(outgoing, random() < ON_DEMAND_SHARE ? ANSWERS.throttledOnDemand : ANSWERS.throttled);

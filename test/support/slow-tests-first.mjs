@@ -6,6 +6,7 @@ const SLOW = [
   'test/e2e/deployments/walk-through.test.ts',
   'test/e2e/billing/walk-through.test.ts',
   'test/e2e/failures/crashes.test.ts',
+  'test/e2e/failures/fault-table.test.ts',
   'test/functions/deployments/rollout-convergence.test.ts',
   'test/functions/deployments/convergence.test.ts',
 ];

@@ -1,0 +1,29 @@
+import type { Cell } from './measure.ts';
+
+const DOCUMENTED = new Set<number | 'cut'>([200, 429, 503, 'cut']);
+
+/** The promises of every cell, which hold whatever the table says. Returns those that the cell breaks. */
+export const brokenPromises = (cell: Cell): string[] => {
+  const { fault, route, reply, admitted, events, next } = cell;
+  const [event] = events;
+  const eventIds = events.map(({ request_id }) => request_id).toSorted();
+  const promises: Record<string, boolean> = {
+    'the status is documented': DOCUMENTED.has(reply.status),
+    'an error has the documented body and says nothing internal': reply.isDocumented,
+    'a 429 or 503 says when to retry': ![429, 503].includes(Number(reply.status)) || /^\d+$/.test(reply.retryAfter ?? ''),
+    'a reply that is not complete has an error or is cut': reply.isComplete || reply.code !== null || reply.status === 'cut',
+    'each admitted request has exactly one event': eventIds.join() === admitted.toSorted().join(),
+    'the sum of the events is what the limiter has counted': events.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0n) === cell.spent,
+    'nothing is in flight after the sweep': cell.inFlightAfterSweep === 0,
+    'the next request succeeds': next.isComplete,
+  };
+  if (!route.isCharged) promises['a request that generates nothing is free'] = cell.spent === 0n;
+  else {
+    promises['a complete reply has a completed event, and is charged'] =
+      !reply.isComplete || (event?.outcome === 'completed' && event.cost_nanos > 0n);
+    promises['a failed request that is not streamed costs nothing'] = reply.isComplete || route.stream || cell.spent === 0n;
+    promises['a request that failed before its first byte costs nothing'] = reply.status === 200 || cell.spent === 0n;
+    if (fault.metered !== 'either') promises[`the request ${fault.metered}`] = reply.isComplete === (fault.metered === 'succeeds');
+  }
+  return Object.entries(promises).flatMap(([promise, isKept]) => (isKept ? [] : [promise]));
+};

@@ -1,0 +1,47 @@
+import type { Cell } from './measure.ts';
+
+const HEAD = `# What a fault does to a request
+
+This table is written by the test \`test/e2e/failures/fault-table.test.ts\`, which causes each fault in a local run of the deployed bundles and sends every
+kind of request during it, each with a key of its own. \`UPDATE_FAULTS=1 npm test -- fault-table\` writes it again.
+
+- **Reply**: the status, and the code of the error in the body or at the end of the stream. \`cut\`: the connection broke.
+- **Retry-After**: in seconds.
+- **Outcome** and **charge**: of the usage event, in nano-dollars. \`-\`: the request was not admitted, or its route has no events.
+- **Released**: \`settled\` if the request or the queue of settlements released its reservation, \`swept\` if the sweep had to.
+
+In each row, the body is that of the interface and says nothing internal, each admitted request has exactly one event, the events' sum is what the limiter
+has counted, nothing is in flight after the sweep, and the same request succeeds with the same key once the fault has ended. The rules for charges are in
+[decision 0007](decisions/0007-what-a-failed-answer-costs.md).
+`;
+
+const replyOf = ({ reply }: Cell): string => [reply.status, reply.code && `\`${reply.code}\``].filter(Boolean).join(' ');
+
+const COLUMNS = ['Request', 'Mode', 'Reply', 'Retry-After', 'Outcome', 'Charge', 'Released'];
+
+const fieldsOf = (cell: Cell): string[] => {
+  const { route, reply, events, isReleased } = cell;
+  const host = route.host === 'on-demand' ? ' (on-demand)' : '';
+  return [
+    `${route.name}${host}`,
+    route.stream ? 'stream' : 'whole',
+    replyOf(cell),
+    reply.retryAfter ?? '-',
+    events.map(({ outcome }) => outcome).join(', ') || '-',
+    events.length === 0 ? '-' : String(cell.spent),
+    events.length === 0 ? '-' : isReleased ? 'settled' : 'swept',
+  ];
+};
+
+/** A Markdown table with columns of equal width, as the formatter wants it. */
+const tableOf = (cells: readonly Cell[]): string => {
+  const rows = [COLUMNS, ...cells.map(fieldsOf)];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [lines[0], rule, ...lines.slice(1)].join('\n');
+};
+
+/** The document of the table: a section for each fault. */
+export const renderFaults = (sections: readonly (readonly Cell[])[]): string =>
+  [HEAD, ...sections.map((cells) => `## ${cells[0]?.fault.name}\n\n${tableOf(cells)}\n`)].join('\n');
