@@ -34,13 +34,16 @@ export interface ContainerOptions {
 
 type Route = (body: string, response: ServerResponse) => void | Promise<void>;
 
+/** A client that reuses a connection at the moment when it is closed gets an error, and Node closes idle ones after five seconds. */
+const KEEP_ALIVE_MS = 310_000;
+
 /**
  * Creates a server, not yet listening, with SageMaker's container routes (`/ping`, `/invocations`), vLLM's chat and text
  * completions, tokenization, and `/control`, where a test sets delays and faults.
  */
 export const createContainer = (options: ContainerOptions): Server => {
   const routes = createRoutes(options);
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     // A client can disconnect between two writes; `answer` handles 'close'.
     response.on('error', () => {});
     handle(routes, request, response).catch((error: unknown) => {

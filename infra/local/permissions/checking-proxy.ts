@@ -18,8 +18,6 @@ export const startCheckingProxy = async (upstream: string, check: Check): Promis
   const server = createServer((incoming, response) => {
     pass({ upstream, check, agent }, incoming, response).catch(() => response.destroy());
   });
-  // A function's own client decides how long a connection is kept.
-  server.keepAliveTimeout = 0;
   return {
     url: await listen(server, 0),
     close: async () => {
@@ -50,7 +48,9 @@ const pass = async ({ upstream, check, agent }: Passing, incoming: IncomingMessa
     pipeline(reply, response, () => undefined);
   });
   outgoing.once('error', () => response.destroy());
-  response.once('close', () => outgoing.destroy());
+  response.once('close', () => {
+    if (!response.writableFinished) outgoing.destroy();
+  });
   outgoing.end(body);
 };
 
