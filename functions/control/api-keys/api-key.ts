@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { KeyBudgets, KeyBudgetsUpdate, KeyLimits, KeyLimitsUpdate } from '../limits/limits.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 
 const KeyName = z.string().trim().min(1).max(100);
 const Models = z.array(z.string().min(1).max(256)).min(1).max(16);
@@ -61,11 +62,9 @@ export type StoredApiKey = Omit<ApiKey, 'last_used_at'> & {
 
 export const NewApiKey = z.strictObject({
   name: KeyName,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization that owns the key. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization that owns the key. Required for admins; otherwise your own organization.',
+  }),
   scope: z.enum(['serverless', 'on_demand']).default('serverless'),
   models: Models.nullable().default(null).meta({ description: 'The models that the key can use, at most 16; null: all models.' }),
   limits: KeyLimits.optional().meta({ description: 'Only owners can set limits.' }),

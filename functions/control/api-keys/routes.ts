@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import type { RollupStore } from '../../../shared/usage/rollup-store.ts';
 import { createRoute } from '../access/route.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { ApiKey, ApiKeyUpdate, ApiKeyWithSecret, NewApiKey, Rotation } from './api-key.ts';
 import { listApiKeys, toWire, visibleKey } from './api-key-rights.ts';
 import { ApiKeyUsage, apiKeyUsage, UsageQuery } from './api-key-usage.ts';
@@ -17,11 +18,9 @@ const secret = { name: 'ApiKeyWithSecret', schema: ApiKeyWithSecret };
 
 const KeysQuery = z.strictObject({
   ...pageQuery,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose keys to list. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose keys to list. Required for admins; otherwise your own organization.',
+  }),
 });
 
 export const apiKeyRoutes = [

@@ -4,15 +4,14 @@ import type { AuditStore } from '../../../shared/audit/audit-store.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 
 const route = createRoute<{ audit: AuditStore }>('Audit log');
 const AuditQuery = z.strictObject({
   ...pageQuery,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose log to list. Defaults to your own; for admins, to the platform’s log.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose log to list. Defaults to your own; for admins, to the platform’s log.',
+  }),
 });
 
 /** Hides the e-mail and IP addresses of admins and operators from organizations. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MAX_COPIES } from '../../../shared/deployments/deployment.ts';
 import { Capabilities, DefaultTemperature, DefaultTopP, ThinkingVariable, TokenizerFiles, Tokens } from '../../../shared/models/model.ts';
 import { CapabilitiesUpdate, ServedName } from '../model-registry/registration.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { Environment } from './environment.ts';
 
 /** Owners mostly want more: a wake takes minutes, and the next request of a conversation can be a minute away. */
@@ -99,7 +100,7 @@ const TOKENIZER = 'The model’s tokenizer and chat template, as object keys in 
 
 /** A deployment to create. */
 export const NewDeployment = z.strictObject({
-  organization: z.string().min(1).max(64).optional().meta({ description: 'Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({ description: 'Required for admins; otherwise your own organization.' }),
   name: ServedName.meta({ description: 'The `model` of requests.', examples: ['qwen3-8b'] }),
   ...generation,
   accelerators: generation.accelerators.default(1),

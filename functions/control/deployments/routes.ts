@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { createRoute, Trial } from '../access/route.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { deleteDeployment, retryDeployment, startDeployment, stopDeployment } from './control-deployment.ts';
 import { type CreateDependencies, createDeployment } from './create-deployment.ts';
 import { DeploymentResource } from './deployment-resource.ts';
@@ -22,11 +23,9 @@ const CreatedDeployment = DeploymentResource.extend({
 
 const DeploymentsQuery = z.strictObject({
   ...pageQuery,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose deployments to list. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose deployments to list. Required for admins; otherwise your own organization.',
+  }),
 });
 
 /** What all changes of a deployment have in common. */

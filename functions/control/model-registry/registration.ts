@@ -15,6 +15,7 @@ import {
   Tokens,
 } from '../../../shared/models/model.ts';
 import { type NewFigures, NewFigures as NewFiguresSchema, toPrice } from '../../../shared/prices/price-version.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 
 /** Names appear in paths, headers and lists: printable ASCII without spaces, and slashes only between words. */
 const NAME = /^[A-Za-z0-9][\w.:@+-]*(\/[\w.:@+-]+)*$/;
@@ -29,12 +30,7 @@ export const AcceptFailedChecks = z.boolean().default(false).meta({
 /** A model to register. */
 export const ModelRegistration = z.strictObject({
   name: ServedName.meta({ description: 'The `model` of requests.', examples: ['qwen3-8b'] }),
-  organization: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
+  organization: OrganizationId.optional().meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
   status: ModelStatus.default('unpublished'),
   dialect: Dialect.default('vllm').meta({
     description: 'The request format of its runtime: vLLM, Sluice’s own container, llama.cpp’s server or `transformers serve`.',
@@ -104,12 +100,7 @@ export type ModelUpdate = z.output<typeof ModelUpdate>;
 
 export const ModelToCheck = z.strictObject({
   model: ModelName,
-  organization: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
+  organization: OrganizationId.optional().meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
 });
 export type ModelToCheck = z.output<typeof ModelToCheck>;
 

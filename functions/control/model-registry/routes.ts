@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { MODELS_PATH } from '../../../shared/models/models-path.ts';
 import { createRoute } from '../access/route.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { deleteModel, updateModel } from './change-model.ts';
 import { listModels, retrieveModel } from './find-model.ts';
 import { ModelResource, RegisteredModel } from './model-resource.ts';
@@ -16,7 +17,7 @@ const parameters = {
 } as const;
 const model = { name: 'Model', schema: ModelResource };
 
-const organization = z.string().min(1).max(64).optional();
+const organization = OrganizationId.optional();
 const ChangeQuery = z.strictObject({
   organization: organization.meta({ description: 'The organization whose deployment this is. Default: a shared model.' }),
 });

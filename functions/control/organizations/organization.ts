@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { OrganizationLimits } from '../limits/limits.ts';
 
+/** The id of an organization in a request. */
+export const OrganizationId = z.string().min(1).max(64);
+
 export const OrganizationName = z.string().trim().min(1).max(100);
 
 /** An organization: a billed customer with users and API keys. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MAX_PRICES, ModelName } from '../../../shared/models/model.ts';
 import type { Price } from '../../../shared/prices/price.ts';
 import { figuresOf, NewFigures, PriceFigures } from '../../../shared/prices/price-version.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 
 /** A price version of a model, which never changes. */
 export const PriceResource = PriceFigures.omit({ version: true }).extend({
@@ -17,12 +18,7 @@ export type PriceList = z.infer<typeof PriceList>;
 
 export const PricedModel = z.strictObject({
   model: ModelName.meta({ description: 'The name of a model.' }),
-  organization: z
-    .string()
-    .min(1)
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose deployment the model is. Default: a shared model.' }),
+  organization: OrganizationId.optional().meta({ description: 'The organization whose deployment the model is. Default: a shared model.' }),
 });
 export type PricedModel = z.output<typeof PricedModel>;
 

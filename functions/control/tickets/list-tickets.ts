@@ -5,6 +5,7 @@ import { statusAt } from '../../../shared/tickets/lifecycle.ts';
 import { Severity, TicketStatus, type TicketSummary } from '../../../shared/tickets/ticket.ts';
 import { isPosition, type TicketList } from '../../../shared/tickets/ticket-store.ts';
 import { type Actor, organizationFor } from '../access/actor.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import type { TicketDependencies } from './dependencies.ts';
 import { isVisibleTo, requireSupport, sideOf } from './ticket-access.ts';
 import { type TicketListEntry, toListEntry } from './ticket-resource.ts';
@@ -22,7 +23,7 @@ export const TicketsQuery = z.strictObject({
     description: 'Only tickets that changed at this time or later (Unix time in seconds).',
     type: 'integer',
   }),
-  organization: z.string().max(64).optional().meta({ description: 'Only tickets of this organization. For support.' }),
+  organization: OrganizationId.optional().meta({ description: 'Only tickets of this organization. For support.' }),
 });
 type TicketsQuery = z.output<typeof TicketsQuery>;
 

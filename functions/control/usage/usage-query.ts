@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { InvalidRequest } from '../../../shared/http/errors.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import type { Dimension, Filters } from './group-usage.ts';
 import type { Scope } from './scope.ts';
 import { WIDTHS, type Width } from './time-buckets.ts';
@@ -30,7 +31,7 @@ const common = {
     .pipe(z.int().min(1))
     .optional(),
   page: z.string().optional().meta({ description: 'The `next_page` of the previous page.' }),
-  organization: z.string().max(64).optional().meta({
+  organization: OrganizationId.optional().meta({
     description: 'The organization whose usage to return. Defaults to your own; for admins, to all organizations.',
   }),
 };

@@ -4,6 +4,7 @@ import { Conflict, Forbidden, InvalidRequest } from '../../../shared/http/errors
 import { type Actor, isPlatformRole, organizationFor, Role, requireRole } from '../access/actor.ts';
 import type { AttemptStore } from '../identity/attempt-store.ts';
 import { AUTH_PATHS } from '../identity/auth-paths.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { createUser, type UserDependencies } from './create-user.ts';
 import { visibleUser } from './update-user.ts';
 import { Email, type User, UserName } from './user.ts';
@@ -12,7 +13,7 @@ export const NewUser = z.strictObject({
   email: Email,
   name: UserName.nullable().default(null),
   role: Role.default('member'),
-  organization: z.string().max(64).optional().meta({
+  organization: OrganizationId.optional().meta({
     description: 'The user’s organization. Required for admins, except for the roles `admin` and `support`; owners can leave it out.',
   }),
   temporary_password: z.string().min(12).max(256).optional().meta({

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { organizationFor } from '../access/actor.ts';
 import { createRoute } from '../access/route.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { resetTotp, type SessionEndDependencies } from './end-sessions.ts';
 import { type InvitationDependencies, inviteUser, NewUser, resendInvitation } from './invitations.ts';
 import { type AccessDependencies, ChangedUser, changeUser, DeletedUser, deleteUser, UserChange } from './remove-access.ts';
@@ -17,11 +18,9 @@ const user = { name: 'User', schema: User };
 
 const UsersQuery = z.strictObject({
   ...pageQuery,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the admins.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'Defaults to your own organization. Required for admins, who can send `platform` to list the admins.',
+  }),
 });
 
 const DeletionQuery = z.strictObject({

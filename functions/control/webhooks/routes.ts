@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { pageOf, pageQuery } from '../../../shared/http/page.ts';
 import { DeliveryState } from '../../../shared/notifications/delivery.ts';
 import { createRoute } from '../access/route.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 import { listDeliveries, replayDelivery, testWebhook } from './deliveries.ts';
 import {
   createWebhook,
@@ -32,11 +33,9 @@ const parameters = { id: { description: 'The id of a webhook.', example: 'wh_Vbd
 const webhook = { name: 'Webhook', schema: WebhookResource };
 const secret = { name: 'WebhookWithSecret', schema: WebhookWithSecret };
 
-const organization = z
-  .string()
-  .max(64)
-  .optional()
-  .meta({ description: 'The organization of the webhook. Required for admins; otherwise your own organization.' });
+const organization = OrganizationId.optional().meta({
+  description: 'The organization of the webhook. Required for admins; otherwise your own organization.',
+});
 const OrganizationQuery = z.strictObject({ organization });
 const DeliveriesQuery = z.strictObject({
   ...pageQuery,

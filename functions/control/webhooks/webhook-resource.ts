@@ -4,6 +4,7 @@ import { Attempt, AttemptError, type Delivery, DeliveryState } from '../../../sh
 import { NotificationType } from '../../../shared/notifications/notification.ts';
 import { SECRET_PREFIX, SelectableType, type Webhook } from '../../../shared/notifications/webhook.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/notifications/webhook-url.ts';
+import { OrganizationId } from '../organizations/organization.ts';
 
 const MS = 1_000;
 /** 256 bits, as Standard Webhooks recommends at most 512. */
@@ -54,11 +55,9 @@ export const NewWebhook = z.strictObject({
   url: Url.meta({ description: 'An https URL on the public Internet, with the port 443 or one from 1024 on.' }),
   types: Types.default(null).meta({ description: 'The types of events to send; null: all, also later ones.' }),
   description: Description.default(null),
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization to notify. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization to notify. Required for admins; otherwise your own organization.',
+  }),
 });
 export type NewWebhook = z.output<typeof NewWebhook>;
 

@@ -197,3 +197,13 @@ describe('a route', () => {
     expect(() => controlDocument([unexplained])).toThrow("putGate does not describe the parameter 'gate' of its path.");
   });
 });
+
+test('no operation takes the empty text for the id of an organization, which no row of the database can have', () => {
+  const parameters = named.flatMap(([name, operation]) =>
+    (documentedOperation(operation).parameters ?? [])
+      .filter((parameter) => parameter.name === 'organization')
+      .map(({ schema }) => [name, (schema as { minLength?: number }).minLength] as const),
+  );
+  expect(parameters.length).toBeGreaterThan(10);
+  expect(parameters.filter(([, minLength]) => minLength !== 1)).toEqual([]);
+});

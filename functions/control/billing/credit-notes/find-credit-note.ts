@@ -4,6 +4,7 @@ import type { CreditNote } from '../../../../shared/billing/invoice.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../../shared/http/page.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import { type Download, downloadOf, type SignDownload } from '../downloads/download.ts';
 import { NotRenderedYet } from '../downloads/not-rendered-yet.ts';
 import { type InvoiceReads, visibleInvoice } from '../invoices/find-invoice.ts';
@@ -13,11 +14,9 @@ import { type CreditNoteResource, toCreditNoteResource } from './credit-note-res
 
 export const CreditNotesQuery = z.strictObject({
   ...pageQuery,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose credit notes to list. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose credit notes to list. Required for admins; otherwise your own organization.',
+  }),
   invoice: z.string().min(1).max(64).optional().meta({ description: 'Only credit notes of this invoice.' }),
 });
 export type CreditNotesQuery = z.output<typeof CreditNotesQuery>;

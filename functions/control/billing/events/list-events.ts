@@ -8,6 +8,7 @@ import { dayOf } from '../../../../shared/usage/bucket.ts';
 import type { GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
 import { BUCKET_MS, type UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import type { OrganizationStore } from '../../organizations/organization-store.ts';
 import { cursorOf, positionOf } from '../../usage/page-cursor.ts';
 import { listOf, UnixSeconds } from '../../usage/usage-query.ts';
@@ -44,7 +45,7 @@ export const EventsQuery = z.strictObject({
     .default(100)
     .meta({ description: 'The maximum number of events on a page.', type: 'integer' }),
   after: z.string().optional().meta({ description: 'The `next` of the previous page. Returns the events after it.' }),
-  organization: z.string().max(64).optional().meta({ description: 'The organization. Required for admins; otherwise your own.' }),
+  organization: OrganizationId.optional().meta({ description: 'The organization. Required for admins; otherwise your own.' }),
 });
 export type EventsQuery = z.output<typeof EventsQuery>;
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type EventExport, ExportFormat, ExportState, MAX_EXPORT_DAYS } from '../../../../shared/billing/export.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 
 const MS = 1_000;
 const DAY_SECONDS = 86_400;
@@ -21,11 +22,9 @@ export const NewExport = z
       description: `Events admitted before this time, at most ${MAX_EXPORT_DAYS} days later. Unix time in seconds.`,
       examples: [1_793_491_200],
     }),
-    organization: z
-      .string()
-      .max(64)
-      .optional()
-      .meta({ description: 'The organization whose events to export. Required for admins; otherwise your own organization.' }),
+    organization: OrganizationId.optional().meta({
+      description: 'The organization whose events to export. Required for admins; otherwise your own organization.',
+    }),
     api_key_ids: z.array(z.string().max(64)).min(1).max(MAX_IDS).optional().meta({ description: 'Only events of these API keys.' }),
     models: z.array(z.string().max(256)).min(1).max(MAX_IDS).optional().meta({ description: 'Only events of these models.' }),
   })

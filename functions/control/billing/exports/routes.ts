@@ -5,17 +5,16 @@ import { fingerprintOf, idempotencyKeyOf } from '../../../../shared/http/idempot
 import { pageOf, pageQuery } from '../../../../shared/http/page.ts';
 import { organizationFor } from '../../access/actor.ts';
 import { createRoute } from '../../access/route.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import { createExport, type ExportDependencies } from './create-export.ts';
 import { Export, exportToWire, NewExport } from './export-resource.ts';
 
 const route = createRoute<ExportDependencies>('Billing');
 const exportsPath = '/v1/billing/exports';
 
-const organization = z
-  .string()
-  .max(64)
-  .optional()
-  .meta({ description: 'The organization of the exports. Required for admins; otherwise your own organization.' });
+const organization = OrganizationId.optional().meta({
+  description: 'The organization of the exports. Required for admins; otherwise your own organization.',
+});
 
 export const exportRoutes = [
   route(

@@ -5,6 +5,7 @@ import { Month } from '../../../../shared/billing/month.ts';
 import { ResourceNotFound } from '../../../../shared/http/errors.ts';
 import { type Page, pageQuery } from '../../../../shared/http/page.ts';
 import { type Actor, organizationFor } from '../../access/actor.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import { type InvoiceSummary, toSummary } from './invoice-resource.ts';
 
 /** A page can be shorter than requested after so many reads, so that a rare state can't make a request endless. */
@@ -12,11 +13,9 @@ const MAX_READS = 10;
 
 export const InvoicesQuery = z.strictObject({
   ...pageQuery,
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose invoices to list. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose invoices to list. Required for admins; otherwise your own organization.',
+  }),
   state: InvoiceState.optional().meta({ description: 'Only invoices in this state.' }),
   month: Month.optional().meta({ description: 'Only invoices of this month (UTC).', examples: ['2026-10'] }),
 });

@@ -3,10 +3,11 @@ import { commit } from '../../../../shared/audit/commit.ts';
 import { closableAt, Month, monthOf, nextMonth } from '../../../../shared/billing/month.ts';
 import { Conflict, ServiceUnavailable } from '../../../../shared/http/errors.ts';
 import type { Actor } from '../../access/actor.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import type { InvoiceDependencies } from './change-invoice.ts';
 
 export const NewInvoice = z.strictObject({
-  organization: z.string().min(1).max(64),
+  organization: OrganizationId,
   month: Month.meta({ description: 'A UTC month.', examples: ['2026-10'] }),
 });
 export type NewInvoice = z.output<typeof NewInvoice>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { BillingProfile } from '../../../../shared/billing/billing-profile.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 
 const { shape } = BillingProfile;
 
@@ -27,9 +28,7 @@ export type BillingProfileResource = z.output<typeof BillingProfileResource>;
 
 /** Whose profile. */
 export const ProfileQuery = z.strictObject({
-  organization: z
-    .string()
-    .max(64)
-    .optional()
-    .meta({ description: 'The organization whose profile it is. Required for admins; otherwise your own organization.' }),
+  organization: OrganizationId.optional().meta({
+    description: 'The organization whose profile it is. Required for admins; otherwise your own organization.',
+  }),
 });

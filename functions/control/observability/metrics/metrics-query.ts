@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { OrganizationId } from '../../organizations/organization.ts';
 import { listOf, UnixSeconds } from '../../usage/usage-query.ts';
 
 /** What a point can cover, finest first. */
@@ -23,7 +24,7 @@ export const MetricsQuery = z.strictObject({
   models: listOf('Only requests to these models.'),
   routes: listOf('Only requests to these routes.'),
   deployments: listOf('Only requests that deployments with these ids served.'),
-  organization: z.string().max(64).optional().meta({
+  organization: OrganizationId.optional().meta({
     description: 'The organization whose metrics to return. Defaults to your own; for admins, to all organizations together.',
   }),
 });

@@ -5,6 +5,7 @@ import {
   RequestOutcome,
   type RequestRow,
 } from '../../../../shared/observability/request-row.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import { UnixSeconds } from '../../usage/usage-query.ts';
 
 const MAX_PAIRS = 16;
@@ -42,7 +43,7 @@ export const requestFilters = {
     .optional()
     .meta({ description: 'Only requests that took so many milliseconds or longer.', type: 'integer' }),
   id: nameOf('Only the request with this id.'),
-  organization: z.string().max(64).optional().meta({ description: 'The organization. Required for admins; otherwise your own.' }),
+  organization: OrganizationId.optional().meta({ description: 'The organization. Required for admins; otherwise your own.' }),
 };
 
 const RequestFilters = z.strictObject(requestFilters);

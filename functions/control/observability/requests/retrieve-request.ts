@@ -12,6 +12,7 @@ import type { UsageStore } from '../../../../shared/usage/usage-store.ts';
 import { type Actor, isAtLeast, organizationFor } from '../../access/actor.ts';
 import { Text } from '../../access/route.ts';
 import type { ApiKeyStore } from '../../api-keys/api-key-store.ts';
+import { OrganizationId } from '../../organizations/organization.ts';
 import { drawTimeline } from './draw-timeline.ts';
 import { costOf, pricesOf, type RatedRequest } from './request-cost.ts';
 import { type RequestDetail, requestDetail } from './request-detail.ts';
@@ -25,7 +26,7 @@ export interface RetrieveDependencies {
 }
 
 export const RequestDetailQuery = z.strictObject({
-  organization: z.string().max(64).optional().meta({ description: 'The organization of the request. Required for admins.' }),
+  organization: OrganizationId.optional().meta({ description: 'The organization of the request. Required for admins.' }),
   api_key_id: z.string().max(64).optional().meta({
     description: 'The API key that sent the request. With it, a request is found as soon as it has ended, and also after 30 days.',
   }),
