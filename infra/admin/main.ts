@@ -27,7 +27,7 @@ import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
-import { rebuildTotals } from './rebuild-totals.ts';
+import { rebuildTotals } from './rebuild/rebuild-totals.ts';
 import { answerTickets } from './tickets/answer-tickets.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
 import { createTopStores, showTop } from './top/show-top.ts';

@@ -1,4 +1,4 @@
-import { rebuild } from '../../infra/admin/rebuild-totals.ts';
+import { rebuild } from '../../infra/admin/rebuild/rebuild-totals.ts';
 import type { LimiterItem } from '../../shared/admission/limiter-item.ts';
 import { dayOf } from '../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../shared/usage/event.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
-import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
+import { rebuild } from '../../../infra/admin/rebuild/rebuild-totals.ts';
 import { dayOf } from '../../../shared/usage/bucket.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { createRollupStore } from '../../../shared/usage/rollup-store.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
-import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
+import { rebuild } from '../../../infra/admin/rebuild/rebuild-totals.ts';
 import { seededRandom } from '../../../infra/local/sagemaker/seeded-random.ts';
 import type { BillingTask } from '../../../shared/billing/billing-tasks.ts';
 import type { Database } from '../../../shared/database/database.ts';

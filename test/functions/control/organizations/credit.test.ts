@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { balanceOf } from '../../../../functions/control/organizations/balance.ts';
 import type { Admission, Keys } from '../../../../functions/inference/admission/admit.ts';
 import { settle } from '../../../../functions/inference/pipeline/settle-request.ts';
-import { rebuild } from '../../../../infra/admin/rebuild-totals.ts';
+import { rebuild } from '../../../../infra/admin/rebuild/rebuild-totals.ts';
 import { seededRandom } from '../../../../infra/local/sagemaker/seeded-random.ts';
 import { applyGrants } from '../../../../shared/credit/grant-credit.ts';
 import { DatabaseUnavailable } from '../../../../shared/database/outage.ts';

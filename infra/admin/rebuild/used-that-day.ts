@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { ownerIdOf } from '../../shared/admission/shards.ts';
-import type { QueryInput } from '../../shared/database/database.ts';
-import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
-import { prefixes } from '../../shared/ids/id.ts';
+import { ownerIdOf } from '../../../shared/admission/shards.ts';
+import type { QueryInput } from '../../../shared/database/database.ts';
+import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
+import { prefixes } from '../../../shared/ids/id.ts';
 import type { DeploymentOfDay } from './rebuild-gpu-days.ts';
 import type { KeyShards } from './rebuild-key.ts';
 

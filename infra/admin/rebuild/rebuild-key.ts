@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createMinutesOfBucket } from '../../functions/rollup/organization-rows.ts';
-import { type Rollups, rollUpDay, rollUpEvents } from '../../functions/rollup/rollup.ts';
-import { eventShardsOf, shardIds } from '../../shared/admission/shards.ts';
-import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import { type Bucket, bucketStarts, type KeyDay } from '../../shared/usage/bucket.ts';
-import type { UsageEvent } from '../../shared/usage/event.ts';
-import { isExpired } from '../../shared/usage/organization-totals.ts';
-import type { TotalsRow } from '../../shared/usage/organization-totals-store.ts';
-import { leastShardsOf, type Rollup, rowId } from '../../shared/usage/rollup-store.ts';
+import { createMinutesOfBucket } from '../../../functions/rollup/organization-rows.ts';
+import { type Rollups, rollUpDay, rollUpEvents } from '../../../functions/rollup/rollup.ts';
+import { eventShardsOf, shardIds } from '../../../shared/admission/shards.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { type Bucket, bucketStarts, type KeyDay } from '../../../shared/usage/bucket.ts';
+import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { isExpired } from '../../../shared/usage/organization-totals.ts';
+import type { TotalsRow } from '../../../shared/usage/organization-totals-store.ts';
+import { leastShardsOf, type Rollup, rowId } from '../../../shared/usage/rollup-store.ts';
 import { addDifference, BEHIND_MS, type Differences } from './drift.ts';
 
 /** A key, whose events are spread over so many shards, and its organization. */

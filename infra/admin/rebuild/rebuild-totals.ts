@@ -1,10 +1,10 @@
-import type { Rollups } from '../../functions/rollup/rollup.ts';
-import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import type { SdkDatabase } from '../../shared/database/sdk-database.ts';
-import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
-import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
-import { createRollupStore } from '../../shared/usage/rollup-store.ts';
-import { createUsageStore } from '../../shared/usage/usage-store.ts';
+import type { Rollups } from '../../../functions/rollup/rollup.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
+import { createGpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
+import { createOrganizationTotalsStore } from '../../../shared/usage/organization-totals-store.ts';
+import { createRollupStore } from '../../../shared/usage/rollup-store.ts';
+import { createUsageStore } from '../../../shared/usage/usage-store.ts';
 import { type Differences, noDifferences } from './drift.ts';
 import { type GpuDrift, rebuildGpuDays } from './rebuild-gpu-days.ts';
 import { type EventSums, type KeyRows, type KeyShards, rebuildKey } from './rebuild-key.ts';

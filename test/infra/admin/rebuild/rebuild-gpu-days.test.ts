@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { rebuildGpuDays } from '../../../infra/admin/rebuild-gpu-days.ts';
-import { transact } from '../../../shared/database/transaction.ts';
-import { type GpuEvent, gpuEventId } from '../../../shared/usage/gpu-event.ts';
-import { createGpuEventStore, type GpuDay, type GpuEventStore } from '../../../shared/usage/gpu-event-store.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
+import { rebuildGpuDays } from '../../../../infra/admin/rebuild/rebuild-gpu-days.ts';
+import { transact } from '../../../../shared/database/transaction.ts';
+import { type GpuEvent, gpuEventId } from '../../../../shared/usage/gpu-event.ts';
+import { createGpuEventStore, type GpuDay, type GpuEventStore } from '../../../../shared/usage/gpu-event-store.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
 
 const DAY = '2026-11-21';
 const NOON = Date.parse(`${DAY}T12:00Z`);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { inParallel, throwFailures } from '../../shared/database/in-parallel.ts';
-import { type GpuDay, type GpuEventStore, gpuDaysOf } from '../../shared/usage/gpu-event-store.ts';
+import { inParallel, throwFailures } from '../../../shared/database/in-parallel.ts';
+import { type GpuDay, type GpuEventStore, gpuDaysOf } from '../../../shared/usage/gpu-event-store.ts';
 import { abs } from './drift.ts';
 
 /** A deployment, which can be deleted by now. */

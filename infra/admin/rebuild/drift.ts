@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { coarsened, type Histogram, SCALE } from '../../shared/usage/histogram.ts';
-import type { Row } from '../../shared/usage/row-store.ts';
-import type { Totals } from '../../shared/usage/totals.ts';
+import { coarsened, type Histogram, SCALE } from '../../../shared/usage/histogram.ts';
+import type { Row } from '../../../shared/usage/row-store.ts';
+import type { Totals } from '../../../shared/usage/totals.ts';
 
 /** How far stored rows of totals differed from what they should be. */
 export interface Differences {

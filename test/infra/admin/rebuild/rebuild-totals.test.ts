@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NO_MODEL, type Rollups, recompute } from '../../../functions/rollup/rollup.ts';
-import { rebuild } from '../../../infra/admin/rebuild-totals.ts';
-import type { UsageEvent } from '../../../shared/usage/event.ts';
-import { coarsened } from '../../../shared/usage/histogram.ts';
-import { StoredHistogram } from '../../../shared/usage/stored-histogram.ts';
-import { noTotals } from '../../../shared/usage/totals.ts';
-import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { newId } from '../../support/new-id.ts';
-import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../support/organization-sums.ts';
-import { rollupStores } from '../../support/rollups.ts';
+import { NO_MODEL, type Rollups, recompute } from '../../../../functions/rollup/rollup.ts';
+import { rebuild } from '../../../../infra/admin/rebuild/rebuild-totals.ts';
+import type { UsageEvent } from '../../../../shared/usage/event.ts';
+import { coarsened } from '../../../../shared/usage/histogram.ts';
+import { StoredHistogram } from '../../../../shared/usage/stored-histogram.ts';
+import { noTotals } from '../../../../shared/usage/totals.ts';
+import { startTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { newId } from '../../../support/new-id.ts';
+import { plainOrganizationSums, rangeOf, sorted, VIEWS } from '../../../support/organization-sums.ts';
+import { rollupStores } from '../../../support/rollups.ts';
 import {
   bucketOf,
   DAY,
@@ -23,7 +23,7 @@ import {
   SHARDS,
   shardsOfKey,
   type TestKeys,
-} from '../../support/usage-events.ts';
+} from '../../../support/usage-events.ts';
 
 let database: TestDatabase;
 let deps: Rollups;

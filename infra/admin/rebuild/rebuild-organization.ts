@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OrganizationRollups } from '../../functions/rollup/organization-rollup.ts';
-import { rowsOf } from '../../functions/rollup/organization-rows.ts';
-import { DETAILS, type Detail, isExpired, SPAN_MS, SPANS, type Span } from '../../shared/usage/organization-totals.ts';
-import { type StoredRow, type TotalsRow, totalsRowId } from '../../shared/usage/organization-totals-store.ts';
+import type { OrganizationRollups } from '../../../functions/rollup/organization-rollup.ts';
+import { rowsOf } from '../../../functions/rollup/organization-rows.ts';
+import { DETAILS, type Detail, isExpired, SPAN_MS, SPANS, type Span } from '../../../shared/usage/organization-totals.ts';
+import { type StoredRow, type TotalsRow, totalsRowId } from '../../../shared/usage/organization-totals-store.ts';
 import { addDifference, type Differences } from './drift.ts';
 import type { KeyRows } from './rebuild-key.ts';
 
