@@ -10,7 +10,8 @@ const ECHOES = ['Response', 'ResponseStreamEvent', 'InputItemList'];
 const INTERNALS = [
   /\bat (?:async )?[\w.<>]+ \(/,
   /node:internal|node_modules|\.(?:ts|mjs):\d/,
-  /arn:aws|amazonaws\.com|sluice-(?:data|serverless|ondemand|control)-/,
+  // The folder of an organization's weights is what its owners upload to.
+  /arn:aws|amazonaws\.com|(?<!s3:\/\/)sluice-data-|sluice-(?:serverless|ondemand|control)-/,
   /ConditionalCheckFailed|TransactionCanceled|ValidationException|ZodError|TypeError|RangeError|SyntaxError/,
 ];
 
