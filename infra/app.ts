@@ -22,6 +22,7 @@ const config = readConfig(app.node.tryGetContext('sluice'));
 const data = new DataStack(app, `${config.name}-data`, {
   terminationProtection: true,
   auditCopies: config.auditCopies,
+  tables: config.tables,
   supportPromise: config.support.promise,
 });
 const identity = new IdentityStack(app, `${config.name}-identity`, { config });

@@ -1,7 +1,9 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { S3Client } from '@aws-sdk/client-s3';
+import { createApiKeyStore } from '../../functions/control/api-keys/api-key-store.ts';
 import { createUserPool, createUserPoolClient } from '../../functions/control/identity/user-pool.ts';
 import { balanceOf } from '../../functions/control/organizations/balance.ts';
+import { createOrganizationStore } from '../../functions/control/organizations/organization-store.ts';
 import type { DeskDependencies } from '../../functions/control/tickets/dependencies.ts';
 import { createUserStore } from '../../functions/control/users/user-store.ts';
 import type { TokenizerTexts } from '../../functions/tokenizer/engine/loaded-tokenizer.ts';
@@ -14,19 +16,23 @@ import { createInvoiceStore } from '../../shared/billing/invoice-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import type { Database } from '../../shared/database/database.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
-import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
+import { createSdkDatabase, type SdkDatabase } from '../../shared/database/sdk-database.ts';
 import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
 import { createModelStore } from '../../shared/models/model-store.ts';
 import { createOutbox } from '../../shared/notifications/outbox.ts';
+import { createRequestRowStore } from '../../shared/observability/request-row-store.ts';
+import { createPayloadLogStore } from '../../shared/payload-log/settings-store.ts';
 import { dollarsOf } from '../../shared/prices/dollars.ts';
 import { createClocks, SupportPromise } from '../../shared/tickets/clocks.ts';
 import { createTicketStore } from '../../shared/tickets/ticket-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
+import { createOrganizationTotalsStore } from '../../shared/usage/organization-totals-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { createUsageStore } from '../../shared/usage/usage-store.ts';
 import { bootstrap, createOperatorKey, grantByOperator, type Identity, limitByOperator, operatorOrigin } from './accounts.ts';
 import { type Command, readCommand, USAGE, UsageError } from './options.ts';
 import { PricesEdited, publishModel } from './publish-model.ts';
+import { type AllDependencies, rebuildAll, wasWrong } from './rebuild/rebuild-all.ts';
 import { rebuildTotals } from './rebuild/rebuild-totals.ts';
 import { answerTickets } from './tickets/answer-tickets.ts';
 import { uploadTokenizer } from './tokenizer-files.ts';
@@ -136,6 +142,47 @@ const deskOf = async (database: Database, stack: string): Promise<DeskDependenci
   };
 };
 
+const allStores = async (database: SdkDatabase, stack: string, hasRequestRows: boolean): Promise<AllDependencies> => {
+  const { keysTable, accountsTable, auditTable, observabilityTable } = await accountTables(database, stack);
+  const usageTable = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  const accounts = createAccountTable(database, accountsTable);
+  return {
+    ...(await creditStores(database, stack)),
+    database,
+    usageTable,
+    limiters: createLimiterConfigurationStore(database, keysTable),
+    usage: createUsageStore(database, usageTable),
+    totals: createOrganizationTotalsStore(database, usageTable),
+    organizations: createOrganizationStore(accounts),
+    apiKeys: createApiKeyStore(accounts),
+    audit: createAuditStore(createAccountTable(database, auditTable)),
+    payloadLogs: createPayloadLogStore(createAccountTable(database, observabilityTable)),
+    ...(hasRequestRows && { requestRows: createRequestRowStore(database, observabilityTable) }),
+    now: Date.now,
+  };
+};
+
+const toJson = (report: object): string =>
+  JSON.stringify(report, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), 2);
+
+/** Rebuilds a day's totals, or everything, and prints what was wrong. @returns whether nothing was */
+const rebuild = async (
+  database: SdkDatabase,
+  { day, stack, hasRequestRows }: Extract<Command, { command: 'rebuild' }>,
+): Promise<boolean> => {
+  if (day === undefined) {
+    const report = await rebuildAll(await allStores(database, stack, hasRequestRows));
+    console.log(toJson(report));
+    return !wasWrong(report);
+  }
+  const keys = await physicalName('KEYS_TABLE', 'KeysTable', stack);
+  const usage = await physicalName('USAGE_TABLE', 'UsageTable', stack);
+  const deployments = await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', stack);
+  const report = await rebuildTotals(database, { keys, usage, deployments }, day);
+  console.log(toJson(report));
+  return report.drift.rows + report.organizations.drift.rows + report.gpu_time.rows === 0;
+};
+
 const run = async (args: string[]): Promise<void> => {
   const task = readCommand(args, Date.now());
   const database = createSdkDatabase();
@@ -144,12 +191,7 @@ const run = async (args: string[]): Promise<void> => {
     await publish(database, operator, task);
     console.log(`Published ${task.model.name}. It can be called within 30 s.`);
   } else if (task.command === 'rebuild') {
-    const keys = await physicalName('KEYS_TABLE', 'KeysTable', task.stack);
-    const usage = await physicalName('USAGE_TABLE', 'UsageTable', task.stack);
-    const deployments = await physicalName('DEPLOYMENTS_TABLE', 'DeploymentsTable', task.stack);
-    const report = await rebuildTotals(database, { keys, usage, deployments }, task.day);
-    console.log(JSON.stringify(report, (_, value) => (typeof value === 'bigint' ? value.toString() : value), 2));
-    if (report.drift.rows + report.organizations.drift.rows + report.gpu_time.rows > 0) process.exitCode = 1;
+    if (!(await rebuild(database, task))) process.exitCode = 1;
   } else if (task.command === 'limit-organization') {
     await limitByOperator(await accountTables(database, task.stack), operator, task.organization, task.limits);
     console.log(`Set the limits of ${task.organization}. They apply to all of its keys.`);

@@ -35,6 +35,9 @@ export const USAGE = `Usage: npm run admin -- <command> [options]
   balance --org ID                   Show the credit that was granted, spent, held and is available, and fail if it doesn't add up.
   rebuild --day 2026-11-21           Recompute the totals of a UTC day from its usage events, correct them and print the differences as
                                      JSON. Fails if totals were wrong.
+  rebuild [--request-rows]           Recompute what follows from usage events and from the rows of organizations and keys: the totals of all days,
+                                     lost limiters of keys and organizations, what they have counted, and credit. Print what was wrong as
+                                     JSON, and fail if anything was. --request-rows: also the rows by which requests of 30 days are searched.
   verify-invoice --invoice ID        Derive an invoice again from its usage events and say that it is equal, or what differs by day, API key
                                      and line. Fails if anything differs.
 
@@ -75,6 +78,7 @@ const options = {
   models: { type: 'string' },
   expires: { type: 'string' },
   day: { type: 'string' },
+  'request-rows': { type: 'boolean', default: false },
   invoice: { type: 'string' },
   email: { type: 'string' },
   ticket: { type: 'string' },
@@ -93,7 +97,7 @@ export type Command = { stack: string /** The operator's name in the audit log. 
   | { command: 'limit-organization'; organization: string; limits: OrganizationLimits }
   | { command: 'grant-credit'; organization: string; grant: NewCreditGrant }
   | { command: 'balance'; organization: string }
-  | { command: 'rebuild'; day: string }
+  | { command: 'rebuild'; day: string | undefined; hasRequestRows: boolean }
   | { command: 'verify-invoice'; invoice: string }
   | { command: 'bootstrap'; email: string }
   | { command: 'tickets'; statuses: readonly TicketStatus[] | undefined; organization: string | undefined; desk: TicketTask | undefined }
@@ -155,7 +159,11 @@ export const readCommand = (args: string[], nowMs: number): Command => {
   }
   if (command === 'bootstrap') return { command, ...common, email: checked(Email, values.email, '--email') };
   if (command === 'balance') return { command, ...common, organization: organizationOf(values) };
-  if (command === 'rebuild') return { command, ...common, day: checked(z.iso.date(), values.day, '--day') };
+  if (command === 'rebuild') {
+    const day = values.day === undefined ? undefined : checked(z.iso.date(), values.day, '--day');
+    if (day !== undefined && values['request-rows']) throw new UsageError('--request-rows is for all days. Leave out --day.');
+    return { command, ...common, day, hasRequestRows: values['request-rows'] };
+  }
   if (command === 'top') {
     const everySeconds = checked(EverySeconds, number(values.every), '--every');
     return { command, ...common, organization: values.org, everySeconds, isOnce: values.once };

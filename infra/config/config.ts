@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SupportPromise } from '../../shared/tickets/clocks.ts';
+import { AdoptedTables } from './adopted-tables.ts';
 import { host, inferenceHost } from './host.ts';
 
 const Concurrency = z.int().min(1).max(100_000);
@@ -257,6 +258,11 @@ export const Config = z.strictObject({
       monthlyUsd: z.int().min(1).max(100_000_000),
     })
     .optional(),
+  /**
+   * Tables that were restored from backups, by the output of the data stack that has their name. Each is used instead of the stack's own, which stays.
+   * docs/data.md describes a restore.
+   */
+  tables: AdoptedTables.default({}),
   logRetentionDays: z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]).default(30),
   /** The e-mail address for alarms. Without it, alarms are only visible in the console. */
   alarmEmail: z.email().optional(),
@@ -274,11 +280,14 @@ const isNameInStage = ({ name, stage }: { name: string; stage?: string | undefin
 const hasReceiver = ({ billBudget, alarmEmail }: { billBudget?: object | undefined; alarmEmail?: string | undefined }): boolean =>
   billBudget === undefined || alarmEmail !== undefined;
 
+/** Copies of the audit log are made from its stream. */
+const hasAuditStream = ({ auditCopies, tables }: { auditCopies?: object | undefined; tables: Config['tables'] }): boolean =>
+  auditCopies === undefined || tables.audit === undefined || tables.audit.streamArn !== undefined;
+
 /** The settings, with the rules about several of them. */
-const ConsistentConfig = Config.refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` }).refine(hasReceiver, {
-  path: ['billBudget'],
-  message: 'expected alarmEmail, which gets the e-mails',
-});
+const ConsistentConfig = Config.refine(isNameInStage, { path: ['stage'], message: `with the name, ${EXPECTED_NAME}` })
+  .refine(hasReceiver, { path: ['billBudget'], message: 'expected alarmEmail, which gets the e-mails' })
+  .refine(hasAuditStream, { path: ['tables', 'audit'], message: 'expected streamArn, because auditCopies are made from the stream' });
 
 export type TelemetrySettings = NonNullable<Config['telemetry']>;
 

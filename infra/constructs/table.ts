@@ -1,4 +1,4 @@
-import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   type Attribute,
   AttributeType,
@@ -11,6 +11,7 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { ADOPTED } from '../config/adopted-tables.ts';
 import { acknowledgeUnexercised } from './acknowledge-unexercised.ts';
 import type { NodeFunction } from './node-function.ts';
 
@@ -27,6 +28,15 @@ interface TableProps {
   timeToLive?: string;
   /** The stream of changes, if the table has one: with the keys of each changed item, or with the new item. */
   stream?: 'keys' | 'new';
+  /** A table that was restored from a backup of this one, and is used instead of it. This one stays, so that its exports and its data do. */
+  adopted?: { name: string; streamArn?: string | undefined } | undefined;
+}
+
+/** What other constructs need of a table, which may have been created elsewhere. */
+interface UsedTable {
+  tableArn: string;
+  tableName: string;
+  tableStreamArn?: string | undefined;
 }
 
 const STREAM_VIEWS = { keys: StreamViewType.KEYS_ONLY, new: StreamViewType.NEW_IMAGE } as const;
@@ -35,13 +45,14 @@ const text = (name: string): Attribute => ({ name, type: AttributeType.STRING })
 
 /** A table for one purpose: on-demand capacity, recovery to any second of the last 35 days, protected from deletion. */
 export class Table extends Construct {
-  readonly table: TableV2;
+  /** The table that is used. */
+  readonly table: UsedTable;
   readonly #variable: string;
 
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id);
     this.#variable = props.variable;
-    this.table = new TableV2(this, 'Table', {
+    const created = new TableV2(this, 'Table', {
       partitionKey: text(props.partitionKey),
       ...(props.sortKey && { sortKey: text(props.sortKey) }),
       ...(props.timeToLive && { timeToLiveAttribute: props.timeToLive }),
@@ -57,7 +68,17 @@ export class Table extends Construct {
       })),
     });
     // A fixed logical id, because CloudFormation replaces a resource whose logical id changes.
-    (this.table.node.defaultChild as CfnGlobalTable).overrideLogicalId(id);
+    const resource = created.node.defaultChild as CfnGlobalTable;
+    resource.overrideLogicalId(id);
+    this.table = props.adopted ? this.#adopt(created, resource, props.adopted) : created;
+  }
+
+  #adopt(created: TableV2, resource: CfnGlobalTable, { name, streamArn }: NonNullable<TableProps['adopted']>): UsedTable {
+    resource.addMetadata(ADOPTED, name);
+    // Other stacks still import these values until they are deployed, and an export that is in use can't be removed.
+    const stack = Stack.of(this);
+    for (const value of [created.tableArn, created.tableName, created.tableStreamArn]) if (value !== undefined) stack.exportValue(value);
+    return TableV2.fromTableAttributes(this, 'Adopted', { tableName: name, ...(streamArn !== undefined && { tableStreamArn: streamArn }) });
   }
 
   /** Lets a function use these actions on the table, and gives it the table's name. */

@@ -12,6 +12,8 @@ import { Table } from '../constructs/table.ts';
 
 interface DataStackProps extends StackProps {
   auditCopies?: Config['auditCopies'];
+  /** Tables to use instead of the stack's own; default: none. */
+  tables?: Config['tables'];
   /** Default: that of the configuration's default. */
   supportPromise?: SupportPromise;
 }
@@ -45,9 +47,14 @@ export class DataStack extends Stack {
   /** Files of tickets. */
   readonly ticketFiles: Bucket;
 
-  constructor(scope: Construct, id: string, { auditCopies, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { auditCopies, tables = {}, supportPromise = SupportPromise.parse({}), ...props }: DataStackProps,
+  ) {
     super(scope, id, props);
     this.keys = new Table(this, 'Keys', {
+      adopted: tables.keys,
       variable: 'KEYS_TABLE',
       partitionKey: 'id',
       keysOnlyIndexes: [
@@ -55,14 +62,21 @@ export class DataStack extends Stack {
         { name: ORGANIZATION_INDEX, attribute: 'org' },
       ],
     });
-    this.models = new Table(this, 'Models', { variable: 'MODELS_TABLE', partitionKey: 'pool', sortKey: 'name' });
+    this.models = new Table(this, 'Models', {
+      adopted: tables.models,
+      variable: 'MODELS_TABLE',
+      partitionKey: 'pool',
+      sortKey: 'name',
+    });
     this.deployments = new Table(this, 'Deployments', {
+      adopted: tables.deployments,
       variable: 'DEPLOYMENTS_TABLE',
       partitionKey: 'account',
       sortKey: 'record',
       keysOnlyIndexes: [{ name: LIVE_INDEX, attribute: LIVE_INDEX }],
     });
     this.usage = new Table(this, 'Usage', {
+      adopted: tables.usage,
       variable: 'USAGE_TABLE',
       partitionKey: 'usage_bucket',
       sortKey: 'usage_event',
@@ -70,18 +84,40 @@ export class DataStack extends Stack {
       timeToLive: 'expires_at',
       stream: 'new',
     });
-    this.responses = new Table(this, 'Responses', { variable: 'RESPONSES_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
-    this.accounts = new Table(this, 'Accounts', { variable: 'ACCOUNTS_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.responses = new Table(this, 'Responses', {
+      adopted: tables.responses,
+      variable: 'RESPONSES_TABLE',
+      partitionKey: 'id',
+      timeToLive: 'expires_at',
+    });
+    this.accounts = new Table(this, 'Accounts', {
+      adopted: tables.accounts,
+      variable: 'ACCOUNTS_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+    });
     this.audit = new Table(this, 'Audit', {
+      adopted: tables.audit,
       variable: 'AUDIT_TABLE',
       partitionKey: 'account',
       sortKey: 'record',
       ...(auditCopies && { stream: 'new' }),
     });
     if (auditCopies) this.auditCopies = new Bucket(this, 'AuditCopies', { variable: 'AUDIT_COPIES_BUCKET', lock: auditCopies });
-    this.attempts = new Table(this, 'Attempts', { variable: 'ATTEMPTS_TABLE', partitionKey: 'id', timeToLive: 'expires_at' });
-    this.billing = new Table(this, 'Billing', { variable: 'BILLING_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.attempts = new Table(this, 'Attempts', {
+      adopted: tables.attempts,
+      variable: 'ATTEMPTS_TABLE',
+      partitionKey: 'id',
+      timeToLive: 'expires_at',
+    });
+    this.billing = new Table(this, 'Billing', {
+      adopted: tables.billing,
+      variable: 'BILLING_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+    });
     this.notifications = new Table(this, 'Notifications', {
+      adopted: tables.notifications,
       variable: 'NOTIFICATIONS_TABLE',
       partitionKey: 'account',
       sortKey: 'record',
@@ -89,12 +125,18 @@ export class DataStack extends Stack {
       stream: 'new',
     });
     this.observability = new Table(this, 'Observability', {
+      adopted: tables.observability,
       variable: 'OBSERVABILITY_TABLE',
       partitionKey: 'account',
       sortKey: 'record',
       timeToLive: 'expires_at',
     });
-    this.tickets = new Table(this, 'Tickets', { variable: 'TICKETS_TABLE', partitionKey: 'account', sortKey: 'record' });
+    this.tickets = new Table(this, 'Tickets', {
+      adopted: tables.tickets,
+      variable: 'TICKETS_TABLE',
+      partitionKey: 'account',
+      sortKey: 'record',
+    });
     this.tokenizers = new Bucket(this, 'Tokenizers', { variable: 'TOKENIZERS_BUCKET' });
     this.weights = new Bucket(this, 'Weights', { variable: 'WEIGHTS_BUCKET' });
     this.billingFiles = new Bucket(this, 'BillingFiles', { variable: 'BILLING_BUCKET' });

@@ -3,6 +3,7 @@ import { getItems } from '../database/get-items.ts';
 import { DatabaseUnavailable } from '../database/outage.ts';
 import { transact, type Write } from '../database/transaction.ts';
 import { ChangedMeanwhile, type Expected, toConfigure } from './configuration-write.ts';
+import { type MoneyCounts, toCorrect } from './correct-money.ts';
 import { planCollection, toCollect, toGrant } from './credit-grant.ts';
 import type { ContentSetting, PayloadLogSetting } from './key-item.ts';
 import { availableNanosOf, type Configuration, type LimiterItem, shardsOf } from './limiter-item.ts';
@@ -76,6 +77,17 @@ export const createLimiterConfigurationStore = (database: Database, table: strin
       await write.catch((error: unknown) => {
         if (!(error instanceof ConditionFailed)) throw error;
       });
+    },
+
+    /** Adds corrections to what an item has counted; false if it has counted something since it was read, and then nothing is done. */
+    correct: async (read: LimiterItem, corrections: MoneyCounts): Promise<boolean> => {
+      try {
+        await database.update({ TableName: table, Key: { id: read.id }, ...toCorrect(read, corrections) });
+        return true;
+      } catch (error) {
+        if (!(error instanceof ConditionFailed)) throw error;
+        return false;
+      }
     },
 
     toCreate: (item: LimiterItem): Write => ({

@@ -20,7 +20,7 @@ import { redivide } from './share-limits.ts';
 import { epochKeyOf } from './sweep-epoch.ts';
 
 /** A change of so many limiter items, with the writes of its resource and its audit entry, is one transaction. */
-export const MAX_CHANGED_AT_ONCE = 90;
+export const MAX_CHANGED_AT_ONCE = 88;
 
 /** Requests of a busy key can make the change fail this often. */
 const MAX_ATTEMPTS = 8;

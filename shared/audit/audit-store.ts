@@ -23,6 +23,15 @@ export const createAuditStore = (table: AccountTable) => ({
       () => new Error(`${entry.id} already exists.`),
     ),
 
+  /** The time of an organization's first entry with one of these actions, in ms since the epoch. */
+  firstOf: async (organization: string, actions: readonly string[]): Promise<number | undefined> => {
+    for await (const row of table.all({ account: organization, prefix: ENTRY })) {
+      const { action, at } = AuditEntry.parse(row);
+      if (actions.includes(action)) return at;
+    }
+    return undefined;
+  },
+
   /** Lists entries, newest first. */
   list: async (organization: string | null, request: PageRequest): Promise<Page<AuditEntry>> => {
     const { rows, hasMore } = await table.page({ account: accountOf(organization), prefix: ENTRY, newestFirst: true }, request);

@@ -195,6 +195,9 @@ export const createAccountTable = (database: Database, table: string) => ({
     item: { Put: { TableName: table, Item: { account, record, claim, claimed_at: nowMs } } },
   }),
 
+  /** Puts a row, whether or not it exists. */
+  toPut: ({ account, record }: Place, row: object): Write => ({ item: { Put: { TableName: table, Item: { ...row, account, record } } } }),
+
   /** Creates a row that must not exist yet. */
   toCreate: ({ account, record }: Place, row: object, refused: () => Error): Write => ({
     item: { Put: { TableName: table, Item: { ...row, account, record }, ConditionExpression: 'attribute_not_exists(account)' } },

@@ -1,4 +1,5 @@
 import { ownerIdOf } from '../admission/shards.ts';
+import { prefixes } from '../ids/id.ts';
 import { BUCKET_MS } from './usage-store.ts';
 
 /** Ten minutes of a key or one of its shards: the events in one partition of the `usage` table. */
@@ -28,6 +29,9 @@ export const bucketOfKey = (usageBucket: string): Bucket => {
   if (shard === undefined || !(startMs % BUCKET_MS === 0)) throw new Error(`'${usageBucket}' is not the partition of an event.`);
   return { shard, startMs };
 };
+
+/** Whether a partition of the table `usage` has events of a key. */
+export const isBucketKey = (usageBucket: string): boolean => usageBucket.startsWith(prefixes.key) && FORM.test(usageBucket);
 
 /** The UTC day of an instant. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -17,6 +17,12 @@ export const MAX_DAYS = 366;
 const partitionOf = (deploymentId: string, day: string): string => `gpu#${deploymentId}#${day}`;
 const totalsPartitionOf = (organization: string): string => `gpu-days#${organization}`;
 
+/** The UTC day of a deployment whose events a partition of the table `usage` has; undefined if it has none. */
+export const deploymentDayOf = (usageBucket: string): { deploymentId: string; day: string } | undefined => {
+  const [kind, deploymentId = '', day = ''] = usageBucket.split('#');
+  return kind === 'gpu' ? { deploymentId, day } : undefined;
+};
+
 /** GPU time of a deployment on an instance type in a UTC day: the sums of its events. */
 export interface GpuDay {
   day: string;

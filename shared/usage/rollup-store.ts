@@ -6,6 +6,9 @@ import { createRowStore, type Row, type RowKey, rowOf } from './row-store.ts';
 import { StoredTotals, storedTotals } from './stored-totals.ts';
 import type { Totals } from './totals.ts';
 
+/** `2026-11-21`. */
+const DAY_CHARACTERS = 10;
+
 /** The span of a row: with a `bucket`, ten minutes of a key or one of its shards; without, the key's whole day. */
 interface Span extends KeyDay {
   bucket?: { shard: string /** `16:40` */; time: string };
@@ -26,6 +29,12 @@ const rowKeyOf = ({ keyId, day, bucket, model }: Span & { model: string }): RowK
   bucket
     ? { usage_bucket: `rollup#${keyId}#${day}`, usage_event: `${bucket.time}#${bucket.shard}#${model}` }
     : { usage_bucket: `day#${keyId}`, usage_event: `${day}#${model}` };
+
+/** The day of a key that a row of the table `usage` belongs to; undefined if the row has no totals of a key. */
+export const keyDayOfRow = ({ usage_bucket, usage_event }: RowKey): KeyDay | undefined => {
+  const [kind, keyId = '', day = usage_event.slice(0, DAY_CHARACTERS)] = usage_bucket.split('#');
+  return kind === 'rollup' || kind === 'day' ? { keyId, day } : undefined;
+};
 
 /** A row's key as one string. */
 export const rowId = (row: RowKey | (Span & { model: string })): string => {

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { ignoringUnknown } from '../../../shared/database/ignoring-unknown.ts';
 import type { AccountTable, Place } from '../../../shared/database/record-table.ts';
 import type { Write } from '../../../shared/database/transaction.ts';
@@ -8,6 +9,22 @@ import { ApiKey, type StoredApiKey } from './api-key.ts';
 const KEY = 'key#';
 const placeOf = (organization: string, id: string): Place => ({ account: organization, record: KEY + id });
 const countPlace = (organization: string): Place => ({ account: organization, record: 'keys' });
+
+/** The hashes of a key's secrets, from which its limiter items can be made again if they are lost. Nothing else reads the row. */
+const secretPlace = ({ organization, id }: Owned): Place => ({ account: organization, record: `key-secret#${id}` });
+
+type Owned = Pick<StoredApiKey, 'organization' | 'id'>;
+
+const Hash = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
+const KeptSecret = z.object({
+  /** SHA-256 of the secret, and of the previous one, which stays valid until `untilMs`. */
+  hash: Hash,
+  previous: z.object({ hash: Hash, untilMs: z.int() }).optional(),
+});
+export type KeptSecret = z.output<typeof KeptSecret>;
+
+/** A release that doesn't keep secrets can have rotated the key. Its hint then belongs to another secret. */
+const isCurrent = (row: Record<string, unknown>, { hint }: Pick<StoredApiKey, 'hint'>): boolean => row.hint === hint;
 
 /** Suspending an organization writes to each of its keys and must take only seconds. */
 const MAX_KEYS = 1_000;
@@ -106,6 +123,16 @@ export const createApiKeyStore = (table: AccountTable) => ({
 
   /** Replaces the version that was read; 412 if it has changed since. */
   toReplace: (key: StoredApiKey): Write => table.toReplace(placeOf(key.organization, key.id), key),
+
+  /** Keeps the hashes of a key's new secret and of its previous one. */
+  toKeepSecret: (key: Owned & Pick<StoredApiKey, 'hint'>, secret: KeptSecret): Write =>
+    table.toPut(secretPlace(key), { ...secret, hint: key.hint }),
+
+  /** The hashes of a key's secrets; undefined if they were not kept. */
+  keptSecret: async (key: Owned & Pick<StoredApiKey, 'hint'>): Promise<KeptSecret | undefined> => {
+    const row = await table.get(secretPlace(key));
+    return row && isCurrent(row, key) ? KeptSecret.parse(row) : undefined;
+  },
 
   /** Lists a new key among those that an admin created. */
   toList: (key: StoredApiKey): Write =>

@@ -116,6 +116,19 @@ const checkFits = (before: StoredApiKey, after: StoredApiKey): void => {
 /** Requests of a busy key can make the change fail this often; then it returns 503. */
 const MAX_ATTEMPTS = 8;
 
+/**
+ * The writes that give all limiter items of a key its settings, and divide its limits by what each item has counted; all of them, or the first one if
+ * they are too many for a transaction. They fail with ChangedMeanwhile if an item counts too much meanwhile.
+ */
+export const toConfigureWhole = async (deps: Pick<ApiKeyDependencies, 'limiters'>, key: StoredApiKey, nowMs: number): Promise<Write[]> => {
+  const parts = redivide(toLimits(key), await deps.limiters.getMany(shardIds(key.id, key.shards)), nowMs);
+  const settings = settingsOf(
+    key,
+    parts.map((part) => part.limits),
+  );
+  return toConfigure(deps, key, settings.map(keyConfiguration), nowMs, parts);
+};
+
 /** Changes a key; absent fields keep their values. The change applies from the next request on. @throws 400, 403, 404, 409, 412 */
 export const updateApiKey = async (
   deps: ApiKeyDependencies,
@@ -139,13 +152,7 @@ export const updateApiKey = async (
   const more = after.limits.concurrency - before.limits.concurrency;
   const added = more > 0 ? await addConcurrency(deps, actor.origin, before.organization, more) : undefined;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { nowMs } = actor.origin;
-    const parts = redivide(toLimits(after), await deps.limiters.getMany(shardIds(id, after.shards)), nowMs);
-    const settings = settingsOf(
-      after,
-      parts.map((part) => part.limits),
-    );
-    const configured = await toConfigure(deps, after, settings.map(keyConfiguration), nowMs, parts);
+    const configured = await toConfigureWhole(deps, after, actor.origin.nowMs);
     const writes = [...(added?.writes ?? []), ...configured];
     try {
       return await change(deps, actor, before, changes, { action: 'api_key.updated', writes });
@@ -186,6 +193,7 @@ export const rotateApiKey = async (
   const configuration = secretConfiguration(hash, previous);
   const writes = await toConfigure(deps, before, Array<KeyConfiguration>(before.shards).fill(configuration), nowMs);
   const fields = { hint: hintOf(secret), previous_secret_until: previous ? Math.floor(untilMs / 1_000) : null };
+  writes.push(deps.apiKeys.toKeepSecret({ ...before, ...fields }, { hash, ...(previous && { previous }) }));
   const key = await change(deps, actor, before, fields, { action: 'api_key.rotated', writes });
   return { ...key, secret };
 };

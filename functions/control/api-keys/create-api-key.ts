@@ -120,6 +120,7 @@ const tryToCreate = async (deps: ApiKeyDependencies, actor: Actor, body: NewApiK
     ...toCountForCreator(deps, actor),
     ...writes,
     ...deps.apiKeys.toCreate(key),
+    deps.apiKeys.toKeepSecret(key, { hash }),
     ...(actor.role === 'admin' ? [deps.apiKeys.toList(key)] : []),
     ...items.slice(0, MAX_CHANGED_AT_ONCE).map((item) => deps.limiters.toCreate(item)),
   ]);

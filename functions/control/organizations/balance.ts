@@ -34,13 +34,14 @@ export interface Balance {
 const MAX_PARALLEL = 16;
 const PAGE = 100;
 const MAX_PAGES = 100;
-const FIRST_DAY = '2020-01-01';
-const LAST_DAY = '9999-12-31';
+/** Before and after all usage. */
+export const FIRST_DAY = '2020-01-01';
+export const LAST_DAY = '9999-12-31';
 
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
 /** What is held for the deployments that are not deleted; a deleted one holds nothing. */
-const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
+export const heldForDeployments = async (deployments: Pick<DeploymentStore, 'list'>, organization: string): Promise<bigint> => {
   let held = 0n;
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {

@@ -1,34 +1,22 @@
 import * as z from 'zod';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
-import type { QueryInput } from '../../../shared/database/database.ts';
 import type { SdkDatabase } from '../../../shared/database/sdk-database.ts';
 import { prefixes } from '../../../shared/ids/id.ts';
 import type { DeploymentOfDay } from './rebuild-gpu-days.ts';
 import type { KeyShards } from './rebuild-key.ts';
+import { scan } from './scan.ts';
 
 /** About a million keys. */
 const MAX_PAGES = 10_000;
 /** The clocks of two functions differ by less than this. */
 const CLOCKS_MS = 60_000;
 
-/** Every item of a table, which requests never read. */
-async function* scan(database: SdkDatabase, input: Omit<QueryInput, 'KeyConditionExpression'>): AsyncGenerator<Record<string, unknown>> {
-  let start: Record<string, unknown> | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { Items = [], LastEvaluatedKey } = await database.scan({ ...input, ...(start && { ExclusiveStartKey: start }) });
-    yield* Items;
-    if (!LastEvaluatedKey) return;
-    start = LastEvaluatedKey;
-  }
-  throw new Error(`The table ${input.TableName} has more than ${MAX_PAGES} pages.`);
-}
-
 const LimiterFacts = z.object({ id: z.string(), org: z.string(), shards: z.int().default(1), last_used: z.int().optional() });
 
 /** The keys that were used since an instant, in any of their shards. */
 export const listKeysUsed = async (database: SdkDatabase, table: string, sinceMs: number): Promise<KeyShards[]> => {
   const keys = new Map<string, KeyShards & { isUsed: boolean }>();
-  for await (const item of scan(database, { TableName: table, ProjectionExpression: 'id, org, shards, last_used' })) {
+  for await (const item of scan(database, { TableName: table, ProjectionExpression: 'id, org, shards, last_used' }, MAX_PAGES)) {
     if (!String(item.id).startsWith(prefixes.key)) continue;
     const { id: limiterId, org: organization, shards, last_used } = LimiterFacts.parse(item);
     const id = ownerIdOf(limiterId);
@@ -49,7 +37,7 @@ export const listDeployments = async (database: SdkDatabase, table: string): Pro
     ProjectionExpression: 'account, organization',
   };
   const deployments: DeploymentOfDay[] = [];
-  for await (const { account, organization } of scan(database, input))
+  for await (const { account, organization } of scan(database, input, MAX_PAGES))
     deployments.push({ id: String(account), organization: String(organization) });
   return deployments;
 };

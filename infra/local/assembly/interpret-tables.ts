@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ADOPTED } from '../../config/adopted-tables.ts';
 import type { Table } from './local-app.ts';
 import { type LocatedResource, readProperties } from './located-resource.ts';
 
@@ -26,8 +27,17 @@ const TableProperties = z.object({
   TimeToLiveSpecification: z.object({ AttributeName: z.string(), Enabled: z.boolean() }).optional(),
 });
 
-/** Reads an AWS::DynamoDB::GlobalTable. Throws an Error naming a table with a local secondary index. */
-export const interpretTable = (at: LocatedResource): Table => {
+/**
+ * Reads an AWS::DynamoDB::GlobalTable, and the table that is used instead of it, if there is one: a copy with the same keys and indexes.
+ * @throws Error naming a table with a local secondary index
+ */
+export const interpretTable = (at: LocatedResource): Table[] => {
+  const table = readTable(at);
+  const adopted = at.resource.metadata?.[ADOPTED];
+  return adopted === undefined ? [table] : [table, { ...table, name: String(adopted) }];
+};
+
+const readTable = (at: LocatedResource): Table => {
   const properties = readProperties(at, TableProperties);
   return {
     name: String(at.resolve(at.stack, { Ref: at.logicalId })),

@@ -85,7 +85,7 @@ export const interpret = (stacks: readonly Stack[]): LocalApp => {
       else if (resource.type === 'AWS::Lambda::Alias') aliases.push(at);
       else if (resource.type === 'AWS::Lambda::EventSourceMapping' && isOfQueue(at)) ofQueues.push(at);
       else if (resource.type === 'AWS::Lambda::EventSourceMapping') eventSources.push(interpretEventSource(at));
-      else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(interpretTable(at));
+      else if (resource.type === 'AWS::DynamoDB::GlobalTable') tables.push(...interpretTable(at));
       else if (resource.type === 'AWS::S3::Bucket') buckets.push({ name: String(resolve(stack, { Ref: logicalId })), logicalId });
       else if (resource.type === 'AWS::SQS::Queue') queues.push(interpretQueue(at));
       else if (resource.type === 'AWS::Cognito::UserPool') userPools.push(interpretUserPool(at));

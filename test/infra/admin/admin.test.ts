@@ -176,7 +176,7 @@ describe('npm run admin', () => {
     [['create-key', '--org', 'o', '--requests-per-minute', ''], /requests_per_minute/],
     [['create-key', '--nonsense'], /--nonsense/],
     [['publish-model', '--file', '/nowhere.json'], /cannot be read/],
-    [['rebuild'], /--day/],
+    [['rebuild', '--day', '2026-11-21', '--request-rows'], /--request-rows is for all days/],
     [['rebuild', '--day', '2026-11-31'], /--day/],
   ])('%j is rejected with the usage text', async (args, message) => {
     const { code, stderr } = await admin(...args);

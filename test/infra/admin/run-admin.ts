@@ -5,7 +5,7 @@ import type { TestDatabase } from '../../support/database.ts';
 
 /** Runs `npm run admin` on the test's tables, with more environment variables. */
 export const runAdmin = async (
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'url' | 'tables'>,
   args: string[],
   more: Record<string, string> = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> => {

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+
+/** The metadata of a table in the template with the name of the table that is used instead. */
+export const ADOPTED = 'sluice:adopted';
+
+/** The tables of the data stack. */
+const TABLES = [
+  'keys',
+  'models',
+  'deployments',
+  'usage',
+  'responses',
+  'accounts',
+  'attempts',
+  'audit',
+  'billing',
+  'notifications',
+  'observability',
+  'tickets',
+] as const;
+/** Those whose streams functions read. */
+const STREAMED = ['usage', 'notifications'] as const;
+
+const STREAM = /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\w:.-]{1,40}$/;
+
+const AdoptedTable = z.strictObject({
+  name: z.string().regex(/^[\w.-]{3,255}$/, 'expected the name of a table'),
+  /** The ARN of its latest stream, for a table that has one. */
+  streamArn: z.string().regex(STREAM, 'expected the ARN of a stream of a table, such as its LatestStreamArn').optional(),
+});
+
+/** Tables that are used instead of those of the data stack, by the field of the data stack. */
+export const AdoptedTables = z
+  .partialRecord(z.enum(TABLES), AdoptedTable)
+  .refine((tables) => STREAMED.every((table) => !tables[table] || tables[table].streamArn !== undefined), {
+    message: `expected the streamArn of ${STREAMED.join(' and ')}, whose streams functions read`,
+  });
