@@ -60,7 +60,8 @@ export const createAnswerReader = (reply: IncomingMessage, choices: number, stop
     }
     if (reader.isDone) drain ??= setTimeout(stop, DRAIN_MS);
     waitingBytes += part.length;
-    if (waitingBytes > MAX_WAITING_BYTES) reply.pause();
+    // An event can be larger than this; its rest must arrive, or the caller would wait for it forever.
+    if (waiting.length > 0 && waitingBytes > MAX_WAITING_BYTES) reply.pause();
     if (waiting.length > 0 || failure !== undefined) wake();
   });
   reply.once('error', end);

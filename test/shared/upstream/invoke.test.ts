@@ -65,6 +65,18 @@ test('everything that arrives together is one batch, so that it leaves in one wr
   expect(batches).toHaveLength(1);
 });
 
+test.each([70_000, 300_000, 3_000_000])('an event of %d bytes, in one payload part or many, is read to its end', async (bytes) => {
+  const text = 'x'.repeat(bytes);
+  const whole = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`);
+  const parts = Array.from({ length: Math.ceil(whole.length / 60_000) }, (_, i) =>
+    payloadPart(whole.subarray(i * 60_000, (i + 1) * 60_000)),
+  );
+  for (const frames of [[payloadPart(whole)], parts]) {
+    sagemaker.answers(sends(token('one '), ...frames, END));
+    expect(await ask(createInvoke())).toEqual({ text: `one ${text}` });
+  }
+});
+
 describe('a damaged answer', () => {
   test.each([
     ['the length', 2],
