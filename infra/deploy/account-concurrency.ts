@@ -1,5 +1,6 @@
-import { CloudFormationClient, CloudFormationServiceException, paginateListStackResources } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { listStackResources } from './stack-resources.ts';
 
 /** What Lambda leaves for functions without a reservation: AWS rejects a reservation beyond it. */
 const ALWAYS_UNRESERVED = 100;
@@ -35,16 +36,5 @@ export const readAccountConcurrency = async (stacks: readonly string[]): Promise
 };
 
 /** The names of a stack's functions. None if there is no such stack. */
-const functionsOf = async (client: CloudFormationClient, StackName: string): Promise<string[]> => {
-  const names: string[] = [];
-  try {
-    for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
-      for (const { ResourceType, ResourceStatus, PhysicalResourceId } of StackResourceSummaries)
-        if (ResourceType === 'AWS::Lambda::Function' && ResourceStatus !== 'DELETE_COMPLETE' && PhysicalResourceId)
-          names.push(PhysicalResourceId);
-    }
-  } catch (error) {
-    if (!(error instanceof CloudFormationServiceException && / does not exist$/.test(error.message))) throw error;
-  }
-  return names;
-};
+const functionsOf = async (client: CloudFormationClient, stack: string): Promise<string[]> =>
+  ((await listStackResources(client, stack)) ?? []).flatMap(({ type, name }) => (type === 'AWS::Lambda::Function' ? [name] : []));

@@ -7,11 +7,15 @@ export interface Resource {
   type: string;
   properties: Readonly<Record<string, unknown>>;
   metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** What CloudFormation does with it when its stack is deleted; default: Delete. */
+  deletionPolicy?: string | undefined;
 }
 
 /** A stack of a cloud assembly. `assets` maps the hash of a file asset to its absolute path. */
 export interface Stack {
   name: string;
+  /** Whether CloudFormation refuses to delete it. */
+  isProtected: boolean;
   resources: ReadonlyMap<string, Resource>;
   parameters: ReadonlyMap<string, unknown>;
   exports: ReadonlyMap<string, unknown>;
@@ -25,7 +29,13 @@ const Manifest = z.object({
     z.object({
       type: z.string(),
       displayName: z.string().optional(),
-      properties: z.object({ templateFile: z.string().optional(), stackName: z.string().optional() }).optional(),
+      properties: z
+        .object({
+          templateFile: z.string().optional(),
+          stackName: z.string().optional(),
+          terminationProtection: z.boolean().default(false),
+        })
+        .optional(),
     }),
   ),
 });
@@ -38,6 +48,7 @@ const Template = z.object({
         Type: z.string(),
         Properties: z.record(z.string(), z.unknown()).default({}),
         Metadata: z.record(z.string(), z.unknown()).optional(),
+        DeletionPolicy: z.string().optional(),
       }),
     )
     .default({}),
@@ -64,19 +75,25 @@ export const readAssembly = async (folder: string): Promise<Stack[]> => {
     const templateFile = artifact.properties?.templateFile ?? `${id}.template.json`;
     const template = Template.parse(await readJson(path.join(root, templateFile)));
     const assets = AssetManifest.parse(await readJson(path.join(root, `${id}.assets.json`)));
-    stacks.push(toStack(artifact.properties?.stackName ?? artifact.displayName ?? id, template, assets, root));
+    const { stackName, terminationProtection: isProtected = false } = artifact.properties ?? {};
+    stacks.push({ ...toStack(stackName ?? artifact.displayName ?? id, template, assets, root), isProtected });
   }
   return stacks;
 };
 
-const toStack = (name: string, template: z.infer<typeof Template>, assets: z.infer<typeof AssetManifest>, root: string): Stack => {
+const toStack = (
+  name: string,
+  template: z.infer<typeof Template>,
+  assets: z.infer<typeof AssetManifest>,
+  root: string,
+): Omit<Stack, 'isProtected'> => {
   const outputs = Object.entries(template.Outputs);
   return {
     name,
     resources: new Map(
-      Object.entries(template.Resources).map(([id, { Type, Properties, Metadata }]) => [
+      Object.entries(template.Resources).map(([id, { Type, Properties, Metadata, DeletionPolicy }]) => [
         id,
-        { type: Type, properties: Properties, metadata: Metadata },
+        { type: Type, properties: Properties, metadata: Metadata, deletionPolicy: DeletionPolicy },
       ]),
     ),
     parameters: new Map(Object.entries(template.Parameters).map(([id, { Default }]) => [id, Default])),

@@ -4,6 +4,7 @@ import { createResolver } from '../../../../infra/local/assembly/resolve.ts';
 
 const stack = (name: string, resources: Stack['resources'], exports: Stack['exports'] = new Map()): Stack => ({
   name,
+  isProtected: false,
   resources,
   exports,
   outputs: new Map(),

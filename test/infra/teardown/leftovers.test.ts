@@ -1,0 +1,26 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readAssembly } from '../../../infra/local/assembly/read-assembly.ts';
+import { deletionOf, leftoversOf } from '../../../infra/teardown/leftovers.ts';
+import { synthesizeWith } from '../../support/assembly.ts';
+
+test('everything that the templates retain is listed, and something says how it is deleted', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-leftovers-'));
+  await synthesizeWith({ customerManagedKey: true, auditCopies: { days: 400 } }, folder, { 'aws:cdk:bundling-stacks': [] });
+  const leftovers = leftoversOf(await readAssembly(folder));
+  const types = new Set(leftovers.map(({ type }) => type));
+  expect([...types].sort()).toEqual([
+    'AWS::ApiGateway::Account',
+    'AWS::Cognito::UserPool',
+    'AWS::Cognito::UserPoolClient',
+    'AWS::DynamoDB::GlobalTable',
+    'AWS::IAM::Role',
+    'AWS::KMS::Key',
+    'AWS::S3::Bucket',
+  ]);
+  expect(leftovers.filter(({ type }) => type === 'AWS::DynamoDB::GlobalTable')).toHaveLength(12);
+  for (const { type } of leftovers) expect(deletionOf(type, 'x').length).toBeGreaterThan(0);
+  expect(() => deletionOf('AWS::SQS::Queue', 'x')).toThrow('Nothing says how to delete AWS::SQS::Queue');
+}, 180_000);
