@@ -1,5 +1,5 @@
 import type { Template } from 'aws-cdk-lib/assertions';
-import { compileLogFilter, fieldOf } from './log-filter.ts';
+import { compileLogFilter, fieldOf } from '../../infra/cost/log-filter.ts';
 import { evaluate, type Value } from './metric-math.ts';
 
 type Properties = Record<string, unknown>;

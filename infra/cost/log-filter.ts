@@ -1,5 +1,6 @@
-type Line = Readonly<Record<string, unknown>>;
-type Matches = (line: Line) => boolean;
+/** A log line in JSON. */
+export type LogLine = Readonly<Record<string, unknown>>;
+type Matches = (line: LogLine) => boolean;
 
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|\$\.[\w.[\]]+|&&|\|\||!=|>=|<=|[()=<>]|-?\d+(?:\.\d+)?|[A-Z]+)/y;
 
@@ -15,7 +16,7 @@ const tokensOf = (text: string): string[] => {
 };
 
 /** A field by its selector, such as `$.states.failed` or `$.ends[3]`. */
-export const fieldOf = (line: Line, selector: string): unknown =>
+export const fieldOf = (line: LogLine, selector: string): unknown =>
   selector
     .slice(2)
     .split(/[.[\]]+/)

@@ -1,0 +1,73 @@
+import { PLATFORM_LOG_BYTES, POLLS, SCHEDULED_LOG_BYTES, SCHEDULED_RUN_MS } from './assumed.ts';
+import type { Line } from './line.ts';
+import { SCHEDULED_RUNS } from './measured.ts';
+import { gigabyteMonths, gigabyteSeconds, gigabytes, quantity } from './quantity.ts';
+import type { Resources } from './resources.ts';
+
+/** A month, as AWS's price examples count it. */
+export const MONTH_HOURS = 730;
+export const MONTH_SECONDS = BigInt(MONTH_HOURS) * 3_600n;
+
+/** What is billed in a month without any request, and how it is brought to zero. */
+export interface LineAtRest extends Line {
+  toZero: string;
+}
+
+const SERVICE = 'delete the stacks';
+const OPERATIONS = 'delete the stack `sluice-operations`, which no other one needs';
+
+/** What a deployment costs in a month in which nobody uses it and nothing is stored. Lines of nothing are left out. */
+export const linesAtRest = (resources: Resources): LineAtRest[] =>
+  [...monitoring(resources), ...options(resources), ...scheduledRuns(resources), ...polling(resources)].filter(
+    ({ quantity: { amount } }) => amount > 0n,
+  );
+
+const monitoring = ({ alarmMetrics, compositeAlarms, dashboards, metrics }: Resources): LineAtRest[] => [
+  { item: 'metrics of alarms', price: 'alarmMetric', quantity: quantity(alarmMetrics), toZero: OPERATIONS },
+  { item: 'composite alarms', price: 'compositeAlarm', quantity: quantity(compositeAlarms), toZero: OPERATIONS },
+  { item: 'dashboards', price: 'dashboard', quantity: quantity(dashboards), toZero: OPERATIONS },
+  { item: 'metrics of log lines', price: 'customMetric', quantity: quantity(metrics.atRest), toZero: OPERATIONS },
+];
+
+const options = ({ keys, firewalls, firewallRules, secrets, provisioned }: Resources): LineAtRest[] => [
+  { item: 'key of your own', price: 'kmsKey', quantity: quantity(keys), toZero: '`customerManagedKey: false`, then delete the key' },
+  { item: 'firewalls', price: 'firewallList', quantity: quantity(firewalls), toZero: 'no `firewall`' },
+  { item: 'rules of firewalls', price: 'firewallRule', quantity: quantity(firewallRules), toZero: 'no `firewall`' },
+  { item: 'secrets', price: 'secret', quantity: quantity(secrets), toZero: 'no `cloudFront` in `hosts`' },
+  ...provisioned.map(
+    ({ memoryMb, executions }): LineAtRest => ({
+      item: 'provisioned concurrency',
+      price: 'lambdaProvisionedGbSecond',
+      quantity: gigabyteSeconds(memoryMb, BigInt(executions) * MONTH_SECONDS * 1_000n),
+      toZero: 'no `provisionedConcurrency`',
+    }),
+  ),
+];
+
+const scheduledRuns = ({ schedules, tracedThousandths, logRetentionDays }: Resources): LineAtRest[] =>
+  schedules.flatMap(({ function: name, memoryMb, seconds }): LineAtRest[] => {
+    const runs = MONTH_SECONDS / BigInt(seconds);
+    const logged = runs * (PLATFORM_LOG_BYTES + SCHEDULED_LOG_BYTES);
+    const line = (price: Line['price'], amount: Line['quantity']): LineAtRest => ({
+      item: `schedule of \`${name}\``,
+      price,
+      quantity: amount,
+      toZero: SERVICE,
+    });
+    return [
+      line('lambdaRequest', quantity(runs)),
+      line('lambdaGbSecond', gigabyteSeconds(memoryMb, runs * SCHEDULED_RUN_MS)),
+      line('dynamoRead', quantity(runs * BigInt(SCHEDULED_RUNS[name]?.reads ?? 0), 1_000)),
+      line('logIngestion', gigabytes(logged)),
+      line('logStorage', gigabyteMonths(logged, logRetentionDays)),
+      line('trace', quantity(runs * BigInt(tracedThousandths), 1_000)),
+    ];
+  });
+
+const polling = ({ polledQueues }: Resources): LineAtRest[] => {
+  const polls = (queues: number) => quantity((BigInt(queues) * POLLS.parallel * MONTH_SECONDS) / POLLS.seconds);
+  return [
+    { item: "Lambda's polling of standard queues", price: 'sqsStandard', quantity: polls(polledQueues.standard), toZero: SERVICE },
+    { item: "Lambda's polling of FIFO queues", price: 'sqsFifo', quantity: polls(polledQueues.fifo), toZero: SERVICE },
+  ];
+};
