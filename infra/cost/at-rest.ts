@@ -3,6 +3,7 @@ import type { Line } from './line.ts';
 import { SCHEDULED_RUNS } from './measured.ts';
 import { gigabyteMonths, gigabyteSeconds, gigabytes, quantity } from './quantity.ts';
 import type { Resources } from './resources.ts';
+import type { Usage } from './usage.ts';
 
 /** A month, as AWS's price examples count it. */
 export const MONTH_HOURS = 730;
@@ -14,16 +15,22 @@ export interface LineAtRest extends Line {
 }
 
 const SERVICE = 'delete the stacks';
+const TABLES = 'delete the tables, which outlive their stack';
 const OPERATIONS = 'delete the stack `sluice-operations`, which no other one needs';
 
-/** What a deployment costs in a month in which nobody uses it and nothing is stored. Lines of nothing are left out. */
-export const linesAtRest = (resources: Resources): LineAtRest[] =>
-  [...monitoring(resources), ...options(resources), ...scheduledRuns(resources), ...polling(resources)].filter(
-    ({ quantity: { amount } }) => amount > 0n,
-  );
+/** What a deployment costs in a month in which nobody uses it. Lines of nothing are left out. */
+export const linesAtRest = (resources: Resources, { storedGb }: Pick<Usage, 'storedGb'>): LineAtRest[] =>
+  [
+    ...monitoring(resources),
+    ...options(resources),
+    ...storage(resources, storedGb),
+    ...scheduledRuns(resources),
+    ...polling(resources),
+  ].filter(({ quantity: { amount } }) => amount > 0n);
 
 const monitoring = ({ alarmMetrics, compositeAlarms, dashboards, metrics }: Resources): LineAtRest[] => [
-  { item: 'metrics of alarms', price: 'alarmMetric', quantity: quantity(alarmMetrics), toZero: OPERATIONS },
+  { item: 'metrics of alarms', price: 'alarmMetric', quantity: quantity(alarmMetrics.ofOperations), toZero: OPERATIONS },
+  { item: 'metrics of alarms of releases', price: 'alarmMetric', quantity: quantity(alarmMetrics.ofReleases), toZero: '`canary: false`' },
   { item: 'composite alarms', price: 'compositeAlarm', quantity: quantity(compositeAlarms), toZero: OPERATIONS },
   { item: 'dashboards', price: 'dashboard', quantity: quantity(dashboards), toZero: OPERATIONS },
   { item: 'metrics of log lines', price: 'customMetric', quantity: quantity(metrics.atRest), toZero: OPERATIONS },
@@ -42,6 +49,16 @@ const options = ({ keys, firewalls, firewallRules, secrets, provisioned }: Resou
       toZero: 'no `provisionedConcurrency`',
     }),
   ),
+];
+
+const storage = ({ recoverableTables }: Resources, storedGb: bigint): LineAtRest[] => [
+  { item: 'stored data', price: 'dynamoStorage', quantity: quantity(storedGb), toZero: TABLES },
+  {
+    item: 'recovery of stored data',
+    price: 'dynamoRecovery',
+    quantity: quantity(recoverableTables > 0 ? storedGb : 0n),
+    toZero: TABLES,
+  },
 ];
 
 const scheduledRuns = ({ schedules, tracedThousandths, logRetentionDays }: Resources): LineAtRest[] =>

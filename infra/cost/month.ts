@@ -32,14 +32,17 @@ const MONTH_DAYS = 30;
 const MINUTE_SECONDS = 60n;
 
 /** The bill of a month: what is billed at rest first, then what requests add. */
-export const linesOfMonth = (resources: Resources, usage: Usage): Line[] => [...linesAtRest(resources), ...linesOfUsage(resources, usage)];
+export const linesOfMonth = (resources: Resources, usage: Usage): Line[] => [
+  ...linesAtRest(resources, usage),
+  ...linesOfUsage(resources, usage),
+];
 
 /** What a month's usage adds to what is billed at rest. Lines of nothing are left out. */
 export const linesOfUsage = (resources: Resources, usage: Usage): Line[] => {
   const lines = [
     ...gateway(resources, usage),
     ...functions(resources, usage),
-    ...database(usage),
+    ...database(resources, usage),
     ...messages(usage),
     ...logs(resources, usage),
     ...traces(resources, usage),
@@ -93,12 +96,12 @@ const memoryOf = (memoryMb: Resources['memoryMb'], name: string): number => {
   return memory;
 };
 
-const database = (usage: Usage): Line[] => {
-  const { requests, isPrepaid, storedMonths } = usage;
+const database = ({ recoverableTables }: Resources, usage: Usage): Line[] => {
+  const { requests, isPrepaid } = usage;
   const batches = batchesOfKeys(usage);
   const thousandths = (amount: bigint): Quantity => quantity(amount, 1_000);
   const stored = (price: 'dynamoStorage' | 'dynamoRecovery'): Line[] => [
-    { item: 'events', price, quantity: gigabyteMonths(requests * BigInt(STORED.event) * storedMonths, MONTH_DAYS) },
+    { item: 'events', price, quantity: gigabyteMonths(requests * BigInt(STORED.event), MONTH_DAYS) },
     { item: 'rows for the search', price, quantity: gigabyteMonths(requests * BigInt(STORED.searchRow), STORED.searchRowDays) },
   ];
   return [
@@ -115,7 +118,7 @@ const database = (usage: Usage): Line[] => {
       quantity: thousandths(batches * BigInt(TOTALS.reads) + (requests - batches) * BigInt(FURTHER_EVENT_READS)),
     },
     ...stored('dynamoStorage'),
-    ...stored('dynamoRecovery'),
+    ...(recoverableTables > 0 ? stored('dynamoRecovery') : []),
   ];
 };
 

@@ -9,8 +9,8 @@ import { metricsOfLines } from './metrics-of-lines.ts';
 
 /** What of a deployment is billed, as its templates say. */
 export interface Resources {
-  /** The metrics of all alarms. An alarm on a formula has several. */
-  alarmMetrics: number;
+  /** The metrics of alarms, also of those that can stop a release. An alarm on a formula has several. */
+  alarmMetrics: { ofOperations: number; ofReleases: number };
   compositeAlarms: number;
   dashboards: number;
   /** Metrics of log lines that have values without any request, and those that requests to the serverless host give values. */
@@ -20,6 +20,8 @@ export interface Resources {
   schedules: readonly { function: string; memoryMb: number; seconds: number }[];
   /** Queues whose messages Lambda delivers. */
   polledQueues: { standard: number; fifo: number };
+  /** Tables that can be recovered to any second. */
+  recoverableTables: number;
   keys: number;
   firewalls: number;
   firewallRules: number;
@@ -37,6 +39,9 @@ export interface Resources {
 const AlarmProperties = z.object({
   MetricName: z.string().optional(),
   Metrics: z.array(z.object({ MetricStat: z.unknown().optional() })).default([]),
+});
+const TableProperties = z.object({
+  Replicas: z.array(z.object({ PointInTimeRecoverySpecification: z.object({ PointInTimeRecoveryEnabled: z.boolean() }).optional() })),
 });
 const StageProperties = z.object({
   RestApiId: z.string(),
@@ -65,7 +70,7 @@ export const readResources = (stacks: readonly Stack[]): Resources => {
   const count = (type: string): number => all(type).length;
   const filters = all('AWS::Logs::MetricFilter');
   return {
-    alarmMetrics: sumOf(all('AWS::CloudWatch::Alarm').map(metricsOfAlarm)),
+    alarmMetrics: countAlarmMetrics(all('AWS::CloudWatch::Alarm'), all('AWS::CodeDeploy::DeploymentGroup')),
     compositeAlarms: count('AWS::CloudWatch::CompositeAlarm'),
     dashboards: count('AWS::CloudWatch::Dashboard'),
     metrics: {
@@ -81,6 +86,7 @@ export const readResources = (stacks: readonly Stack[]): Resources => {
       standard: queueSources.filter(({ isFifo }) => !isFifo).length,
       fifo: queueSources.filter(({ isFifo }) => isFifo).length,
     },
+    recoverableTables: all('AWS::DynamoDB::GlobalTable').filter(isRecoverable).length,
     keys: count('AWS::KMS::Key'),
     firewalls: count('AWS::WAFv2::WebACL'),
     firewallRules: sumOf(all('AWS::WAFv2::WebACL').map((at) => readProperties(at, ListProperties).Rules.length)),
@@ -107,6 +113,20 @@ const metricsOfAlarm = (at: LocatedResource): number => {
   const { MetricName, Metrics } = readProperties(at, AlarmProperties);
   return MetricName === undefined ? Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length : 1;
 };
+
+/** The alarms that can stop a release are in the stack of its host. */
+const countAlarmMetrics = (alarms: readonly LocatedResource[], releases: readonly LocatedResource[]): Resources['alarmMetrics'] => {
+  const isOfRelease = ({ stack }: LocatedResource): boolean => releases.some((release) => release.stack === stack);
+  return {
+    ofOperations: sumOf(alarms.filter((at) => !isOfRelease(at)).map(metricsOfAlarm)),
+    ofReleases: sumOf(alarms.filter(isOfRelease).map(metricsOfAlarm)),
+  };
+};
+
+const isRecoverable = (at: LocatedResource): boolean =>
+  readProperties(at, TableProperties).Replicas.some(
+    ({ PointInTimeRecoverySpecification: recovery }) => recovery?.PointInTimeRecoveryEnabled,
+  );
 
 const routesMeasuredBy = (stage: LocatedResource, methods: readonly LocatedResource[]): number => {
   const { MethodSettings } = readProperties(stage, StageProperties);

@@ -10,8 +10,8 @@ export interface Usage {
   isPrepaid: boolean;
   /** API keys that are used, each of an organization of its own. */
   keys: bigint;
-  /** How many months of events are stored, because events don't expire. */
-  storedMonths: bigint;
+  /** GB that the tables have from earlier months, because events don't expire. */
+  storedGb: bigint;
   /** People who log in to the control plane. */
   users: bigint;
   hasPayloadLog: boolean;
@@ -27,7 +27,7 @@ const NOTHING: Usage = {
   isStreamed: false,
   isPrepaid: false,
   keys: 1n,
-  storedMonths: 1n,
+  storedGb: 0n,
   users: 0n,
   hasPayloadLog: false,
   instanceHours: 0n,

@@ -15,6 +15,8 @@ interface Settings {
   timeoutMs?: number;
   /** Its environment variables. Default: those of this process. */
   environment?: NodeJS.ProcessEnv;
+  /** Context besides that of cdk.json, which it overrides. */
+  context?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -24,13 +26,13 @@ interface Settings {
  * @throws Error with the app's error output if it fails or takes too long
  */
 export const synthesize = async (projectRoot: string, outputFolder: string, settings: Settings = {}): Promise<void> => {
-  const { timeoutMs = SYNTH_TIMEOUT_MS, environment = process.env } = settings;
+  const { timeoutMs = SYNTH_TIMEOUT_MS, environment = process.env, context: more = {} } = settings;
   const { app, context } = CdkJson.parse(JSON.parse(await readFile(path.join(projectRoot, 'cdk.json'), 'utf8')));
   const [program, ...parameters] = app.split(' ');
   if (program !== 'node') throw new Error(`The app in cdk.json must be 'node <file>', not '${app}'`);
   const child = spawn(process.execPath, parameters, {
     cwd: projectRoot,
-    env: { ...environment, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify(context) },
+    env: { ...environment, CDK_OUTDIR: path.resolve(outputFolder), CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...more }) },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: timeoutMs,
   });
