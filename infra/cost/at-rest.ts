@@ -1,6 +1,6 @@
 import { PLATFORM_LOG_BYTES, POLLS, SCHEDULED_LOG_BYTES, SCHEDULED_RUN_MS } from './assumed.ts';
 import type { Line } from './line.ts';
-import { SCHEDULED_RUNS } from './measured.ts';
+import { scheduledRunOf } from './measured.ts';
 import { gigabyteMonths, gigabyteSeconds, gigabytes, quantity } from './quantity.ts';
 import type { Resources } from './resources.ts';
 import type { Usage } from './usage.ts';
@@ -63,6 +63,7 @@ const storage = ({ recoverableTables }: Resources, storedGb: bigint): LineAtRest
 
 const scheduledRuns = ({ schedules, tracedThousandths, logRetentionDays }: Resources): LineAtRest[] =>
   schedules.flatMap(({ function: name, memoryMb, seconds }): LineAtRest[] => {
+    const { reads, writes } = scheduledRunOf(name);
     const runs = MONTH_SECONDS / BigInt(seconds);
     const logged = runs * (PLATFORM_LOG_BYTES + SCHEDULED_LOG_BYTES);
     const line = (price: Line['price'], amount: Line['quantity']): LineAtRest => ({
@@ -74,7 +75,8 @@ const scheduledRuns = ({ schedules, tracedThousandths, logRetentionDays }: Resou
     return [
       line('lambdaRequest', quantity(runs)),
       line('lambdaGbSecond', gigabyteSeconds(memoryMb, runs * SCHEDULED_RUN_MS)),
-      line('dynamoRead', quantity(runs * BigInt(SCHEDULED_RUNS[name]?.reads ?? 0), 1_000)),
+      line('dynamoRead', quantity(runs * BigInt(reads), 1_000)),
+      line('dynamoWrite', quantity(runs * BigInt(writes), 1_000)),
       line('logIngestion', gigabytes(logged)),
       line('logStorage', gigabyteMonths(logged, logRetentionDays)),
       line('trace', quantity(runs * BigInt(tracedThousandths), 1_000)),

@@ -1,3 +1,4 @@
+import { PRICES } from '../../infra/cost/prices.ts';
 import type { Limits } from '../../shared/admission/limits.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { sum } from '../measuring/statistics.ts';
@@ -12,9 +13,9 @@ import type { Findings, Row } from './report.ts';
 
 const WARM_UP_REQUESTS = 3;
 const REQUESTS = 40;
-/** On-demand prices in us-east-1, in dollars per million units. */
-const WRITE_PRICE = 0.625;
-const READ_PRICE = 0.125;
+/** Dollars per million units. */
+const WRITE_PRICE = Number(PRICES.dynamoWrite.usd);
+const READ_PRICE = Number(PRICES.dynamoRead.usd);
 const DOLLARS = 10n ** 12n;
 
 interface Kind {
