@@ -12,6 +12,9 @@ export const ROLLUP_MS = { batch: 500n, event: 1n } as const;
 /** `billing`, when it compares an organization's usage with the thresholds of its alerts. */
 export const ALERT_TASK_MS = 200n;
 
+/** `deployments`, when it compares a deployment with what SageMaker has, once a minute. */
+export const RECONCILIATION_MS = 1_000n;
+
 /** A message is sent, received and deleted. */
 export const REQUESTS_PER_MESSAGE = 3n;
 

@@ -3,6 +3,7 @@ import {
   KEY_CACHED_SECONDS,
   METRICS_PER_ROUTE,
   PLATFORM_LOG_BYTES,
+  RECONCILIATION_MS,
   REQUEST_OVERHEAD_MS,
   REQUESTS_PER_MESSAGE,
   ROLLUP_MS,
@@ -60,6 +61,9 @@ const batchesOfKeys = ({ requests, keys }: Usage): bigint => least(requests, (ke
 /** How often `rollup` runs: one run has the events of all keys. */
 const rollups = ({ requests }: Usage): bigint => least(requests, MONTH_SECONDS / MINUTE_SECONDS);
 
+/** How often `deployments` looks at one of an organization's deployments: once a minute for each. */
+const reconciliations = ({ deployments }: Usage): bigint => (deployments * MONTH_SECONDS) / MINUTE_SECONDS;
+
 const gateway = ({ firewalls, distributions }: Resources, usage: Usage): Line[] => {
   const { requests } = usage;
   const bytes = replyBytes(usage, REPLY_BYTES);
@@ -85,6 +89,7 @@ const functions = ({ memoryMb }: Resources, usage: Usage): Line[] => {
     ...run('inference', requests, requests * (milliseconds + REQUEST_OVERHEAD_MS)),
     ...run('rollup', batches, batches * ROLLUP_MS.batch + requests * ROLLUP_MS.event),
     ...run('billing', batchesOfKeys(usage), batchesOfKeys(usage) * ALERT_TASK_MS),
+    ...run('deployments', reconciliations(usage), reconciliations(usage) * RECONCILIATION_MS),
     { item: '`inference`', price: 'lambdaStreamedGb', quantity: gigabytes(beyond > 0n ? requests * beyond : 0n) },
   ];
 };
@@ -124,12 +129,13 @@ const database = ({ recoverableTables }: Resources, usage: Usage): Line[] => {
 
 const messages = (usage: Usage): Line[] => [
   { item: 'tasks of `billing`', price: 'sqsFifo', quantity: quantity(batchesOfKeys(usage) * REQUESTS_PER_MESSAGE) },
+  { item: 'reconciliations', price: 'sqsStandard', quantity: quantity(reconciliations(usage) * REQUESTS_PER_MESSAGE) },
 ];
 
 const logs = ({ metrics, measuredRoutes, logRetentionDays }: Resources, usage: Usage): Line[] => {
   const { requests } = usage;
   const aRequest = BigInt(LOG_BYTES.request + LOG_BYTES.access) + PLATFORM_LOG_BYTES;
-  const bytes = requests * aRequest + (rollups(usage) + batchesOfKeys(usage)) * PLATFORM_LOG_BYTES;
+  const bytes = requests * aRequest + (rollups(usage) + batchesOfKeys(usage) + reconciliations(usage)) * PLATFORM_LOG_BYTES;
   const whenUsed = (count: number) => quantity(requests > 0n ? count : 0);
   return [
     { item: 'log lines', price: 'logIngestion', quantity: gigabytes(bytes) },
@@ -140,7 +146,7 @@ const logs = ({ metrics, measuredRoutes, logRetentionDays }: Resources, usage: U
 };
 
 const traces = ({ tracedThousandths }: Resources, usage: Usage): Line[] => {
-  const invocations = usage.requests + rollups(usage) + batchesOfKeys(usage);
+  const invocations = usage.requests + rollups(usage) + batchesOfKeys(usage) + reconciliations(usage);
   return [{ item: 'traces', price: 'trace', quantity: quantity(invocations * BigInt(tracedThousandths), 1_000) }];
 };
 

@@ -18,6 +18,7 @@ as for short chats. Numbers are of one month, at list prices of us-east-1.
   --stored-gb N         GB that the tables have from earlier months
   --users N             people who log in to the control plane
   --payload-log         the content of requests is stored
+  --deployments N       deployments of organizations that are not deleted
   --instance-hours N    hours of ml.g5.xlarge on SageMaker, of all instances together
 
   --settings JSON       settings of a deployment, as in cdk.json, such as '{"firewall":{}}' (default: those of cdk.json)
@@ -62,6 +63,7 @@ const Flags = z.object({
   'stored-gb': count(1_000_000n).optional(),
   users: count(100_000_000n).optional(),
   'payload-log': z.literal(true).optional(),
+  deployments: count(100_000n).optional(),
   'instance-hours': count(1_000_000n).optional(),
   settings: z.string().optional(),
   assembly: z.string().optional(),
@@ -108,6 +110,7 @@ const usagesOf = (flags: z.output<typeof Flags>): Options['usages'] => {
     storedGb: flags['stored-gb'],
     users: flags.users,
     hasPayloadLog: flags['payload-log'],
+    deployments: flags.deployments,
     instanceHours: flags['instance-hours'],
   } satisfies { [Name in keyof Usage]: Usage[Name] | undefined };
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -145,6 +148,7 @@ const parse = (parameters: readonly string[]) => {
         'stored-gb': text,
         users: text,
         'payload-log': on,
+        deployments: text,
         'instance-hours': text,
         settings: text,
         assembly: text,

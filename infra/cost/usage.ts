@@ -15,6 +15,8 @@ export interface Usage {
   /** People who log in to the control plane. */
   users: bigint;
   hasPayloadLog: boolean;
+  /** Deployments of organizations that are not deleted, also those that sleep. */
+  deployments: bigint;
   /** Hours of SageMaker instances, of all instances together. */
   instanceHours: bigint;
 }
@@ -30,6 +32,7 @@ const NOTHING: Usage = {
   storedGb: 0n,
   users: 0n,
   hasPayloadLog: false,
+  deployments: 0n,
   instanceHours: 0n,
 };
 

@@ -14,12 +14,7 @@ describe('the cost of a line', () => {
     ['1,024 MB for 1,000 s at $13.3334 per million GB-seconds', 'lambdaGbSecond', gigabyteSeconds(1_024, 1_000_000n), 13_333_400n],
     ['256 MB for 2 s: half a GB-second', 'lambdaGbSecond', gigabyteSeconds(256, 2_000n), 6_667n],
     ['3 GB of replies at $0.09', 'dataTransferOut', gigabytes(3n * 2n ** 30n), 270_000_000n],
-    [
-      '2 GB stored for 365 hours: one GB-month at $0.25',
-      'dynamoStorage',
-      { ...gigabyteMonths(2n ** 31n, 1), scale: 2n ** 31n * 24n },
-      250_000_000n,
-    ],
+    ['730 GB stored for a day: 24 GB-months at $0.25', 'dynamoStorage', gigabyteMonths(730n * 2n ** 30n, 1), 6_000_000_000n],
     ['8.5 read units at $0.125 a million', 'dynamoRead', quantity(8_500, 1_000), 1_063n],
     ['86 metrics of alarms at $0.10', 'alarmMetric', quantity(86), 8_600_000_000n],
     ['a trace of twenty invocations at $5 a million', 'trace', quantity(50, 1_000), 250n],

@@ -59,6 +59,14 @@ describe('a million requests', () => {
   });
 });
 
+test('a deployment is looked at once a minute, in 512 MB for a second', () => {
+  const usage = { ...SCENARIOS.idle, deployments: 2n };
+  expect(costOf('lambdaRequest', usage)).toBe(17_520_000n);
+  // 43,800 GB-seconds.
+  expect(costOf('lambdaGbSecond', usage)).toBe(584_002_920n);
+  expect(costOf('sqsStandard', usage)).toBe(105_120_000n);
+});
+
 test('few requests write totals for each of them', () => {
   expect(costOf('dynamoWrite', { ...USAGE, requests: 10n })).toBe(18_750n + 6_250n + 87_500n);
 });

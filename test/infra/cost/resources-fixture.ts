@@ -16,7 +16,7 @@ export const NO_RESOURCES: Resources = {
   distributions: 0,
   secrets: 0,
   provisioned: [],
-  memoryMb: { inference: 256, rollup: 1_769, billing: 1_769 },
+  memoryMb: { inference: 256, rollup: 1_769, billing: 1_769, deployments: 512 },
   tracedThousandths: 50,
   logRetentionDays: 30,
 };
