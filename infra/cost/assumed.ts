@@ -1,4 +1,4 @@
-/** What the model assumes because it can only be measured on AWS. */
+/* What the model assumes because it can only be measured on AWS. */
 
 /** The billed duration of a scheduled run that finds nothing to do, with its share of cold starts. */
 export const SCHEDULED_RUN_MS = 300n;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readAssembly, type Stack } from '../local/assembly/read-assembly.ts';
 import { synthesize } from '../local/assembly/synthesize.ts';
 import { estimate } from './estimate.ts';
-import { type Options, readOptions, USAGE, UsageError } from './options.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
 import { toJson, toReport } from './report.ts';
 import { readResources } from './resources.ts';
 
@@ -39,6 +39,6 @@ const readStacks = async ({ assembly, settings }: Options): Promise<Stack[]> => 
 try {
   await main();
 } catch (error) {
-  console.error(error instanceof UsageError || error instanceof Error ? error.message : error);
+  console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

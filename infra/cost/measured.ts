@@ -1,6 +1,6 @@
 import type { LogLine } from './log-filter.ts';
 
-/**
+/*
  * What a request and a schedule take, as tests and `npm run bench` measure it. Units of DynamoDB are in thousandths.
  * docs/metering.md has the same numbers of units, and a test compares them.
  */

@@ -27,9 +27,6 @@ as for short chats. Numbers are of one month, at list prices of us-east-1.
   --help
 `;
 
-/** A mistake in the command line, shown without a stack trace. */
-export class UsageError extends Error {}
-
 const count = (max: bigint) =>
   z
     .string()
@@ -81,13 +78,13 @@ export interface Options {
   isHelp: boolean;
 }
 
-/** Reads the command line. @throws UsageError about a flag that is unknown or has a value that it can't have */
+/** Reads the command line. @throws Error about a flag that is unknown or has a value that it can't have */
 export const readOptions = (parameters: readonly string[]): Options => {
   const parsed = Flags.safeParse(parse(parameters));
-  if (!parsed.success) throw new UsageError(parsed.error.issues.map(({ path, message }) => `--${String(path[0])}: ${message}`).join('\n'));
+  if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `--${String(path[0])}: ${message}`).join('\n'));
   const flags = parsed.data;
   if (flags.settings !== undefined && flags.assembly !== undefined)
-    throw new UsageError('--settings synthesizes the app, and --assembly reads one that is synthesized. Give one of them.');
+    throw new Error('--settings synthesizes the app, and --assembly reads one that is synthesized. Give one of them.');
   return {
     usages: usagesOf(flags),
     settings: flags.settings === undefined ? undefined : readSettings(flags.settings),
@@ -126,7 +123,7 @@ const readSettings = (text: string): unknown => {
     readConfig(text);
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`--settings: ${error instanceof SyntaxError ? 'expected JSON' : error instanceof Error ? error.message : error}`);
+    throw new Error(`--settings: ${error instanceof SyntaxError ? 'expected JSON' : error instanceof Error ? error.message : error}`);
   }
 };
 
@@ -157,6 +154,6 @@ const parse = (parameters: readonly string[]) => {
       },
     }).values;
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\nnpm run cost -- --help lists all options.`);
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\nnpm run cost -- --help lists all options.`);
   }
 };

@@ -34,9 +34,9 @@ export const monthsTable = ({ months }: Estimate): string => {
     row('What a million more requests add', ({ aMillionMore }) => shownDollars(aMillionMore)),
     row('**A gateway that always runs**', ({ gateway }) => `**${shownDollars(gateway)}**`),
     row('**The same tokens from Bedrock**', ({ bedrock }) => `**${shownDollars(bedrock)}**`),
-    breakEvenRow('Requests from which the gateway is cheaper', ({ gateway }) => gateway),
-    breakEvenRow('Requests from which Bedrock is dearer than Sluice with an instance', ({ bedrock }) => bedrock),
-    breakEvenRow('Tokens a second that the instance then generates', ({ bedrockTokensPerSecond }) => bedrockTokensPerSecond),
+    breakEvenRow('Requests a month from which the gateway is cheaper', ({ gateway }) => gateway),
+    breakEvenRow('Requests a month from which Sluice with an instance is cheaper than Bedrock', ({ bedrock }) => bedrock),
+    breakEvenRow('Tokens a second that this instance must then generate', ({ bedrockTokensPerSecond }) => bedrockTokensPerSecond),
   ];
   return toTable(rows, ['left', ...months.map((): Alignment => 'right')]);
 };
