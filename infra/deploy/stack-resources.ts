@@ -8,6 +8,10 @@ export interface StackResource {
   name: string;
 }
 
+/** Whether CloudFormation's error says that there is no such stack. */
+export const isMissingStack = (error: unknown): boolean =>
+  error instanceof CloudFormationServiceException && / does not exist$/.test(error.message);
+
 /** The resources of a stack that exist; undefined if there is no such stack. @throws the SDK's errors */
 export const listStackResources = async (client: CloudFormationClient, StackName: string): Promise<StackResource[] | undefined> => {
   const resources: StackResource[] = [];
@@ -21,8 +25,8 @@ export const listStackResources = async (client: CloudFormationClient, StackName
       } of StackResourceSummaries)
         if (ResourceStatus !== 'DELETE_COMPLETE' && name) resources.push({ logicalId, type, name });
   } catch (error) {
-    if (error instanceof CloudFormationServiceException && / does not exist$/.test(error.message)) return undefined;
-    throw error;
+    if (!isMissingStack(error)) throw error;
+    return undefined;
   }
   return resources;
 };

@@ -1,13 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { SageMakerClient } from '@aws-sdk/client-sagemaker';
 import { type Config, readConfig } from '../config/config.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
 import { listStackResources, type StackResource } from '../deploy/stack-resources.ts';
-import { readAssembly, type Stack } from '../local/assembly/read-assembly.ts';
-import { synthesize } from '../local/assembly/synthesize.ts';
+import { readTemplates } from '../local/assembly/read-templates.ts';
 import { deletionOf, type Leftover, leftoversOf } from './leftovers.ts';
 import { billedAccelerators, describeEndpoints, listRunningEndpoints, type RunningEndpoint } from './running-endpoints.ts';
 
@@ -25,25 +22,8 @@ const ownRegion = (): string => {
   return region;
 };
 
-/** What the templates of these settings retain. Nothing is bundled, so this takes some seconds. */
-const readTemplates = async (context: unknown): Promise<{ stacks: Stack[]; leftovers: Leftover[] }> => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-teardown-'));
-  try {
-    const cdkJson = JSON.parse(await readFile(path.join(ROOT, 'cdk.json'), 'utf8')) as { context?: object };
-    const app = `node ${path.join(ROOT, 'infra/app.ts')}`;
-    const own = { app, context: { ...cdkJson.context, sluice: context, 'aws:cdk:bundling-stacks': [] } };
-    await writeFile(path.join(folder, 'cdk.json'), JSON.stringify(own));
-    const output = path.join(folder, 'cdk.out');
-    await synthesize(folder, output);
-    const stacks = await readAssembly(output);
-    return { stacks, leftovers: leftoversOf(stacks) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-};
-
 const explain = async (context: unknown): Promise<string> => {
-  const { stacks, leftovers } = await readTemplates(context);
+  const stacks = await readTemplates(context);
   const client = new CloudFormationClient({ ...CLIENT, region: ownRegion() });
   const deployed = new Map<string, StackResource[] | undefined>();
   for (const { name } of stacks) deployed.set(name, await listStackResources(client, name));
@@ -52,7 +32,7 @@ const explain = async (context: unknown): Promise<string> => {
   const missing = [...deployed].filter(([, resources]) => resources === undefined).map(([name]) => name);
   const namesOf = (areProtected: boolean): string =>
     stacks.flatMap(({ name, isProtected }) => (isProtected === areProtected ? [name] : [])).join(' ');
-  const remaining = leftovers.flatMap((leftover) => {
+  const remaining = leftoversOf(stacks).flatMap((leftover) => {
     const physical = nameOf(leftover);
     if (physical === undefined) return [];
     const deletion = deletionOf(leftover.type, physical).map((line) => `      ${line}`);

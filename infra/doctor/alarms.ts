@@ -1,0 +1,16 @@
+import { type CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
+import { failure, ok, type Row, warning } from './row.ts';
+
+/** Whether an alarm is in the state ALARM. @param stack the one with all alarms, with whose name CloudFormation begins theirs */
+export const alarmsRow = async (client: CloudWatchClient, stack: string): Promise<Row> => {
+  const ringing: string[] = [];
+  let alarms = 0;
+  for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, { AlarmNamePrefix: `${stack}-` }))
+    for (const { AlarmName, StateValue } of [...MetricAlarms, ...CompositeAlarms]) {
+      alarms++;
+      if (StateValue === 'ALARM') ringing.push(AlarmName ?? '');
+    }
+  if (ringing.length > 0) return failure('alarms', ringing.join(', '), 'docs/operations.md says for each alarm what to do.');
+  if (alarms === 0) return warning('alarms', 'there are none', 'Deploy the stack with the operations: npm run deploy');
+  return ok('alarms', `${alarms}, none in ALARM`);
+};

@@ -1,0 +1,234 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { CreateEndpointCommand, CreateEndpointConfigCommand, CreateModelCommand, DeleteEndpointCommand } from '@aws-sdk/client-sagemaker';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bootstrapRow, concurrencyRow, quotaRow } from '../../../infra/doctor/account.ts';
+import { alarmsRow } from '../../../infra/doctor/alarms.ts';
+import { modelRows } from '../../../infra/doctor/models.ts';
+import { attempt, ok } from '../../../infra/doctor/row.ts';
+import { readStacks, releaseRow, stacksRow } from '../../../infra/doctor/stacks.ts';
+import { tablesRow, wantedTables } from '../../../infra/doctor/tables.ts';
+import type { Model } from '../../../shared/models/model.ts';
+import { type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
+import { createControlPlane } from '../../support/sagemaker-control-plane.ts';
+
+let aws: FakeAws;
+beforeAll(async () => {
+  aws = await startFakeAws();
+});
+afterAll(() => aws.close());
+
+const client = () => ({ endpoint: aws.url, region: 'eu-west-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' }, maxAttempts: 1 });
+const xml = (status: number, body: string) =>
+  aws.answers((response) => response.writeHead(status, { 'content-type': 'text/xml' }).end(body));
+const json = (replies: Record<string, object>) =>
+  aws.answers((response, _, { headers }) => {
+    const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(replies[operation] ?? {}));
+  });
+const stackXml = (status: string, outputs: Record<string, string> = {}): string =>
+  `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>x</StackName><CreationTime>2026-11-21T00:00:00Z</CreationTime><StackStatus>${status}</StackStatus><Outputs>${Object.entries(
+    outputs,
+  )
+    .map(([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`)
+    .join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+const missingXml =
+  '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id x does not exist</Message></Error></ErrorResponse>';
+
+describe('the account', () => {
+  test.each([
+    [{ limit: 10, available: 0 }, 'warning', 'Enough for a try'],
+    [{ limit: 1_000, available: 400 }, 'warning', 'take capacity from each other'],
+    [{ limit: 1_000, available: 900 }, 'ok', ''],
+  ] as const)('with the concurrency %j is %s', (account, status, advice) => {
+    const row = concurrencyRow(account, 840);
+    expect(row.status).toBe(status);
+    expect(row.advice).toContain(advice);
+  });
+
+  test('is bootstrapped, was bootstrapped long ago, or is not', async () => {
+    xml(200, stackXml('CREATE_COMPLETE', { BootstrapVersion: '21' }));
+    expect(await bootstrapRow(new CloudFormationClient(client()))).toEqual(ok('CDK bootstrap', 'version 21'));
+    xml(200, stackXml('CREATE_COMPLETE', { BootstrapVersion: '4' }));
+    expect(await bootstrapRow(new CloudFormationClient(client()))).toMatchObject({ status: 'failure', advice: 'npx cdk bootstrap' });
+    xml(400, missingXml);
+    expect(await bootstrapRow(new CloudFormationClient(client()))).toMatchObject({
+      status: 'failure',
+      found: expect.stringContaining('no stack'),
+    });
+  });
+
+  test('has quotas of GPUs, or none', async () => {
+    const { quotas } = createControlPlane({ settings: { quotas: { 'ml.g5.xlarge': 2 } } });
+    expect(await quotaRow(quotas, ['ml.g5.xlarge'])).toEqual(ok('GPU quotas', 'ml.g5.xlarge: 2'));
+    const none = createControlPlane({ settings: { quotas: { 'ml.g5.xlarge': 0 } } });
+    expect(await quotaRow(none.quotas, ['ml.g5.xlarge'])).toMatchObject({ status: 'warning', found: '0 of 1 types of the catalogue' });
+  });
+});
+
+describe('the stacks', () => {
+  test.each([
+    [{}, 'skipped', 'nothing is deployed'],
+    [{ a: 'CREATE_COMPLETE' }, 'failure', 'not deployed: b'],
+    [{ a: 'CREATE_COMPLETE', b: 'UPDATE_ROLLBACK_COMPLETE' }, 'failure', 'b is UPDATE_ROLLBACK_COMPLETE'],
+    [{ a: 'CREATE_COMPLETE', b: 'UPDATE_IN_PROGRESS' }, 'warning', 'b is UPDATE_IN_PROGRESS'],
+    [{ a: 'CREATE_COMPLETE', b: 'UPDATE_COMPLETE' }, 'ok', '2 deployed'],
+  ] as const)('%j are %s', (statuses, status, found) => {
+    const deployed = new Map(Object.entries(statuses).map(([name, of]) => [name, { status: of, outputs: new Map<string, string>() }]));
+    expect(stacksRow(['a', 'b'], deployed)).toMatchObject({ status, found });
+  });
+
+  test('are read with their outputs', async () => {
+    xml(200, stackXml('CREATE_COMPLETE', { ControlUrl: 'https://example.com' }));
+    const deployed = await readStacks(new CloudFormationClient(client()), ['a']);
+    expect(deployed.get('a')).toEqual({ status: 'CREATE_COMPLETE', outputs: new Map([['ControlUrl', 'https://example.com']]) });
+    xml(400, missingXml);
+    expect(await readStacks(new CloudFormationClient(client()), ['a'])).toEqual(new Map());
+  });
+
+  test('have this release, another one, or a control plane that fails', async () => {
+    aws.answers((response, _, { path }) => response.writeHead(path === '/version' ? 200 : 404).end('{"version":"0.1.0"}'));
+    expect(await releaseRow(aws.url, '0.1.0')).toMatchObject({ status: 'ok', found: '0.1.0' });
+    expect(await releaseRow(aws.url, '0.2.0')).toMatchObject({ status: 'warning', found: '0.1.0 is deployed, and this is 0.2.0' });
+    aws.answers((response) => response.writeHead(503).end());
+    expect(await releaseRow(aws.url, '0.1.0')).toMatchObject({ status: 'failure' });
+  });
+});
+
+describe('the tables', () => {
+  const wanted = [{ name: 'usage-1', timeToLiveAttribute: 'expires_at', hasStream: true }];
+  const right = {
+    DescribeTable: { Table: { TableStatus: 'ACTIVE', DeletionProtectionEnabled: true, StreamSpecification: { StreamEnabled: true } } },
+    DescribeContinuousBackups: {
+      ContinuousBackupsDescription: {
+        ContinuousBackupsStatus: 'ENABLED',
+        PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'ENABLED' },
+      },
+    },
+    DescribeTimeToLive: { TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' } },
+  };
+
+  test('have all settings of the templates', async () => {
+    json(right);
+    expect(await tablesRow(new DynamoDBClient(client()), wanted)).toMatchObject({ status: 'ok' });
+  });
+
+  test('that were restored lack them all', async () => {
+    json({ DescribeTable: { Table: { TableStatus: 'ACTIVE' } } });
+    expect(await tablesRow(new DynamoDBClient(client()), wanted)).toMatchObject({
+      status: 'failure',
+      found: 'usage-1 can be deleted; usage-1 has no point-in-time recovery; usage-1 never deletes what has expired; usage-1 has no stream',
+    });
+  });
+
+  test('are those that are used: adopted ones, or the own ones by their physical names', () => {
+    const table = (properties: object, metadata?: object) => ({ type: 'AWS::DynamoDB::GlobalTable', properties, metadata });
+    const resources = new Map(
+      Object.entries({
+        Usage: table(
+          { StreamSpecification: {}, TimeToLiveSpecification: { AttributeName: 'expires_at' } },
+          { 'sluice:adopted': 'usage-2' },
+        ),
+        Keys: table({}),
+        Weights: { type: 'AWS::S3::Bucket', properties: {} },
+      }),
+    );
+    const stack = {
+      name: 'sluice-data',
+      isProtected: true,
+      resources,
+      parameters: new Map(),
+      exports: new Map(),
+      outputs: new Map(),
+      assets: new Map(),
+    };
+    const deployed = [{ logicalId: 'Keys', type: 'AWS::DynamoDB::GlobalTable', name: 'keys-1' }];
+    expect(wantedTables([stack] as never, deployed)).toEqual([
+      { name: 'usage-2', timeToLiveAttribute: 'expires_at', hasStream: true },
+      { name: 'keys-1', timeToLiveAttribute: undefined, hasStream: false },
+    ]);
+  });
+});
+
+describe('the models', () => {
+  const ROLE = 'arn:aws:iam::000000000000:role/sluice';
+  const modelOf = (targets: object[], tokenizer?: object) =>
+    ({ name: 'qwen', targets, ...(tokenizer && { tokenizer }) }) as unknown as Model;
+
+  const setUp = async () => {
+    const control = createControlPlane();
+    const create = async (name: string, tag: string) => {
+      const container = { Image: '000000000000.dkr.ecr.us-east-1.amazonaws.com/vllm:1' };
+      await control.sagemaker.send(new CreateModelCommand({ ModelName: name, ExecutionRoleArn: ROLE, PrimaryContainer: container }));
+      const variant = { VariantName: 'all', ModelName: name, InstanceType: 'ml.g5.xlarge' as const, InitialInstanceCount: 1 };
+      await control.sagemaker.send(new CreateEndpointConfigCommand({ EndpointConfigName: name, ProductionVariants: [variant] }));
+      const Tags = [{ Key: 'sluice', Value: tag }];
+      await control.sagemaker.send(new CreateEndpointCommand({ EndpointName: name, EndpointConfigName: name, Tags }));
+    };
+    await create('tagged', 'true');
+    await create('untagged', 'false');
+    control.advance(3_600_000);
+    const s3 = new S3Client({ ...client(), forcePathStyle: true });
+    const deps = { sagemakerIn: () => control.sagemaker, s3, tokenizersBucket: 'tokenizers', endpointTag: 'sluice' };
+    const rowOf = async (model: Model) => (await modelRows(deps, [model]))[0];
+    return { control, rowOf, deps };
+  };
+
+  test('can be called if an endpoint is in service and tagged', async () => {
+    const { rowOf, control } = await setUp();
+    expect(await rowOf(modelOf([{ endpoint: 'tagged' }]))).toMatchObject({ check: 'model qwen', status: 'ok' });
+    expect(await rowOf(modelOf([{ endpoint: 'untagged' }]))).toMatchObject({
+      status: 'failure',
+      found: 'endpoint untagged lacks the tag sluice=true',
+    });
+    expect(await rowOf(modelOf([{ endpoint: 'none' }]))).toMatchObject({ status: 'failure', found: 'endpoint none does not exist' });
+    expect(await rowOf(modelOf([{ endpoint: 'tagged' }, { endpoint: 'none' }]))).toMatchObject({ status: 'warning' });
+    await control.sagemaker.send(new DeleteEndpointCommand({ EndpointName: 'tagged' }));
+    expect(await rowOf(modelOf([{ endpoint: 'tagged' }]))).toMatchObject({ status: 'failure', found: 'endpoint tagged is Deleting' });
+  });
+
+  test('count prompts only with all files of their tokenizer', async () => {
+    const { rowOf } = await setUp();
+    aws.answers((response, _, { path }) => response.writeHead(path.includes('present') ? 200 : 404).end());
+    expect(await rowOf(modelOf([{ endpoint: 'tagged' }], { tokenizer: 'present.json', vocabulary_size: 7 }))).toMatchObject({
+      status: 'ok',
+    });
+    expect(await rowOf(modelOf([{ endpoint: 'tagged' }], { tokenizer: 'present.json', config: 'gone.json' }))).toMatchObject({
+      status: 'failure',
+      found: "the tokenizer's file gone.json is missing",
+    });
+  });
+
+  test('are missing altogether', async () => {
+    const { deps } = await setUp();
+    expect(await modelRows(deps, [])).toMatchObject([{ status: 'warning', found: 'none is published' }]);
+  });
+});
+
+describe('the alarms', () => {
+  test.each([
+    [[], 'warning'],
+    [[{ AlarmName: 'sluice-operations-A', StateValue: 'OK' }], 'ok'],
+    [
+      [
+        { AlarmName: 'sluice-operations-A', StateValue: 'ALARM' },
+        { AlarmName: 'sluice-operations-B', StateValue: 'OK' },
+      ],
+      'failure',
+    ],
+  ])('%j are a %s', async (MetricAlarms, status) => {
+    aws.answers((response, _, { headers }) => {
+      const isCbor = String(headers['content-type'] ?? '').includes('cbor');
+      expect(isCbor).toBe(false);
+      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify({ MetricAlarms }));
+    });
+    expect(await alarmsRow(new CloudWatchClient(client()), 'sluice-operations')).toMatchObject({ status });
+  });
+});
+
+test('a check that fails to run is a row with its error, on one line', async () => {
+  const rows = await attempt('x', () => Promise.reject(new TypeError('a\n  b')), 'do this');
+  expect(rows).toEqual([{ check: 'x', status: 'failure', found: 'TypeError: a b', advice: 'do this' }]);
+});
