@@ -42,12 +42,12 @@ export const stacksRow = (names: readonly string[], deployed: ReadonlyMap<string
   return ok('stacks', `${names.length} deployed`);
 };
 
-/** The release that the control plane says it is. */
-export const releaseRow = async (controlUrl: string, version: string): Promise<Row> => {
-  const response = await fetch(new URL('/version', controlUrl), { signal: AbortSignal.timeout(15_000) });
+/** The release that the control plane says it is. @param baseUrl of its API, which ends with the API's version */
+export const releaseRow = async (baseUrl: string, version: string): Promise<Row> => {
+  const url = baseUrl.replace(/\/v1$/, '/version');
+  const response = await fetch(url, { signal: AbortSignal.timeout(15_000) });
   const text = await response.text();
-  if (!response.ok)
-    return failure('release', `${controlUrl}/version: ${response.status}`, 'Look at the alarms and at the log of the control plane.');
+  if (!response.ok) return failure('release', `${url}: ${response.status}`, 'Look at the alarms and at the log of the control plane.');
   const { version: deployed } = JSON.parse(text) as { version: string };
   if (deployed === version) return ok('release', version);
   return warning('release', `${deployed} is deployed, and this is ${version}`, 'npm run deploy, or use the commands of that release.');

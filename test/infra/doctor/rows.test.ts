@@ -89,11 +89,14 @@ describe('the stacks', () => {
   });
 
   test('have this release, another one, or a control plane that fails', async () => {
-    aws.answers((response, _, { path }) => response.writeHead(path === '/version' ? 200 : 404).end('{"version":"0.1.0"}'));
-    expect(await releaseRow(aws.url, '0.1.0')).toMatchObject({ status: 'ok', found: '0.1.0' });
-    expect(await releaseRow(aws.url, '0.2.0')).toMatchObject({ status: 'warning', found: '0.1.0 is deployed, and this is 0.2.0' });
+    aws.answers((response, _, { path }) => response.writeHead(path === '/stage/version' ? 200 : 404).end('{"version":"0.1.0"}'));
+    expect(await releaseRow(`${aws.url}/stage/v1`, '0.1.0')).toMatchObject({ status: 'ok', found: '0.1.0' });
+    expect(await releaseRow(`${aws.url}/stage/v1`, '0.2.0')).toMatchObject({
+      status: 'warning',
+      found: '0.1.0 is deployed, and this is 0.2.0',
+    });
     aws.answers((response) => response.writeHead(503).end());
-    expect(await releaseRow(aws.url, '0.1.0')).toMatchObject({ status: 'failure' });
+    expect(await releaseRow(`${aws.url}/stage/v1`, '0.1.0')).toMatchObject({ status: 'failure' });
   });
 });
 
