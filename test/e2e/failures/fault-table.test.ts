@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SERVERLESS_POOL } from '../../../shared/models/model-store.ts';
 import { startTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import { endFaults, type FaultyRun, TABLE_FAULTS } from '../../support/fault-table/faults.ts';
+import { endFaults, TABLE_FAULTS } from '../../support/fault-table/faults.ts';
 import { brokenPromises } from '../../support/fault-table/invariants.ts';
 import { type Cell, measure } from '../../support/fault-table/measure.ts';
 import { renderFaults } from '../../support/fault-table/render.ts';
+import type { FaultyRun } from '../../support/fault-table/table-fault.ts';
 import { startTestRun, type TestRun } from '../../support/local-run.ts';
 
 const DOCUMENT = path.join(import.meta.dirname, '../../../docs/faults.md');

@@ -1,6 +1,6 @@
 import type { Cell } from './measure.ts';
 
-const DOCUMENTED = new Set<number | 'cut'>([200, 429, 503, 'cut']);
+const DOCUMENTED = new Set<number | 'cut'>([200, 404, 429, 503, 'cut']);
 
 /** The promises of every cell, which hold whatever the table says. Returns those that the cell breaks. */
 export const brokenPromises = (cell: Cell): string[] => {
@@ -9,6 +9,7 @@ export const brokenPromises = (cell: Cell): string[] => {
   const eventIds = events.map(({ request_id }) => request_id).toSorted();
   const promises: Record<string, boolean> = {
     'the status is documented': DOCUMENTED.has(reply.status),
+    'only a model that does not exist is not found': reply.status !== 404 || fault.isModelAbsent === true,
     'an error has the documented body and says nothing internal': reply.isDocumented,
     'a 429 or 503 says when to retry': ![429, 503].includes(Number(reply.status)) || /^\d+$/.test(reply.retryAfter ?? ''),
     'a reply that is not complete has an error or is cut': reply.isComplete || reply.code !== null || reply.status === 'cut',

@@ -4,9 +4,10 @@ import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
 import { FAULTS } from '../fault-proxy.ts';
 import { sweepNow } from '../sweep-now.ts';
-import { endFaults, type FaultyRun, type TableFault } from './faults.ts';
+import { beginFault, endFault } from './faults.ts';
 import { TABLE_ROUTES, type TableRoute } from './routes.ts';
 import { type SeenReply, send } from './send.ts';
+import type { FaultyRun, TableFault } from './table-fault.ts';
 
 /** What happened to one request during a fault, and to its key afterwards. */
 export interface Cell {
@@ -35,13 +36,13 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   const { run } = faulty;
   const keys = await Promise.all(TABLE_ROUTES.map(({ host }) => run.createKey({ scope: host === 'serverless' ? host : 'on_demand' })));
   const sent = TABLE_ROUTES.map((route, i) => ({ route, keyId: keys[i]?.key_id as string, secret: keys[i]?.secret as string }));
-  await fault.begin(faulty);
+  await beginFault(faulty, fault);
   const failedBefore = failedCalls(faulty);
   let replies: SeenReply[];
   try {
     replies = await Promise.all(sent.map(({ route, secret }) => send(run, route, secret)));
   } finally {
-    await endFaults(faulty);
+    await endFault(faulty, fault);
   }
   if (fault.isOfDatabase && failedCalls(faulty) === failedBefore) throw new Error(`No call met the fault: ${fault.name}.`);
   const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId)));

@@ -27,6 +27,8 @@ export const TABLE_ROUTES: readonly TableRoute[] = [
   ...wholeAndStream('completions', 'serverless', '/v1/completions', completion),
   ...wholeAndStream('responses', 'serverless', '/v1/responses', response),
   ...wholeAndStream('chat completions', 'on-demand', '/v1/chat/completions', chat),
+  ...wholeAndStream('responses', 'on-demand', '/v1/responses', response),
   { name: 'tokenize', host: 'serverless', path: '/tokenize', body: { prompt: 'Hello' }, isCharged: false, stream: false },
+  { name: 'detokenize', host: 'serverless', path: '/detokenize', body: { tokens: [48, 49] }, isCharged: false, stream: false },
   { name: 'models', host: 'serverless', path: '/v1/models', isCharged: false, stream: false },
 ];

@@ -1,0 +1,40 @@
+import type { TableFault } from './table-fault.ts';
+
+const sagemaker = (name: string, kind: string, metered: TableFault['metered'] = 'fails', settings: object = {}): TableFault => ({
+  name: `SageMaker ${name}`,
+  metered,
+  begin: ({ run }) => run.control('sagemaker', { cuts: 'whole', fault: { kind, ...settings } }),
+});
+
+const container = (name: string, settings: Record<string, unknown>, metered: TableFault['metered'] = 'fails'): TableFault => ({
+  name: `The model server ${name}`,
+  metered,
+  begin: ({ run }) => run.control('container', settings),
+});
+
+/** Faults of SageMaker's runtime, and of the model servers behind it. */
+export const MODEL_FAULTS: readonly TableFault[] = [
+  sagemaker('throttles', 'throttling'),
+  sagemaker('is unavailable', 'service_unavailable'),
+  sagemaker('fails', 'internal_failure'),
+  sagemaker('fails in a dependency', 'internal_dependency'),
+  sagemaker('does not have the model ready', 'model_not_ready'),
+  sagemaker('has no copy of the model', 'no_capacity'),
+  sagemaker('rejects the call', 'validation'),
+  sagemaker('refuses connections', 'refuse'),
+  sagemaker('reports an error of the model server', 'model_error'),
+  sagemaker('reports an error in the stream', 'model_stream_error', 'fails', { after_parts: 3 }),
+  sagemaker('fails in the stream', 'internal_stream_failure', 'fails', { after_parts: 3 }),
+  sagemaker('breaks the connection in the stream', 'socket_destroyed', 'fails', { after_parts: 3 }),
+  sagemaker('cuts a frame', 'truncated_frame', 'fails', { after_parts: 3 }),
+  sagemaker('sends a corrupt frame', 'bad_checksum', 'fails', { after_parts: 3 }),
+  sagemaker('ends the stream without `[DONE]`', 'end_without_done', 'fails', { after_parts: 3 }),
+  container('is slow to its first token', { first_token_delay_ms: 500 }, 'succeeds'),
+  container('returns 500', { fault: { kind: 'error', status: 500 } }),
+  container('returns 503', { fault: { kind: 'error', status: 503 } }),
+  container('returns 429', { fault: { kind: 'error', status: 429 } }),
+  container('sends garbage', { fault: { kind: 'error_event', after_tokens: 3, body: '<html>' } }),
+  container('sends an error event', { fault: { kind: 'error_event', after_tokens: 3 } }),
+  container('ends the stream without `[DONE]`', { fault: { kind: 'end_without_done', after_tokens: 3 } }),
+  container('breaks the connection', { fault: { kind: 'destroy', after_tokens: 3 } }),
+];
