@@ -20,6 +20,7 @@ export interface TestKey {
   month_budget_nanos?: bigint;
   total_budget_nanos?: bigint;
   no_content?: true;
+  payload_log?: true;
 }
 
 const limitsOf = (key: TestKey): Limits => ({
@@ -44,10 +45,11 @@ export const createKey = async (store: TestLimiters, key: TestKey): Promise<{ ke
   const shards = shardsFor(whole);
   const ids = shardIds(id, shards);
   const { org, scope, models = null, expires_at: expiresAtMs = null, no_content: keepsNoContent = false } = key;
+  const payloadLog = key.payload_log && { isOn: true, version: 1 };
   const common = { status: 'active', whole, shards, models, expiresAtMs, keepsNoContent } as const;
   const isLimited = (await store.get(org)) !== undefined;
   const items = shareLimits(whole, shards).map((limits, shard) =>
-    newKeyItem(ids[shard] as string, { org, scope, hash, isLimited }, { ...common, limits }),
+    newKeyItem(ids[shard] as string, { org, scope, hash, isLimited, payloadLog }, { ...common, limits }),
   );
   // The key's own item is written last, because the key works as soon as it exists.
   for (const item of items.toReversed()) await store.create(item);

@@ -130,13 +130,16 @@ const startRun = async ({
           for await (const event of usage.listByBucket(shard, atMs)) events.push(event);
       return events;
     },
-    /** Sets faults and delays of the model's container, or of the SageMaker emulator. */
-    control: async (server: 'container' | 'sagemaker', settings?: Record<string, unknown>): Promise<void> => {
-      const url = `${server === 'container' ? facts.container_url : facts.sagemaker_url}/control`;
+    /** Sets faults and delays of the model's container or of an emulator; without settings, ends them. */
+    control: async (server: ControlledServer, settings?: Record<string, unknown>): Promise<void> => {
+      const url = `${facts[CONTROLLED[server]]}/control`;
       const body = settings && { body: JSON.stringify(settings), headers: { 'content-type': 'application/json' } };
       const response = await fetch(url, { method: settings ? 'PUT' : 'DELETE', ...body });
       if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
     },
+    /** The calls that the outage of an emulator has met. */
+    metCalls: async (server: 's3' | 'sqs' | 'cognito'): Promise<number> =>
+      ((await (await fetch(`${facts[CONTROLLED[server]]}/control`)).json()) as { calls: number }).calls,
     /** The log of a function. */
     logOf: (name: string): Promise<string> => readFile(path.join(state, 'logs', `${name}.log`), 'utf8'),
     /** Ends the run as Ctrl-C does and returns its exit code. Its state folder stays. */
@@ -162,6 +165,16 @@ const createUnrecordedUser = async ({ cognito_endpoint, user_pools }: LocalFacts
 };
 
 export type TestRun = Awaited<ReturnType<typeof startTestRun>>;
+
+/** The servers whose faults tests set, and where their URLs are. */
+const CONTROLLED = {
+  container: 'container_url',
+  sagemaker: 'sagemaker_url',
+  s3: 's3_endpoint',
+  sqs: 'sqs_endpoint',
+  cognito: 'cognito_endpoint',
+} as const;
+type ControlledServer = keyof typeof CONTROLLED;
 
 const START_LIMIT_MS = 30_000;
 

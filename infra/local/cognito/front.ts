@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../http/listen.ts';
+import { withOutages } from '../http/outage.ts';
 import { readBody } from '../http/read-body.ts';
 import { createBackend } from './backend.ts';
 import { Fault, internalError, invalidParameter } from './fault.ts';
@@ -25,7 +26,7 @@ interface FrontOptions extends Omit<RuleContext, 'backend'> {
   folder: string;
 }
 
-/** Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. */
+/** Starts the proxy that corrects where cognito-local differs from AWS. It handles one call at a time. Its outages are managed at `/control`. */
 export const startFront = async ({ backendUrl, folder, ...context }: FrontOptions): Promise<Front> => {
   const handle = createRules({ ...context, backend: createBackend(backendUrl, folder) });
   let last: Promise<unknown> = Promise.resolve();
@@ -34,10 +35,12 @@ export const startFront = async ({ backendUrl, folder, ...context }: FrontOption
     last = done.catch(() => undefined);
     return done;
   };
-  const server = createServer((request, response) => {
-    const serving = request.method === 'GET' ? serveKeys(backendUrl, request, response) : serveCall(enqueue, request, response);
-    serving.catch(() => response.destroy());
-  });
+  const server = createServer(
+    withOutages((request, response) => {
+      const serving = request.method === 'GET' ? serveKeys(backendUrl, request, response) : serveCall(enqueue, request, response);
+      serving.catch(() => response.destroy());
+    }),
+  );
   return {
     url: await listen(server, 0),
     async close() {

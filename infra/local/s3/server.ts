@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '../http/listen.ts';
+import { withOutages } from '../http/outage.ts';
 import { readBody } from '../http/read-body.ts';
 import { copyObject, isCopy } from './copy-object.ts';
 import {
@@ -40,7 +41,7 @@ export interface S3Emulator {
 /**
  * Starts an S3 emulator with GetObject (also by a signed URL), HeadObject, PutObject, DeleteObject, CopyObject, forms (POST Object),
  * multipart uploads and ListObjectsV2. The bucket is in
- * the path, as SDKs send it for an IP address.
+ * the path, as SDKs send it for an IP address. Its outages are managed at `/control`.
  * @param buckets names of the existing buckets
  * @param now when signed URLs and forms expire
  * @param keys by which forms are signed
@@ -52,9 +53,11 @@ export const startS3 = async (
   keys: SigningKeys = LOCAL_KEYS,
 ): Promise<S3Emulator> => {
   const uploads = createMultipartUploads(store);
-  const server = createServer((request, response) => {
-    serve({ buckets, store, uploads, now, keys }, request, response).catch(() => response.destroy());
-  });
+  const server = createServer(
+    withOutages((request, response) => {
+      serve({ buckets, store, uploads, now, keys }, request, response).catch(() => response.destroy());
+    }),
+  );
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { closeServer, listen } from '../http/listen.ts';
+import { withOutages } from '../http/outage.ts';
 import { readBody } from '../http/read-body.ts';
 import { InvalidMessage, type LocalQueue } from './local-queue.ts';
 
@@ -35,16 +36,19 @@ interface Answer {
 
 /**
  * Starts an emulator of SQS with the call SendMessage, in SQS's JSON protocol
- * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html).
+ * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html). Its
+ * outages are managed at `/control`.
  * @param queues by their URL on AWS
  */
 export const startSqs = async (queues: ReadonlyMap<string, LocalQueue>): Promise<SqsEmulator> => {
-  const server = createServer((request, response) => {
-    answerTo(queues, request).then(
-      ({ status, body }) => response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body)),
-      () => response.destroy(),
-    );
-  });
+  const server = createServer(
+    withOutages((request, response) => {
+      answerTo(queues, request).then(
+        ({ status, body }) => response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body)),
+        () => response.destroy(),
+      );
+    }),
+  );
   return { url: await listen(server, 0), close: () => closeServer(server) };
 };
 

@@ -20,8 +20,10 @@ export const brokenPromises = (cell: Cell): string[] => {
   };
   if (!route.isCharged) promises['a request that generates nothing is free'] = cell.spent === 0n;
   else {
-    promises['a complete reply has a completed event, and is charged'] =
-      !reply.isComplete || (event?.outcome === 'completed' && event.cost_nanos > 0n);
+    if (fault.isSwept) promises['a request that only the sweep settles is free'] = cell.spent === 0n;
+    else
+      promises['a complete reply has a completed event, and is charged'] =
+        !reply.isComplete || (event?.outcome === 'completed' && event.cost_nanos > 0n);
     promises['a failed request that is not streamed costs nothing'] = reply.isComplete || route.stream || cell.spent === 0n;
     promises['a request that failed before its first byte costs nothing'] = reply.status === 200 || cell.spent === 0n;
     if (fault.metered !== 'either') promises[`the request ${fault.metered}`] = reply.isComplete === (fault.metered === 'succeeds');

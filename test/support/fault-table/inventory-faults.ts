@@ -4,23 +4,23 @@ import { database, isOf } from './database-faults.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
 /** The functions that cache the inventory. */
-const READERS = ['inference', 'ondemand-inference', 'catalog'] as const;
+export const READERS = ['inference', 'ondemand-inference', 'catalog'] as const;
 const POOLS = [SERVERLESS_POOL, 'org_test'] as const;
 const DAY_MS = 86_400_000;
-/** Every chat might exceed such a window by the bytes of its prompt, so its tokens are counted. */
-const SMALL_WINDOW_TOKENS = 1_030;
+/** Every chat might exceed such a window by the bytes of its prompt, so the tokenizer counts it. */
+export const SMALL_WINDOW_TOKENS = 1_030;
 
 type Row = Record<string, unknown>;
 
-/** Replaces the rows of the table's model; undefined deletes them. */
-const inventory = (
+/** A fault of the rows of the table's model. @param change returns undefined to delete a row */
+export const inventory = (
   name: string,
   change: (model: Model) => Row | undefined,
   fault: Pick<TableFault, 'metered' | 'isModelAbsent'>,
 ): TableFault => {
   const stored = new Map<string, Model>();
   return {
-    name: `Inventory: ${name}`,
+    name,
     ...fault,
     newEnvironments: READERS,
     begin: async ({ run }) => {
@@ -45,15 +45,18 @@ const putRow = async ({ database: tables, model: name, tables: { Models } }: Fau
 
 /** Faults of the models' rows and of what they refer to, as new environments meet them. */
 export const INVENTORY_FAULTS: readonly TableFault[] = [
-  inventory('the model is missing', () => undefined, { metered: 'fails', isModelAbsent: true }),
-  inventory("the model's row is unreadable", (model) => ({ ...model, targets: 'none' }), { metered: 'fails', isModelAbsent: true }),
+  inventory('Inventory: the model is missing', () => undefined, { metered: 'fails', isModelAbsent: true }),
+  inventory("Inventory: the model's row is unreadable", (model) => ({ ...model, targets: 'none' }), {
+    metered: 'fails',
+    isModelAbsent: true,
+  }),
   inventory(
-    'the model has no price yet',
+    'Inventory: the model has no price yet',
     (model) => ({ ...model, prices: model.prices.map((price) => ({ ...price, effective_at: Date.now() + DAY_MS })) }),
     { metered: 'fails' },
   ),
   inventory(
-    "the tokenizer's files are missing",
+    "Inventory: the tokenizer's files are missing",
     (model) => ({ ...model, context_length: SMALL_WINDOW_TOKENS, tokenizer: { tokenizer: 'missing/tokenizer.json' } }),
     { metered: 'either' },
   ),

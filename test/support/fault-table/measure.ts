@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
+import { eventually } from '../eventually.ts';
 import { FAULTS } from '../fault-proxy.ts';
 import { sweepNow } from '../sweep-now.ts';
 import { beginFault, endFault } from './faults.ts';
@@ -34,18 +35,22 @@ const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 /** Sends one request of every route at once during a fault. Returns their cells. */
 export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cell[]> => {
   const { run } = faulty;
-  const keys = await Promise.all(TABLE_ROUTES.map(({ host }) => run.createKey({ scope: host === 'serverless' ? host : 'on_demand' })));
+  const keys = await Promise.all(
+    TABLE_ROUTES.map(({ host }) => run.createKey({ scope: host === 'serverless' ? host : 'on_demand', ...fault.keys })),
+  );
   const sent = TABLE_ROUTES.map((route, i) => ({ route, keyId: keys[i]?.key_id as string, secret: keys[i]?.secret as string }));
   await beginFault(faulty, fault);
   const failedBefore = failedCalls(faulty);
   let replies: SeenReply[];
   try {
     replies = await Promise.all(sent.map(({ route, secret }) => send(run, route, secret)));
+    const { emulator } = fault;
+    if (emulator) await eventually(async () => (await run.metCalls(emulator)) > 0, `a call meets the fault: ${fault.name}`);
   } finally {
     await endFault(faulty, fault);
   }
   if (fault.isOfDatabase && failedCalls(faulty) === failedBefore) throw new Error(`No call met the fault: ${fault.name}.`);
-  const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId)));
+  const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId, fault.isSwept ? 0 : SETTLED_WITHIN_MS)));
   await sweepLater(faulty);
   const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId)));
   const next = await Promise.all(sent.map(({ route, secret }) => send(run, route, secret)));
@@ -62,10 +67,11 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
 const failedCalls = ({ proxy }: FaultyRun): number => FAULTS.reduce((sum, fault) => sum + proxy.seen[fault], 0);
 
 /** Waits for settlements that are retried or come from the queue. */
-const isReleased = async ({ run }: FaultyRun, keyId: string): Promise<boolean> => {
-  for (const start = performance.now(); performance.now() - start < SETTLED_WITHIN_MS; await delay(POLL_MS))
+const isReleased = async ({ run }: FaultyRun, keyId: string, limitMs: number): Promise<boolean> => {
+  for (const start = performance.now(); ; await delay(POLL_MS)) {
     if (inFlight(await run.limiters.whole(keyId)) === 0) return true;
-  return false;
+    if (performance.now() - start >= limitMs) return false;
+  }
 };
 
 const inFlight = (item: LimiterItem | undefined): number => Object.keys(item?.fl ?? {}).length;
