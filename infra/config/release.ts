@@ -1,4 +1,12 @@
 import { readFileSync } from 'node:fs';
 
+const { version, devDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+  devDependencies: { node: string };
+};
+
 /** The version in package.json. */
-export const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+export { version };
+
+/** The version of Node that `npm ci` installs. */
+export const nodeVersion = devDependencies.node;

@@ -12,12 +12,13 @@ import { createLimiterStore } from '../../shared/admission/limiter-store.ts';
 import { createCreditStore } from '../../shared/credit/credit-store.ts';
 import { createAccountTable } from '../../shared/database/record-table.ts';
 import { createSdkDatabase } from '../../shared/database/sdk-database.ts';
-import { createDeploymentStore } from '../../shared/deployments/deployment-store.ts';
+import type { Deployment } from '../../shared/deployments/deployment.ts';
+import { createDeploymentStore, listLiveDeployments } from '../../shared/deployments/deployment-store.ts';
 import { createModelStore, SERVERLESS_POOL } from '../../shared/models/model-store.ts';
 import { createGpuEventStore } from '../../shared/usage/gpu-event-store.ts';
 import { createRollupStore } from '../../shared/usage/rollup-store.ts';
 import { type Config, ReservedConcurrency, readConfig } from '../config/config.ts';
-import { version } from '../config/release.ts';
+import { nodeVersion, version } from '../config/release.ts';
 import { toTable } from '../cost/table.ts';
 import { readAccountConcurrency } from '../deploy/account-concurrency.ts';
 import { readCommandLine } from '../deploy/command-line.ts';
@@ -28,8 +29,10 @@ import { alarmsRow } from './alarms.ts';
 import { ledgerRow } from './ledger.ts';
 import { modelRows } from './models.ts';
 import { attempt, failure, ok, type Row, skipped } from './row.ts';
+import { nodeRow } from './software.ts';
 import { type DeployedStack, readStacks, releaseRow, stacksRow } from './stacks.ts';
 import { tablesRow, wantedTables } from './tables.ts';
+import { weightsRow } from './weights.ts';
 
 /*
  * `npm run doctor`: checks an account before and after a deployment, prints a table with what to do, and fails if a row does. It changes nothing.
@@ -87,11 +90,21 @@ const deploymentRows = async (
     const deps = { sagemakerIn, s3: new S3Client(options), tokenizersBucket: table('TokenizersBucket'), endpointTag };
     return modelRows(deps, [...published.values()]);
   };
+  const weights = async (): Promise<Row[]> => {
+    const store = createDeploymentStore(createAccountTable(database, table('DeploymentsTable')));
+    const live: Deployment[] = [];
+    for await (const id of listLiveDeployments(database, table('DeploymentsTable'))) {
+      const deployment = await store.find(id);
+      if (deployment) live.push(deployment);
+    }
+    return [await weightsRow(new S3Client(options), live)];
+  };
   const again = 'Run it again, and look at the log of the function if it stays.';
   return [
     ...(await attempt('release', async () => [await releaseRow(outputOf('control', 'ControlUrl'), version)], again)),
     ...(await attempt('tables', async () => [await tablesRow(new DynamoDBClient(options), wantedTables(templates, resources))], again)),
     ...(await attempt('models', models, again)),
+    ...(await attempt('weights', weights, again)),
     ...(await attempt('alarms', async () => [await alarmsRow(new CloudWatchClient(options), `${name}-operations`)], again)),
     ...(await attempt('ledger', async () => [await ledgerRow(ledger())], again)),
   ];
@@ -108,14 +121,14 @@ const examine = async (flags: readonly string[]): Promise<Row[]> => {
   const options = { ...TIMEOUTS, region };
   const templates = await readTemplates(context);
   const names = templates.map(({ name }) => name);
-  const rows = [ok('region', region), ...(await accountRows(names, options))];
+  const rows = [nodeRow(process.versions.node, nodeVersion), ok('region', region), ...(await accountRows(names, options))];
   if (rows.some(({ check, status }) => check === 'credentials' && status === 'failure')) return rows;
   const deployed = await readStacks(new CloudFormationClient(options), names);
   rows.push(stacksRow(names, deployed));
   if (deployed.has(`${config.name}-data`)) return [...rows, ...(await deploymentRows(config, deployed, templates, options))];
   return [
     ...rows,
-    ...['release', 'tables', 'models', 'alarms', 'ledger'].map((check) => skipped(check, 'nothing is deployed', DEPLOY_FIRST)),
+    ...['release', 'tables', 'models', 'weights', 'alarms', 'ledger'].map((check) => skipped(check, 'nothing is deployed', DEPLOY_FIRST)),
   ];
 };
 

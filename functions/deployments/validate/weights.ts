@@ -39,7 +39,10 @@ const judge = (model: string, keys: readonly string[] | undefined, allowsCode: b
 };
 
 /** Whether a deployment's weights can be used. A model on the Hugging Face Hub is not looked up. @throws the SDK's errors */
-export const checkWeights = async (client: S3Client, { model, allows_code }: DeploymentToValidate): Promise<Weights> => {
+export const checkWeights = async (
+  client: S3Client,
+  { model, allows_code }: Pick<DeploymentToValidate, 'model' | 'allows_code'>,
+): Promise<Weights> => {
   const [, bucket, prefix] = S3_URI.exec(model) ?? [];
   if (bucket === undefined || prefix === undefined)
     return model.startsWith('s3://')

@@ -50,12 +50,21 @@ test('of an account in which nothing is deployed, checks what a deployment needs
   const { code, output, errors } = await doctor(['--json']);
   expect(errors).toBe('');
   expect(rowsOf(output)).toEqual({
+    Node: 'ok',
     region: 'ok',
     credentials: 'ok',
     'Lambda concurrency': 'ok',
     'CDK bootstrap': 'ok',
     'GPU quotas': 'ok',
-    ...{ stacks: 'skipped', release: 'skipped', tables: 'skipped', models: 'skipped', alarms: 'skipped', ledger: 'skipped' },
+    ...{
+      stacks: 'skipped',
+      release: 'skipped',
+      tables: 'skipped',
+      models: 'skipped',
+      weights: 'skipped',
+      alarms: 'skipped',
+      ledger: 'skipped',
+    },
   });
   expect(code).toBe(0);
 }, 180_000);
@@ -79,7 +88,7 @@ test('fails without a region, without valid credentials, and for settings that t
   );
   const expired = await doctor(['--json']);
   expect(expired.code).toBe(1);
-  expect(rowsOf(expired.output)).toEqual({ region: 'ok', credentials: 'failure' });
+  expect(rowsOf(expired.output)).toEqual({ Node: 'ok', region: 'ok', credentials: 'failure' });
   expect(expired.output).toContain('The security token is expired');
   const rejected = await doctor(['-c', 'sluice={"nam":1}']);
   expect(rejected).toMatchObject({ code: 1, errors: expect.stringContaining('nam') });

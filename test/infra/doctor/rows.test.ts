@@ -8,8 +8,11 @@ import { bootstrapRow, concurrencyRow, quotaRow } from '../../../infra/doctor/ac
 import { alarmsRow } from '../../../infra/doctor/alarms.ts';
 import { modelRows } from '../../../infra/doctor/models.ts';
 import { attempt, ok } from '../../../infra/doctor/row.ts';
+import { nodeRow } from '../../../infra/doctor/software.ts';
 import { readStacks, releaseRow, stacksRow } from '../../../infra/doctor/stacks.ts';
 import { tablesRow, wantedTables } from '../../../infra/doctor/tables.ts';
+import { weightsRow } from '../../../infra/doctor/weights.ts';
+import type { Deployment } from '../../../shared/deployments/deployment.ts';
 import type { Model } from '../../../shared/models/model.ts';
 import { type FakeAws, startFakeAws } from '../../support/fake-aws.ts';
 import { createControlPlane } from '../../support/sagemaker-control-plane.ts';
@@ -209,6 +212,26 @@ describe('the models', () => {
     expect(await modelRows(deps, [])).toMatchObject([{ status: 'warning', found: 'none is published' }]);
   });
 });
+
+describe('the weights', () => {
+  const deploymentOf = (model: string) => ({ id: 'dep_1', generations: [{ model, allows_code: false }] }) as unknown as Deployment;
+  const listing = (keys: readonly string[]): string =>
+    `<ListBucketResult><IsTruncated>false</IsTruncated>${keys.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('')}</ListBucketResult>`;
+
+  test.each([
+    [['org_1/qwen/config.json', 'org_1/qwen/model.safetensors'], 'ok'],
+    [[], 'failure'],
+  ])('%j are %s', async (keys, status) => {
+    xml(200, listing(keys));
+    const row = await weightsRow(new S3Client({ ...client(), forcePathStyle: true }), [deploymentOf('s3://weights/org_1/qwen/')]);
+    expect(row).toMatchObject({ check: 'weights', status });
+  });
+});
+
+test.each([
+  ['24.1.0', 'ok'],
+  ['20.20.2', 'failure'],
+])('the commands run with Node %s: %s', (running, status) => expect(nodeRow(running, '24.21.0')).toMatchObject({ status }));
 
 describe('the alarms', () => {
   test.each([
