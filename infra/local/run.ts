@@ -19,6 +19,7 @@ import type { ManagedSettings } from './http/serve-settings.ts';
 import { accessKeyIdOf } from './lambda/access-key-id.ts';
 import { createFunctionClock } from './lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from './lambda/function-set.ts';
+import { createFunctionTimeouts } from './lambda/function-timeouts.ts';
 import { startInvokeApi } from './lambda/invoke-api.ts';
 import { createLaterInvocations } from './lambda/later.ts';
 import { createReleaseShares, readOtherRelease } from './lambda/other-release.ts';
@@ -163,11 +164,13 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
   });
   started.defer(s3.close);
   const clock = createFunctionClock();
+  const timeouts = createFunctionTimeouts();
   const shares = createReleaseShares();
   const invokeApi = await startInvokeApi(
     { start: startFunction, exists: (name) => functions.exists(name), later: later.add },
     new Map<string, ManagedSettings<object>>([
       ['/clock', clock.settings],
+      ['/timeouts', timeouts.settings],
       ['/releases', shares.settings],
     ]),
   );
@@ -200,6 +203,7 @@ export const startLocal = async (options: LocalOptions): Promise<LocalRun> => {
     beside: others && { functions: others, picksOther: shares.picksOther },
     environments: options.environments,
     clockOffsetMs: clock.offsetMs,
+    timeoutsOf: timeouts.of,
     endpoints: options.checkPermissions ? await guardEndpoints(emulators, { ...app, report }, started) : emulators,
     hosts,
     batchWindowMs: options.batchWindowMs,

@@ -119,6 +119,21 @@ describe('the proxy', () => {
     client.destroy();
   });
 
+  test('rejects calls whose time is wrong by more than five minutes, while it checks that', async () => {
+    const proxy = await startProxy();
+    const replyAt = async (date: string): Promise<string> => {
+      const headers = { 'x-amz-date': date, 'x-amz-target': 'DynamoDB_20120810.Nothing' };
+      return (await fetch(proxy.url, { method: 'POST', headers, body: '{}' })).text();
+    };
+    const dateIn = (minutes: number): string =>
+      `${new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+    expect(await replyAt(dateIn(10))).not.toContain('InvalidSignatureException');
+    proxy.checksTime = true;
+    expect(await replyAt(dateIn(10))).toContain('InvalidSignatureException');
+    expect(await replyAt(dateIn(-10))).toContain('InvalidSignatureException');
+    expect(await replyAt(dateIn(4))).not.toContain('InvalidSignatureException');
+  });
+
   test('injects faults only into operations that may fail, with the current shares', async () => {
     const proxy = await startProxy({ mayFail: (operation) => operation === 'PutItem', faults: { conflicted: 1 } });
     const client = openLocalDatabase(proxy.url);

@@ -19,7 +19,7 @@ export interface FaultProxyOptions {
   faults?: Partial<FaultShares>;
   /** Whether an operation, such as `UpdateItem`, with this body may fail; all may unless given. */
   mayFail?: (operation: string, body: Buffer) => boolean;
-  /** How long a `slow` reply is held back. The client gives up after 3 s. */
+  /** How long a `slow` reply is held back at first. The client gives up after 3 s. */
   holdMs?: number;
   /** Tables whose writes are logged. */
   keysTable?: string;
@@ -43,6 +43,12 @@ export interface FaultProxy {
   writes: () => readonly LoggedWrite[];
   /** The requests that a limiter admitted. */
   admitted: () => ReadonlySet<string>;
+  /** How long a `slow` reply is held back. */
+  holdMs: number;
+  /** Whether calls are rejected whose time is wrong by more than AWS accepts; false at first. */
+  checksTime: boolean;
+  /** Closes the connections that no call is using, as AWS does after minutes. */
+  closeIdleConnections: () => void;
   close: () => Promise<void>;
 }
 
@@ -55,17 +61,20 @@ const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
 /** A proxy in front of a DynamoDB endpoint. It forwards calls, and for a share of them replies with a fault as DynamoDB would. */
 export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOptions): Promise<FaultProxy> => {
-  const { random, mayFail = () => true, holdMs = HOLD_MS } = options;
+  const { random, mayFail = () => true } = options;
   const database = new URL(databaseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_DATABASE_SOCKETS });
   const log = createWriteLog(options);
   const inOrder = createQueues();
   const seen = { ...noFaults, passed: 0, unknown: 0 };
   let faults = checkShares(options.faults ?? {});
+  let holdMs = options.holdMs ?? HOLD_MS;
+  let checksTime = false;
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await read(incoming);
     const operation = String(incoming.headers['x-amz-target']).split('.')[1] ?? '';
+    if (checksTime && isTimeWrong(incoming)) return refuse(outgoing, ANSWERS.skewed);
     const fault = mayFail(operation, body) ? draw(faults, random()) : undefined;
     seen[fault ?? 'passed'] += 1;
     if (fault === 'lostRequest') return void outgoing.destroy();
@@ -122,9 +131,22 @@ export const startFaultProxy = async (databaseUrl: string, options: FaultProxyOp
     set faults(shares) {
       faults = checkShares(shares);
     },
+    get holdMs() {
+      return holdMs;
+    },
+    set holdMs(ms) {
+      holdMs = ms;
+    },
+    get checksTime() {
+      return checksTime;
+    },
+    set checksTime(checks) {
+      checksTime = checks;
+    },
     seen,
     writes: log.writes,
     admitted: () => new Set(log.writes().flatMap((write) => (write.kind === 'admitted' ? [write.requestId] : []))),
+    closeIdleConnections: () => server.closeIdleConnections(),
     close: async () => {
       await closeServer(server);
       agent.destroy();
@@ -170,8 +192,22 @@ const ANSWERS = {
     message: 'Throughput exceeds the current capacity of your table or index.',
   },
   conflicted: { status: 400, name: 'TransactionConflictException', message: 'Transaction is ongoing for the item' },
+  skewed: {
+    status: 400,
+    name: 'InvalidSignatureException',
+    message: 'Signature expired: the time of the request is too far from the time of the service.',
+  },
   failed: { status: 500, name: 'InternalServerError', message: 'Internal server error' },
 } satisfies Record<string, Answer>;
+
+/** How far the time of a signature may be from that of the service. */
+const MAX_SKEW_MS = 5 * 60_000;
+
+/** Whether the time of a signature, such as `20261123T170000Z`, is not accepted. */
+const isTimeWrong = ({ headers }: IncomingMessage): boolean => {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date'])) ?? [];
+  return !(Math.abs(Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) - Date.now()) <= MAX_SKEW_MS);
+};
 
 const refuse = (outgoing: ServerResponse, { status, name, message }: Answer): void => {
   const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message });

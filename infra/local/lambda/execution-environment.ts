@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LambdaFunction } from '../assembly/local-app.ts';
 import { collect } from '../http/collect.ts';
 import type { ProcessList } from '../processes/process-list.ts';
+import type { Timeouts } from './function-timeouts.ts';
 import { type Invocation, InvocationFailed, type InvocationFailure } from './invocation.ts';
-import { CLOCK_OFFSET_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
+import { CLOCK_OFFSET_HEADER, REMAINING_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 
 const RUNTIME = path.join(import.meta.dirname, 'runtime.ts');
 const MAX_ERROR_BYTES = 262_144;
@@ -23,6 +24,7 @@ interface EnvironmentOptions {
   freezes: boolean;
   /** How far the function's clock is from the machine's. */
   clockOffsetMs: () => number;
+  timeoutsOf: (fn: LambdaFunction) => Timeouts;
   processes: ProcessList;
 }
 
@@ -86,12 +88,13 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
   const start = (payload: Buffer, signal: AbortSignal | undefined, onEnd: () => void): Promise<Invocation> => {
     if (options.freezes) child.kill('SIGCONT');
     const requestId = randomUUID();
+    const { timeoutMs, remainingMs } = options.timeoutsOf(fn);
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
       alive = false;
       child.kill('SIGKILL');
-    }, fn.timeoutMs);
+    }, timeoutMs);
     // A process can be frozen only after both the response and the handler have ended.
     let pending = options.freezes ? 2 : 1;
     const endPart = (): void => {
@@ -109,7 +112,12 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       socketPath,
       agent,
       method: 'POST',
-      headers: { [REQUEST_ID_HEADER]: requestId, [CLOCK_OFFSET_HEADER]: options.clockOffsetMs(), 'content-length': payload.length },
+      headers: {
+        [REQUEST_ID_HEADER]: requestId,
+        [CLOCK_OFFSET_HEADER]: options.clockOffsetMs(),
+        [REMAINING_HEADER]: remainingMs,
+        'content-length': payload.length,
+      },
       ...(signal && { signal }),
     });
     let isWhole = (): boolean => false;
@@ -127,7 +135,7 @@ export const createEnvironment = (options: EnvironmentOptions): ExecutionEnviron
       request.on('error', (error: NodeJS.ErrnoException) => {
         const fail = (reason: InvocationFailure, detail: string): void => reject(new InvocationFailed(fn.shortName, reason, detail));
         if (signal?.aborted) fail('aborted', 'the caller disconnected');
-        else if (timedOut) fail('timed_out', `timed out after ${fn.timeoutMs} ms`);
+        else if (timedOut) fail('timed_out', `timed out after ${timeoutMs} ms`);
         else if (error.code === 'ECONNREFUSED') void waitForExit().then(() => fail('not_reached', 'the process had exited'));
         else
           void waitForExit().then((died) =>
@@ -154,7 +162,6 @@ const startProcess = ({ fn, variables, socketPath, logFile, freezes, processes }
     handler: fn.handler,
     functionName: fn.name,
     functionArn: fn.arn,
-    timeoutMs: fn.timeoutMs,
     memoryMiB: fn.memoryMiB,
     reportsSettled: freezes,
   };

@@ -5,6 +5,7 @@ import { createBackoff } from '../processes/backoff.ts';
 import { withLogFile } from '../processes/log-file.ts';
 import type { ProcessList } from '../processes/process-list.ts';
 import { createEnvironment, type ExecutionEnvironment } from './execution-environment.ts';
+import type { Timeouts } from './function-timeouts.ts';
 import { type Invocation, InvocationFailed } from './invocation.ts';
 
 const MAX_WAITING = 1_000;
@@ -20,6 +21,7 @@ export interface FunctionPoolOptions {
   /** undefined: one process with concurrent invocations. n: up to n processes with one invocation each, frozen in between. */
   environments: number | undefined;
   clockOffsetMs: () => number;
+  timeoutsOf: (fn: LambdaFunction) => Timeouts;
   processes: ProcessList;
   /** Called when a process has started or exited. */
   onChange: () => void;

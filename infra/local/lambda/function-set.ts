@@ -14,7 +14,7 @@ const MAX_RESULT_BYTES = 6_291_556;
 const OTHER = ':other';
 
 interface FunctionSetOptions
-  extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'clockOffsetMs' | 'processes' | 'onChange' | 'log'> {
+  extends Pick<FunctionPoolOptions, 'logFolder' | 'environments' | 'clockOffsetMs' | 'timeoutsOf' | 'processes' | 'onChange' | 'log'> {
   functions: readonly LambdaFunction[];
   /** Another release of some of them, and which one gets an invocation. */
   beside?: { functions: readonly LambdaFunction[]; picksOther: ReleaseShares['picksOther'] } | undefined;

@@ -15,9 +15,9 @@ interface InvocationContext {
   getRemainingTimeInMillis(): number;
 }
 
-/** Creates the context object of an invocation, whose timeout starts now. */
-export const invocationContext = (options: RuntimeOptions, requestId: string): InvocationContext => {
-  const deadline = performance.now() + options.timeoutMs;
+/** Creates the context object of an invocation, whose time starts now. */
+export const invocationContext = (options: RuntimeOptions, requestId: string, remainingMs: number): InvocationContext => {
+  const deadline = performance.now() + remainingMs;
   return {
     awsRequestId: requestId,
     callbackWaitsForEmptyEventLoop: true,

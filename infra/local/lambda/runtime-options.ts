@@ -6,7 +6,6 @@ export interface RuntimeOptions {
   handler: string;
   functionName: string;
   functionArn: string;
-  timeoutMs: number;
   memoryMiB: number;
   /** Whether the process reports the end of each invocation, so that it can be frozen. */
   reportsSettled: boolean;
@@ -18,3 +17,5 @@ export type RuntimeMessage = { readonly type: 'ready' } | { readonly type: 'sett
 export const REQUEST_ID_HEADER = 'x-request-id';
 /** How far the clock of an invocation is from the machine's, in milliseconds. */
 export const CLOCK_OFFSET_HEADER = 'x-clock-offset-ms';
+/** The time that an invocation believes to have, in milliseconds. */
+export const REMAINING_HEADER = 'x-remaining-ms';

@@ -3,7 +3,7 @@ import { installAwsLambda, isStreaming } from './awslambda.ts';
 import { invocationContext } from './invocation-context.ts';
 import { loadHandler } from './load-handler.ts';
 import { ResponseStream } from './response-stream.ts';
-import { CLOCK_OFFSET_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
+import { CLOCK_OFFSET_HEADER, REMAINING_HEADER, REQUEST_ID_HEADER, type RuntimeMessage, type RuntimeOptions } from './runtime-options.ts';
 import { installClock } from './shift-clock.ts';
 
 /*
@@ -47,7 +47,7 @@ const serve = async (): Promise<void> => {
 
   const run = async (request: IncomingMessage, body: Buffer[], response: ResponseStream): Promise<void> => {
     setClock(Number(request.headers[CLOCK_OFFSET_HEADER]));
-    const context = invocationContext(options, String(request.headers[REQUEST_ID_HEADER]));
+    const context = invocationContext(options, String(request.headers[REQUEST_ID_HEADER]), Number(request.headers[REMAINING_HEADER]));
     try {
       const event: unknown = JSON.parse(Buffer.concat(body).toString());
       if (streaming) {

@@ -26,7 +26,8 @@ const TICK_MS = 50;
 export interface SageMakerEmulator {
   /**
    * For AWS_ENDPOINT_URL_ with SAGEMAKER_RUNTIME, SAGEMAKER, APPLICATION_AUTO_SCALING, CLOUDWATCH_LOGS and SERVICE_QUOTAS. `PUT`, `GET` and
-   * `DELETE` manage the settings of invocations at `/control`, those of deployments at `/control/deployments`.
+   * `DELETE` manage the settings of invocations at `/control`, those of deployments at `/control/deployments`. `DELETE`
+   * closes the connections that no call is using at `/control/idle-connections`, as AWS does after minutes.
    */
   url: string;
   /** What the control planes know. */
@@ -77,6 +78,10 @@ export const startSageMaker = async (
     containers.follow(account.serving());
   };
   const server = createServer((request, response) => {
+    if (request.method === 'DELETE' && request.url === '/control/idle-connections') {
+      server.closeIdleConnections();
+      return void response.writeHead(204).end();
+    }
     serve(emulated, request, response)
       .then(tick)
       .catch(() => response.destroy());

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { collect } from '../../../../infra/local/http/collect.ts';
 import { createFunctionPool, type FunctionPool, type FunctionPoolOptions } from '../../../../infra/local/lambda/function-pool.ts';
+import { createFunctionTimeouts } from '../../../../infra/local/lambda/function-timeouts.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { eventually, fixtureFunction, processState } from '../fixtures.ts';
@@ -20,6 +21,7 @@ const start = (fn = fixtureFunction('streaming'), options: Partial<FunctionPoolO
     logFolder: folder.path,
     environments: undefined,
     clockOffsetMs: () => 0,
+    timeoutsOf: createFunctionTimeouts().of,
     processes,
     onChange: () => undefined,
     log: () => undefined,

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ManagedSettings } from '../../../../infra/local/http/serve-settings.ts';
 import { createFunctionClock } from '../../../../infra/local/lambda/function-clock.ts';
 import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lambda/function-set.ts';
+import { createFunctionTimeouts } from '../../../../infra/local/lambda/function-timeouts.ts';
 import { InvocationFailed } from '../../../../infra/local/lambda/invocation.ts';
 import { type InvokeApi, startInvokeApi } from '../../../../infra/local/lambda/invoke-api.ts';
 import { createLaterInvocations, type LaterInvocations } from '../../../../infra/local/lambda/later.ts';
@@ -15,7 +17,11 @@ const folder = temporaryFolder();
 const processes = createProcessList();
 const fn = fixtureFunction('buffered', { timeoutMs: 1_500 });
 const clock = createFunctionClock();
-const settings = new Map([['/clock', clock.settings]]);
+const timeouts = createFunctionTimeouts();
+const settings = new Map<string, ManagedSettings<object>>([
+  ['/clock', clock.settings],
+  ['/timeouts', timeouts.settings],
+]);
 let functions: FunctionSet;
 let api: InvokeApi;
 let later: LaterInvocations;
@@ -37,6 +43,7 @@ beforeAll(async () => {
     logFolder: folder.path,
     environments: 1,
     clockOffsetMs: clock.offsetMs,
+    timeoutsOf: timeouts.of,
     processes,
     onChange: () => undefined,
     log: () => undefined,
@@ -198,6 +205,28 @@ describe('the clock of the functions', () => {
   });
 
   test.each([{ offset_seconds: 'x' }, { offset_seconds: 1e12 }, { offset: 1 }])('rejects %j', async (body) =>
+    expect((await set(body)).status).toBe(400),
+  );
+});
+
+describe('the timeouts of the functions', () => {
+  const set = (body?: object) =>
+    fetch(`${api.url}/timeouts`, { method: body ? 'PUT' : 'DELETE', ...(body && { body: JSON.stringify(body) }) });
+
+  test('can be set for invocations that begin later, and reset', async () => {
+    await set({ [fn.shortName]: { remaining_ms: 300_000 } });
+    expect(await result({ action: 'remaining' })).toBeGreaterThan(200_000);
+    await set({ [fn.shortName]: { timeout_ms: 100 } });
+    const failed = await invoke({ action: 'overlap', ms: 60_000 });
+    expect(JSON.parse(failed.Payload?.transformToString() ?? '')).toMatchObject({
+      errorType: 'Sandbox.Timedout',
+      errorMessage: expect.stringContaining('timed out after 100 ms'),
+    });
+    await set();
+    expect(await result({ action: 'remaining' })).toBeLessThanOrEqual(fn.timeoutMs);
+  });
+
+  test.each([{ buffered: { timeout_ms: 0 } }, { buffered: { timeout: 1 } }, { buffered: 5 }])('rejects %j', async (body) =>
     expect((await set(body)).status).toBe(400),
   );
 });

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createFunctionSet, type FunctionSet } from '../../../../infra/local/lambda/function-set.ts';
+import { createFunctionTimeouts } from '../../../../infra/local/lambda/function-timeouts.ts';
 import { createReleaseShares, RELEASE_FILE, readOtherRelease } from '../../../../infra/local/lambda/other-release.ts';
 import { createProcessList } from '../../../../infra/local/processes/process-list.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -27,6 +28,7 @@ beforeAll(async () => {
     logFolder: folder.path,
     environments: undefined,
     clockOffsetMs: () => 0,
+    timeoutsOf: createFunctionTimeouts().of,
     processes,
     onChange: () => undefined,
     log: () => undefined,

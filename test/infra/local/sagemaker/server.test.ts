@@ -1,4 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, type RequestListener, request, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { InvokeEndpointCommand, InvokeEndpointWithResponseStreamCommand, SageMakerRuntimeClient } from '@aws-sdk/client-sagemaker-runtime';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -294,6 +296,20 @@ describe('the control route', () => {
   test.each(['{', '{"cuts":"sometimes"}', '{"fault":{"kind":"earthquake"}}', '{"unknown":1}'])('refuses %s', async (body) => {
     expect((await fetch(`${emulator.url}/control`, { method: 'PUT', body })).status).toBe(400);
   });
+});
+
+test('closes the connections that no call is using', async () => {
+  const agent = new Agent({ keepAlive: true });
+  const socket = await new Promise<Socket>((resolve) => {
+    request(`${emulator.url}/control`, { agent }, (response) => {
+      const { socket: used } = response;
+      response.resume().once('end', () => resolve(used));
+    }).end();
+  });
+  const isClosed = once(socket, 'close');
+  expect((await fetch(`${emulator.url}/control/idle-connections`, { method: 'DELETE' })).status).toBe(204);
+  await isClosed;
+  agent.destroy();
 });
 
 test('a payload over 25 MB is rejected', async () => {

@@ -43,9 +43,13 @@ const actions = {
     body: JSON.stringify({ event, pid: process.pid }),
   }),
   malformed: () => ({ status: 200 }),
+  remaining: (_, context) => context.getRemainingTimeInMillis(),
 };
 
 export const handler = async (event, context) => {
   console.log('invoked', context.awsRequestId);
-  return actions[event.action ?? event.queryStringParameters?.action ?? (event.Records ? 'read' : event.source ? 'note' : 'reply')](event);
+  return actions[event.action ?? event.queryStringParameters?.action ?? (event.Records ? 'read' : event.source ? 'note' : 'reply')](
+    event,
+    context,
+  );
 };
