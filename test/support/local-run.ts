@@ -121,13 +121,18 @@ const startRun = async ({
         concurrency: 32,
         ...fields,
       }),
-    /** Every usage event of a key that this test created. */
-    eventsOf: async (keyId: string): Promise<UsageEvent[]> => {
+    /** Removes the limiter items of a key, so that the sweep no longer reads them. */
+    removeKey: async (keyId: string): Promise<void> => {
+      const item = await limiters.get(keyId);
+      for (const id of shardIds(keyId, item ? shardsOf(item) : 1))
+        await database.delete({ TableName: facts.tables.Keys as string, Key: { id } });
+    },
+    /** Every usage event of a key that this test created. @param nowMs by the clock of the functions */
+    eventsOf: async (keyId: string, nowMs = Date.now()): Promise<UsageEvent[]> => {
       const events: UsageEvent[] = [];
       const item = await limiters.get(keyId);
       for (const shard of shardIds(keyId, item ? shardsOf(item) : 1))
-        for (const atMs of [Date.now() - BUCKET_MS, Date.now()])
-          for await (const event of usage.listByBucket(shard, atMs)) events.push(event);
+        for (const atMs of [nowMs - BUCKET_MS, nowMs]) for await (const event of usage.listByBucket(shard, atMs)) events.push(event);
       return events;
     },
     /** Sets faults and delays of the model's container or of an emulator; without settings, ends them. */
@@ -136,6 +141,17 @@ const startRun = async ({
       const body = settings && { body: JSON.stringify(settings), headers: { 'content-type': 'application/json' } };
       const response = await fetch(url, { method: settings ? 'PUT' : 'DELETE', ...body });
       if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+    },
+    /** Closes the connections to the SageMaker emulator that no call is using. */
+    closeIdleConnections: async (): Promise<void> => {
+      const response = await fetch(`${facts.sagemaker_url}/control/idle-connections`, { method: 'DELETE' });
+      if (!response.ok) throw new Error(`/control/idle-connections: ${response.status}`);
+    },
+    /** Sets the clock or the timeouts of the functions; without settings, ends that. */
+    controlFunctions: async (path: 'clock' | 'timeouts', settings?: object): Promise<void> => {
+      const body = settings && { body: JSON.stringify(settings) };
+      const response = await fetch(`${facts.lambda_endpoint}/${path}`, { method: settings ? 'PUT' : 'DELETE', ...body });
+      if (!response.ok) throw new Error(`/${path}: ${response.status} ${await response.text()}`);
     },
     /** The calls that the outage of an emulator has met. */
     metCalls: async (server: 's3' | 'sqs' | 'cognito'): Promise<number> =>

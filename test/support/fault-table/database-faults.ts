@@ -1,6 +1,11 @@
 import type { FaultShares } from '../fault-proxy.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
+/** Of a reply that still comes in time, and of one for which the functions don't wait. */
+const SLOW_MS = 100;
+const LATE_MS = 4_000;
+/** Two waits of a client, each of which is random. */
+const THROTTLED_MS = 3_000;
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 
 /** Any call. */
@@ -12,13 +17,16 @@ export const database = (
   shares: Partial<FaultShares>,
   mayFail: (tables: FaultyRun['run']['tables']) => (operation: string, body: Buffer) => boolean = () => always,
   metered: TableFault['metered'] = 'either',
+  holdMs = SLOW_MS,
 ): TableFault => ({
   name: `DynamoDB ${name}`,
   isOfDatabase: true,
+  hosts: 'all',
   metered,
   begin: async ({ run, proxy, failOnly }) => {
     failOnly(mayFail(run.tables));
     proxy.faults = shares;
+    proxy.holdMs = holdMs;
   },
 });
 
@@ -28,12 +36,26 @@ export const isOf = (table: string | undefined, body: Buffer): boolean => {
   return body.includes(`"${table}"`);
 };
 
+/** The first write to each limiter, which is an admission. */
+const firstWrites = ({ Keys }: FaultyRun['run']['tables']) => {
+  const written = new Set<string>();
+  return (operation: string, body: Buffer): boolean => {
+    if (operation !== 'UpdateItem' || !isOf(Keys, body)) return false;
+    const { Key } = JSON.parse(body.toString()) as { Key: { id: { S: string } } };
+    const isFirst = !written.has(Key.id.S);
+    written.add(Key.id.S);
+    return isFirst;
+  };
+};
+
 /** Faults of DynamoDB, while the functions' environments have cached what they need. */
 export const DATABASE_FAULTS: readonly TableFault[] = [
-  database('throttles every call', { throttled: 1 }, undefined, 'fails'),
+  { ...database('throttles every call', { throttled: 1 }, undefined, 'fails'), failsWithinMs: THROTTLED_MS },
   database('fails every call', { failed: 1 }, undefined, 'fails'),
   database('breaks every connection', { lostRequest: 1 }, undefined, 'fails'),
   database('is slow', { slow: 1 }, undefined, 'succeeds'),
+  database('replies too late to every call', { slow: 1 }, undefined, 'fails', LATE_MS),
+  database('replies too late to the first write of each limiter', { slow: 1 }, firstWrites, 'either', LATE_MS),
   database('does every call and loses every reply', { lostReply: 1 }, undefined, 'fails'),
   database('does every call and replies with 500', { failedAfter: 1 }, undefined, 'fails'),
   database('fails every write', { failed: 1 }, () => (operation) => WRITES.has(operation), 'fails'),

@@ -22,7 +22,8 @@ export const inventory = (
   return {
     name,
     ...fault,
-    newEnvironments: READERS,
+    coldFunctions: READERS,
+    staleFunctions: READERS,
     begin: async ({ run }) => {
       for (const pool of POOLS) {
         const model = await run.models.get(pool, run.model);
@@ -69,6 +70,6 @@ export const INVENTORY_FAULTS: readonly TableFault[] = [
           isOf(Models, body),
       'fails',
     ),
-    newEnvironments: READERS,
+    coldFunctions: READERS,
   },
 ];

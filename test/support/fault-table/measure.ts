@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LimiterItem } from '../../../shared/admission/limiter-item.ts';
 import { ownerIdOf } from '../../../shared/admission/shards.ts';
 import type { UsageEvent } from '../../../shared/usage/event.ts';
+import type { SignedIn } from '../control.ts';
 import { eventually } from '../eventually.ts';
 import { FAULTS } from '../fault-proxy.ts';
+import type { TestRun } from '../local-run.ts';
 import { sweepNow } from '../sweep-now.ts';
-import { beginFault, endFault } from './faults.ts';
-import { TABLE_ROUTES, type TableRoute } from './routes.ts';
+import { beginFault, endFault, TABLE_FAULTS } from './faults.ts';
+import { CONTROL_ROUTES, INFERENCE_ROUTES, type TableCaller, type TableRoute } from './routes.ts';
 import { type SeenReply, send } from './send.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
@@ -23,6 +25,8 @@ export interface Cell {
   isReleased: boolean;
   inFlightAfterSweep: number;
   spent: bigint;
+  /** The number of API keys with the name that the caller has sent. */
+  createdKeys: number;
   /** The same request, with the same key, after the fault. */
   next: SeenReply;
 }
@@ -32,18 +36,30 @@ const POLL_MS = 50;
 const MINUTE_MS = 60_000;
 const SWEPT_AFTER_MS = 12 * MINUTE_MS;
 
+/** A request of a cell. */
+interface Sent {
+  route: TableRoute;
+  keyId: string;
+  caller: TableCaller;
+}
+
+const ROUTES = { inference: INFERENCE_ROUTES, control: CONTROL_ROUTES, all: [...INFERENCE_ROUTES, ...CONTROL_ROUTES] };
+
 /** Sends one request of every route at once during a fault. Returns their cells. */
 export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cell[]> => {
   const { run } = faulty;
-  const keys = await Promise.all(
-    TABLE_ROUTES.map(({ host }) => run.createKey({ scope: host === 'serverless' ? host : 'on_demand', ...fault.keys })),
-  );
-  const sent = TABLE_ROUTES.map((route, i) => ({ route, keyId: keys[i]?.key_id as string, secret: keys[i]?.secret as string }));
+  const nowMs = (): number => Date.now() + (fault.clockOffsetMs ?? 0);
+  const sent = await prepare(faulty, fault);
   await beginFault(faulty, fault);
   const failedBefore = failedCalls(faulty);
   let replies: SeenReply[];
   try {
-    replies = await Promise.all(sent.map(({ route, secret }) => send(run, route, secret)));
+    const sending = sent.map((request) => sendOne(run, request));
+    const [all] = await Promise.all([
+      Promise.all(sending.map(({ reply }) => reply)),
+      fault.during?.(faulty, async () => void (await Promise.all(sending.map(({ held }) => held())))),
+    ]);
+    replies = all;
     const { emulator } = fault;
     if (emulator) await eventually(async () => (await run.metCalls(emulator)) > 0, `a call meets the fault: ${fault.name}`);
   } finally {
@@ -51,17 +67,51 @@ export const measure = async (faulty: FaultyRun, fault: TableFault): Promise<Cel
   }
   if (fault.isOfDatabase && failedCalls(faulty) === failedBefore) throw new Error(`No call met the fault: ${fault.name}.`);
   const released = await Promise.all(sent.map(({ keyId }) => isReleased(faulty, keyId, fault.isSwept ? 0 : SETTLED_WITHIN_MS)));
-  await sweepLater(faulty);
-  const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId)));
-  const next = await Promise.all(sent.map(({ route, secret }) => send(run, route, secret)));
-  return sent.map(({ route }, i) => ({
+  await sweepLater(faulty, nowMs);
+  const settled = await Promise.all(sent.map(({ keyId }) => stateOf(faulty, keyId, nowMs())));
+  const created = fault.hosts ? await createdKeys(faulty) : [];
+  const next = await Promise.all(sent.map(({ route, caller }) => send(run, route, caller)));
+  await Promise.all(sent.map(({ keyId }) => run.removeKey(keyId)));
+  return sent.map(({ route, caller }, i) => ({
     fault,
     route,
     reply: replies[i] as SeenReply,
     isReleased: released[i] as boolean,
+    createdKeys: created.filter((name) => name === caller.newKeyName).length,
     next: next[i] as SeenReply,
     ...(settled[i] as Awaited<ReturnType<typeof stateOf>>),
   }));
+};
+
+const prepare = async ({ run, users }: FaultyRun, fault: TableFault): Promise<Sent[]> => {
+  const user = users[TABLE_FAULTS.indexOf(fault) % users.length] as SignedIn;
+  const one = async (route: TableRoute): Promise<Sent> => {
+    const { key_id: keyId, secret } = await run.createKey({
+      scope: route.host === 'on-demand' ? 'on_demand' : 'serverless',
+      ...fault.keys,
+    });
+    return { route, keyId, caller: { secret, model: run.model, user, newKeyName: keyId } };
+  };
+  return Promise.all(ROUTES[fault.hosts ?? 'inference'].map(one));
+};
+
+/** The names of the API keys that users have created. */
+const createdKeys = async ({ control, users: [user] }: FaultyRun): Promise<string[]> => {
+  const { data, has_more } = await control.done('GET', '/v1/api-keys?limit=100', { token: user?.token });
+  if (has_more) throw new Error('The organization has more API keys than one page lists.');
+  return data.map(({ name }: { name: string }) => name);
+};
+
+/** Sends a request. `held` resolves when it is in flight, and has the head of its reply if that is streamed; without a charge, when it is over. */
+const sendOne = (run: TestRun, { route, caller, keyId }: Sent) => {
+  const head = Promise.withResolvers<void>();
+  const reply = send(run, route, caller, head.resolve);
+  const held = async (): Promise<unknown> => {
+    if (!route.isCharged) return reply;
+    if (route.stream) await head.promise;
+    return eventually(async () => inFlight(await run.limiters.whole(keyId)) > 0, `the model holds the answer of ${route.name}`);
+  };
+  return { reply, held };
 };
 
 const failedCalls = ({ proxy }: FaultyRun): number => FAULTS.reduce((sum, fault) => sum + proxy.seen[fault], 0);
@@ -76,11 +126,11 @@ const isReleased = async ({ run }: FaultyRun, keyId: string, limitMs: number): P
 
 const inFlight = (item: LimiterItem | undefined): number => Object.keys(item?.fl ?? {}).length;
 
-const sweepLater = async ({ run }: FaultyRun): Promise<void> => {
+const sweepLater = async ({ run }: FaultyRun, nowMs: () => number): Promise<void> => {
   const { complete } = await sweepNow({
     limiters: run.limiters,
     usage: run.usage,
-    now: () => Date.now() + SWEPT_AFTER_MS,
+    now: () => nowMs() + SWEPT_AFTER_MS,
     maxInFlightMs: SWEPT_AFTER_MS - MINUTE_MS,
     hasTime: () => true,
     database: run.database,
@@ -88,7 +138,7 @@ const sweepLater = async ({ run }: FaultyRun): Promise<void> => {
   if (!complete) throw new Error('The sweep did not reach its end.');
 };
 
-const stateOf = async ({ run, proxy }: FaultyRun, keyId: string) => {
+const stateOf = async ({ run, proxy }: FaultyRun, keyId: string, nowMs: number) => {
   const item = await run.limiters.whole(keyId);
   const admitted = new Set<string>();
   for (const write of proxy.writes()) {
@@ -98,7 +148,7 @@ const stateOf = async ({ run, proxy }: FaultyRun, keyId: string) => {
   }
   return {
     admitted: [...admitted],
-    events: await run.eventsOf(keyId),
+    events: await run.eventsOf(keyId, nowMs),
     inFlightAfterSweep: inFlight(item),
     spent: BigInt(item?.spent ?? 0),
   };

@@ -2,10 +2,11 @@ import { eventually } from '../eventually.ts';
 import type { TestRun } from '../local-run.ts';
 
 /** Requests that a function answers without a key and without another service. */
-const PROBES: Readonly<Record<string, (run: TestRun) => string>> = {
-  inference: ({ base_url }) => `${base_url}/tokenize`,
-  catalog: ({ base_url }) => `${base_url}/version`,
-  'ondemand-inference': ({ ondemand_url }) => `${ondemand_url}/v1/chat/completions`,
+const PROBES: Readonly<Record<string, (run: TestRun) => readonly [method: string, url: string]>> = {
+  inference: ({ base_url }) => ['POST', `${base_url}/tokenize`],
+  catalog: ({ base_url }) => ['GET', `${base_url}/version`],
+  'ondemand-inference': ({ ondemand_url }) => ['POST', `${ondemand_url}/v1/chat/completions`],
+  control: ({ control_url }) => ['GET', `${control_url}/v1/me`],
 };
 
 /** Replaces the environments of functions by new ones, and waits until those have started. */
@@ -19,8 +20,8 @@ export const startNewEnvironments = async (run: TestRun, functions: readonly str
       const after = await pidsOf(name);
       return after.length > 0 && after.every((pid) => !before.includes(pid));
     }, `the function ${name} has a new process`);
-    const probe = PROBES[name];
-    if (probe) await (await fetch(probe(run), { method: name === 'catalog' ? 'GET' : 'POST' })).arrayBuffer();
+    const [method, url] = PROBES[name]?.(run) ?? [];
+    if (method && url) await (await fetch(url, { method })).arrayBuffer();
   };
   await Promise.all(functions.map(replace));
 };

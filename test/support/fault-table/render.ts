@@ -1,13 +1,17 @@
 import type { Cell } from './measure.ts';
+import { timeClassOf } from './time-class.ts';
 
 const HEAD = `# What a fault does to a request
 
 This table is written by the test \`test/e2e/failures/fault-table.test.ts\`, which causes each fault in a local run of the deployed bundles and sends every
-kind of request during it, each with a key of its own. \`UPDATE_FAULTS=1 npm test -- fault-table\` writes it again.
+kind of request during it, each with a key of its own: to the serverless host, to the on-demand host, and to the control plane if the fault concerns it.
+\`UPDATE_FAULTS=1 npm test -- fault-table\` writes it again.
 
 - **Reply**: the status, and the code of the error in the body or at the end of the stream. \`cut\`: the connection broke.
+- **Time** until the end of the reply: \`at once\` is less than 2.2 s.
 - **Retry-After**: in seconds.
 - **Outcome** and **charge**: of the usage event, in nano-dollars. \`-\`: the request was not admitted, or its route has no events.
+  \`created\`: the API key exists afterwards.
 - **Released**: \`settled\` if the request or the queue of settlements released its reservation, \`swept\` if the sweep had to.
 
 In each row, the body is that of the interface and says nothing internal, each admitted request has exactly one event, the events' sum is what the limiter
@@ -17,17 +21,21 @@ has counted, nothing is in flight after the sweep, and the same request succeeds
 
 const replyOf = ({ reply }: Cell): string => [reply.status, reply.code && `\`${reply.code}\``].filter(Boolean).join(' ');
 
-const COLUMNS = ['Request', 'Mode', 'Reply', 'Retry-After', 'Outcome', 'Charge', 'Released'];
+const outcomeOf = ({ route, events, createdKeys }: Cell): string =>
+  route.createsKey && createdKeys > 0 ? 'created' : events.map(({ outcome }) => outcome).join(', ') || '-';
+
+const COLUMNS = ['Request', 'Mode', 'Reply', 'Time', 'Retry-After', 'Outcome', 'Charge', 'Released'];
 
 const fieldsOf = (cell: Cell): string[] => {
-  const { route, reply, events, isReleased } = cell;
-  const host = route.host === 'on-demand' ? ' (on-demand)' : '';
+  const { fault, route, reply, events, isReleased } = cell;
+  const host = route.host === 'serverless' ? '' : ` (${route.host})`;
   return [
     `${route.name}${host}`,
     route.stream ? 'stream' : 'whole',
     replyOf(cell),
+    timeClassOf(reply.isComplete ? reply.elapsedMs : Math.max(reply.elapsedMs, fault.failsWithinMs ?? 0)),
     reply.retryAfter ?? '-',
-    events.map(({ outcome }) => outcome).join(', ') || '-',
+    outcomeOf(cell),
     events.length === 0 ? '-' : String(cell.spent),
     events.length === 0 ? '-' : isReleased ? 'settled' : 'swept',
   ];
@@ -42,6 +50,8 @@ const tableOf = (cells: readonly Cell[]): string => {
   return [lines[0], rule, ...lines.slice(1)].join('\n');
 };
 
+/** The section of a fault. */
+export const renderFault = (cells: readonly Cell[]): string => `## ${cells[0]?.fault.name}\n\n${tableOf(cells)}\n`;
+
 /** The document of the table: a section for each fault. */
-export const renderFaults = (sections: readonly (readonly Cell[])[]): string =>
-  [HEAD, ...sections.map((cells) => `## ${cells[0]?.fault.name}\n\n${tableOf(cells)}\n`)].join('\n');
+export const renderFaults = (sections: readonly (readonly Cell[])[]): string => [HEAD, ...sections.map(renderFault)].join('\n');

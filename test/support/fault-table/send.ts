@@ -1,5 +1,6 @@
 import type { TestRun } from '../local-run.ts';
-import type { TableRoute } from './routes.ts';
+import type { TableCaller, TableRoute } from './routes.ts';
+import { REPLY_LIMIT_MS } from './time-class.ts';
 
 /** A reply as its caller saw it. */
 export interface SeenReply {
@@ -11,28 +12,37 @@ export interface SeenReply {
   isComplete: boolean;
   /** Whether an error has the documented body and says nothing internal. */
   isDocumented: boolean;
+  /** Until its end. */
+  elapsedMs: number;
 }
 
-const LIMIT_MS = 45_000;
 const INTERNAL = /arn:aws|\b\d{12}\b|https?:\/\/127|node_modules|at .*:\d+:\d+|DynamoDB|SageMaker/;
 const USER_ID = '3f1c2f0e-0d0f-4a57-9a57-3f5a4f3c9b11';
 
-/** Sends a request and reads its reply to the end. */
-export const send = async (run: TestRun, route: TableRoute, secret: string): Promise<SeenReply> => {
-  const url = `${route.host === 'serverless' ? run.base_url : run.ondemand_url}${route.path}`;
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'x-user-id': USER_ID };
-  const body = route.body && JSON.stringify({ ...route.body, model: run.model });
-  const init = body === undefined ? {} : { method: 'POST', headers, body };
+/** Sends a request and reads its reply to the end. @param onHead called when the head of the reply has arrived */
+export const send = async (run: TestRun, route: TableRoute, caller: TableCaller, onHead = (): void => undefined): Promise<SeenReply> => {
+  const { host, path, access, bodyOf } = route;
+  const token = { key: caller.secret, session: caller.user.token, none: undefined }[access];
+  const headers = {
+    'content-type': 'application/json',
+    'x-user-id': USER_ID,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const request = bodyOf ? { method: 'POST', headers, body: JSON.stringify(bodyOf(caller)) } : { headers };
+  const url = `${{ serverless: run.base_url, 'on-demand': run.ondemand_url, control: run.control_url }[host]}${path}`;
+  const startMs = performance.now();
+  const elapsedMs = (): number => performance.now() - startMs;
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(LIMIT_MS) });
-    return read(route, response, await response.text());
+    const response = await fetch(url, { ...request, signal: AbortSignal.timeout(REPLY_LIMIT_MS) });
+    onHead();
+    return { ...read(route, response, await response.text()), elapsedMs: elapsedMs() };
   } catch (error) {
     if ((error as Error).name === 'TimeoutError') throw error;
-    return { status: 'cut', code: null, retryAfter: null, isComplete: false, isDocumented: true };
+    return { status: 'cut', code: null, retryAfter: null, isComplete: false, isDocumented: true, elapsedMs: elapsedMs() };
   }
 };
 
-const read = (route: TableRoute, response: Response, text: string): SeenReply => {
+const read = (route: TableRoute, response: Response, text: string): Omit<SeenReply, 'elapsedMs'> => {
   const isStream = /event-stream/.test(response.headers.get('content-type') ?? '');
   const events = isStream ? [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json)) : [JSON.parse(text)];
   const error = events.map(errorOf).find((found) => found !== undefined);
@@ -42,7 +52,7 @@ const read = (route: TableRoute, response: Response, text: string): SeenReply =>
     status: response.status,
     code: error ? String(error.code) : null,
     retryAfter: response.headers.get('retry-after'),
-    isComplete: response.status === 200 && isEnded && error === undefined,
+    isComplete: response.ok && isEnded && error === undefined,
     isDocumented: response.status < 400 ? !error || isPlain(error) : error !== undefined && isPlain(error),
   };
 };
@@ -52,8 +62,15 @@ interface WireError {
   message?: unknown;
 }
 
+/** A body, or an event of a stream. The error of a 401 is a text, with its code beside it. */
+interface WireBody {
+  error?: WireError | string | null;
+  code?: unknown;
+  response?: { error?: WireError | null };
+}
+
 /** The error of a body of interface 2.6, or of an event of a response. */
-const errorOf = (value: { error?: WireError | null; response?: { error?: WireError | null } }): WireError | undefined =>
-  value.error ?? value.response?.error ?? undefined;
+const errorOf = ({ error, code, response }: WireBody): WireError | undefined =>
+  typeof error === 'string' ? { message: error, code } : (error ?? response?.error ?? undefined);
 
 const isPlain = ({ message }: WireError): boolean => typeof message === 'string' && message.length > 0 && !INTERNAL.test(message);

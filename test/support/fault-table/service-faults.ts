@@ -5,7 +5,7 @@ import { DATABASE_FAULTS } from './database-faults.ts';
 import { inventory, READERS, SMALL_WINDOW_TOKENS } from './inventory-faults.ts';
 import type { FaultyRun, TableFault } from './table-fault.ts';
 
-const DELAY_MS = 2_000;
+const DELAY_MS = 3_000;
 
 /** A fault of reading the tokenizer's files, with requests whose prompts must be counted. */
 const readingFiles = (name: string, outage: object, metered: TableFault['metered']): TableFault => {
@@ -13,7 +13,7 @@ const readingFiles = (name: string, outage: object, metered: TableFault['metered
   return {
     ...smallWindow,
     emulator: 's3',
-    newEnvironments: [...READERS, 'tokenizer'],
+    coldFunctions: [...READERS, 'tokenizer'],
     begin: async (faulty) => {
       await smallWindow.begin(faulty);
       await faulty.run.control('s3', { method: 'GET', ...outage });
