@@ -10,7 +10,7 @@ import { type SageMakerEmulator, startSageMaker } from '../../../../infra/local/
 import { eventually } from '../fixtures.ts';
 
 const EVENTS = ['data: {"t":"é"}\n\n', 'data: two\n\n', 'data: [DONE]\n\n'];
-const SOCKET_TIMEOUT_MS = 200;
+const SOCKET_TIMEOUT_MS = 1_000;
 let container: Server;
 let emulator: SageMakerEmulator;
 let client: SageMakerRuntimeClient;
