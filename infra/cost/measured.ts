@@ -21,7 +21,7 @@ export const FURTHER_EVENT_READS = 620;
 export const STORED = { event: 1_024, searchRow: 800, searchRowDays: 30 } as const;
 
 /** A streamed chunk of one token, and what a reply has besides its tokens. */
-export const REPLY_BYTES = { chunk: 200, token: 5, rest: 1_500 } as const;
+export const REPLY_BYTES = { chunk: 215, token: 5, rest: 1_500 } as const;
 
 /** Bytes of prompt text for each token. */
 export const PROMPT_TOKEN_BYTES = 5;
